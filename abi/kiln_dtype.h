@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Element types, layouts and kinds of extra input: the words that generator, runtime and device code share.
+// Plain preprocessor and enums only: every C11 and C++ compiler, device compilers included, reads it.
+#ifndef KILN_DTYPE_H
+#define KILN_DTYPE_H
+
+/* name, enumerator, bytes, is floating point, exponent bits, mantissa bits, text for docs.
+ * ORDER DTYPE: the position is stored in modules; append only, and bump KILN_ABI_VERSION. */
+#define KILN_DTYPES(X)                                                                   \
+    X(f32, KILN_F32, 4, 1, 8, 23, "IEEE 754 binary32")                                   \
+    X(f16, KILN_F16, 2, 1, 5, 10, "IEEE 754 binary16")                                   \
+    X(bf16, KILN_BF16, 2, 1, 8, 7, "bfloat16")                                           \
+    X(i8, KILN_I8, 1, 0, 0, 0, "two's complement, 8 bits")                               \
+    X(i32, KILN_I32, 4, 0, 0, 0, "two's complement, 32 bits")                            \
+    X(f8e4m3, KILN_F8E4M3, 1, 1, 4, 3, "OCP FP8 E4M3: no infinity, NaN = S.1111.111")    \
+    X(f8e5m2, KILN_F8E5M2, 1, 1, 5, 2, "OCP FP8 E5M2")                                   \
+    X(f8e4m3fnuz, KILN_F8E4M3FNUZ, 1, 1, 4, 3, "gfx942's E4M3: bias 8, NaN = 0x80 only") \
+    X(f8e5m2fnuz, KILN_F8E5M2FNUZ, 1, 1, 5, 2, "gfx942's E5M2: bias 16, NaN = 0x80 only")
+
+typedef enum kiln_dtype {
+    KILN_DTYPE_NONE = 0,
+#define X(name, id, ...) id,
+    KILN_DTYPES(X)
+#undef X
+    KILN_DTYPE_COUNT
+} kiln_dtype;
+
+/* Element (i, j) of a matrix with leading dimension ld is at i*ld + j (row) or i + j*ld (column). */
+#define KILN_LAYOUTS(X)            \
+    X(KILN_ROW, 'r', "row-major")  \
+    X(KILN_COL, 'c', "column-major")
+
+typedef enum kiln_layout {
+    KILN_LAYOUT_NONE = 0,
+#define X(id, letter, text) id,
+    KILN_LAYOUTS(X)
+#undef X
+} kiln_layout;
+
+/* Kinds of extra input D. */
+#define KILN_DKINDS(X)                                   \
+    X(full, KILN_D_FULL, "M x N")                        \
+    X(per_row, KILN_D_PER_ROW, "one element per row m")  \
+    X(per_col, KILN_D_PER_COL, "one element per column n") \
+    X(per_tensor, KILN_D_PER_TENSOR, "one element")
+
+typedef enum kiln_dkind {
+    KILN_D_NONE = 0,
+#define X(name, id, text) id,
+    KILN_DKINDS(X)
+#undef X
+} kiln_dkind;
+
+enum {
+    KILN_MAX_D = 8,       /* extra inputs of one op */
+    KILN_MAX_SCALARS = 8, /* run-time f32 values of one op */
+    KILN_MAX_B = 2,       /* products that share A */
+    KILN_NAME_MAX = 64    /* an op's, input's or scalar's name, with its 0 byte */
+};
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Element-wise expressions (epilogue, a_op, b_op) as they stand in a module: a DAG in topological order.
+// The generator traces it from Lua and lowers it to device code; the runtime evaluates the same nodes in
+// double precision as the reference.  All values are f32; a comparison yields a condition for select only.
+#ifndef KILN_EXPR_H
+#define KILN_EXPR_H
+#include <stdint.h>
+
+/* Lua name, enumerator, operands, how device code spells it (printf-like: %0 %1 %2 are operands), meaning.
+ * ORDER EXPR: the position is stored in modules; append only, and bump KILN_ABI_VERSION.
+ * NaN propagates through all but the comparisons, which are false, and select, which takes one branch. */
+#define KILN_EXPR_OPS(X)                                                                        \
+    X(const, KILN_X_CONST, 0, "", "the node's value")                                           \
+    X(acc, KILN_X_ACC, 0, "", "accumulator of product `index`")                                 \
+    X(d, KILN_X_D, 0, "", "extra input `index`")                                                \
+    X(scalar, KILN_X_SCALAR, 0, "", "run-time scalar `index`")                                  \
+    X(x, KILN_X_ARG, 0, "", "the element given to a_op or b_op")                                \
+    X(add, KILN_X_ADD, 2, "(%0 + %1)", "x + y")                                                 \
+    X(sub, KILN_X_SUB, 2, "(%0 - %1)", "x - y")                                                 \
+    X(mul, KILN_X_MUL, 2, "(%0 * %1)", "x * y")                                                 \
+    X(div, KILN_X_DIV, 2, "(%0 / %1)", "x / y")                                                 \
+    X(pow, KILN_X_POW, 2, "kiln_pow(%0, %1)", "x ^ y")                                          \
+    X(neg, KILN_X_NEG, 1, "(-%0)", "-x")                                                        \
+    X(relu, KILN_X_RELU, 1, "kiln_relu(%0)", "max(x, 0)")                                       \
+    X(leaky_relu, KILN_X_LEAKY_RELU, 2, "kiln_leaky_relu(%0, %1)", "x > 0 ? x : slope*x")       \
+    X(gelu, KILN_X_GELU, 1, "kiln_gelu(%0)", "x/2 * (1 + erf(x/sqrt 2))")                       \
+    X(gelu_tanh, KILN_X_GELU_TANH, 1, "kiln_gelu_tanh(%0)",                                     \
+      "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))")                                      \
+    X(silu, KILN_X_SILU, 1, "kiln_silu(%0)", "x / (1 + exp(-x))")                               \
+    X(sigmoid, KILN_X_SIGMOID, 1, "kiln_sigmoid(%0)", "1 / (1 + exp(-x))")                      \
+    X(tanh, KILN_X_TANH, 1, "kiln_tanh(%0)", "tanh x")                                          \
+    X(exp, KILN_X_EXP, 1, "kiln_exp(%0)", "e^x")                                                \
+    X(log, KILN_X_LOG, 1, "kiln_log(%0)", "natural logarithm")                                  \
+    X(sqrt, KILN_X_SQRT, 1, "kiln_sqrt(%0)", "square root")                                     \
+    X(rsqrt, KILN_X_RSQRT, 1, "kiln_rsqrt(%0)", "1 / sqrt x")                                   \
+    X(abs, KILN_X_ABS, 1, "kiln_abs(%0)", "|x|")                                                \
+    X(min, KILN_X_MIN, 2, "kiln_min(%0, %1)", "smaller of x and y")                             \
+    X(max, KILN_X_MAX, 2, "kiln_max(%0, %1)", "larger of x and y")                              \
+    X(clamp, KILN_X_CLAMP, 3, "kiln_clamp(%0, %1, %2)", "min(max(x, lo), hi)")                  \
+    X(round, KILN_X_ROUND, 1, "kiln_round(%0)", "to the nearest integer, ties to even")         \
+    X(select, KILN_X_SELECT, 3, "((%0) ? %1 : %2)", "cond ? x : y")                             \
+    X(lt, KILN_X_LT, 2, "(%0 < %1)", "x < y")                                                   \
+    X(le, KILN_X_LE, 2, "(%0 <= %1)", "x <= y")                                                 \
+    X(gt, KILN_X_GT, 2, "(%0 > %1)", "x > y")                                                   \
+    X(ge, KILN_X_GE, 2, "(%0 >= %1)", "x >= y")                                                 \
+    X(cast, KILN_X_CAST, 1, "", "converted to dtype `index` and back to f32, as for E")
+
+typedef enum kiln_xop {
+#define X(name, id, ...) id,
+    KILN_EXPR_OPS(X)
+#undef X
+    KILN_X_COUNT
+} kiln_xop;
+
+enum { KILN_EXPR_MAX = 4096 }; /* nodes of one expression */
+
+typedef struct kiln_xnode {
+    uint8_t op;      /* kiln_xop */
+    uint8_t index;   /* product, extra input, scalar or dtype */
+    uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression */
+    float value;     /* of a constant, rounded to f32 once */
+} kiln_xnode;        /* the last node of an expression is its result */
+#endif

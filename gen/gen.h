@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// What the parts of kiln-gen share.  The path through it:
+//   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
+//        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)  -> expand (kg_instance: legal or counted as cut)
+//        -> tmpl (render) -> emit (write only what changed; module.c, rules.mk, manifest)
+// One kg_ctx is passed everywhere; all memory is its arena's; functions return false after reporting through diag.
+#ifndef KILN_GEN_H
+#define KILN_GEN_H
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "../abi/kiln_dtype.h"
+#include "../abi/kiln_expr.h"
+#include "../abi/kiln_module.h"
+
+enum { KG_EXIT_OK = 0, KG_EXIT_WRONG = 1, KG_EXIT_USAGE = 2, KG_EXIT_INTERNAL = 70 };
+
+/* ---- arena (arena.c): freed as a whole; out of memory exits through kg_ctx.oom (longjmp set in main) ---- */
+typedef struct kg_arena kg_arena;
+void *kg_alloc(kg_arena *, size_t);               /* zeroed, 16-byte aligned */
+char *kg_strndup(kg_arena *, const char *, size_t);
+char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3)));
+
+/* Growing text buffer in plain malloc memory. */
+typedef struct kg_buf { char *p; size_t len, cap; } kg_buf;
+void kg_put(kg_buf *, const char *, size_t);
+void kg_puts(kg_buf *, const char *);
+void kg_putf(kg_buf *, const char *, ...) __attribute__((format(printf, 2, 3)));
+void kg_buf_free(kg_buf *);
+
+/* ---- diagnostics (diag.c): file:line:col: error: text, the source line and a caret; 20 shown, then a count ---- */
+typedef struct kg_pos { const char *file; int line, col; } kg_pos; /* file as shown; col 0: no caret */
+typedef struct kg_ctx kg_ctx;
+void kg_error(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
+void kg_note(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4))); /* belongs to the last error */
+const char *kg_closest(const char *word, const char *const *names, size_t n); /* "did you mean", or NULL */
+
+/* ---- expressions (expr.c): hash-consed DAG; also used for a schedule's problem-time functions ---- */
+typedef struct kg_expr { kiln_xnode *node; size_t count; } kg_expr; /* as in the module; count 0: none */
+
+/* ---- an op as described (lang.c) ---- */
+typedef struct kg_types { kiln_dtype a, b, e, acc; kg_pos pos; } kg_types;
+typedef struct kg_layout { kiln_layout a, b, e; kg_pos pos; } kg_layout;
+typedef struct kg_d {
+    const char *name;
+    kiln_dkind kind;
+    uint8_t type;       /* kiln_dtype, or 0x80 | 'a' 'b' 'c' 'e' as in kiln_d_row */
+    kiln_layout layout; /* of a full input; KILN_LAYOUT_NONE = E's */
+    kg_pos pos;
+} kg_d;
+
+typedef struct kg_sweep {   /* one `mfma { m = {64, 128}, n = 128 }` of one target */
+    const char *target, *schedule;
+    struct kg_axis { const char *name; const int64_t *value; size_t count; kg_pos pos; } *axis;
+    size_t naxes;
+    kg_pos pos;
+} kg_sweep;
+
+typedef struct kg_op {
+    const char *family, *name;
+    kg_pos pos;                       /* of the call */
+    kg_types *types; size_t ntypes;
+    kg_layout *layouts; size_t nlayouts;
+    kg_d d[KILN_MAX_D]; size_t nd;    /* sorted by name */
+    const char *scalar[KILN_MAX_SCALARS]; size_t nscalars;
+    const char *b_name[KILN_MAX_B]; size_t products;
+    kg_expr epilogue, a_op, b_op;     /* epilogue: of the `ref` function where code is given */
+    kg_pos epilogue_pos, a_op_pos, b_op_pos; /* first line of the function's body: for #line */
+    const char *code; kg_pos code_pos; /* `code [[...]]`, or NULL */
+    bool has_tiles;                   /* false: every schedule's defaults */
+    kg_sweep *sweep; size_t nsweeps;
+    int where_ref;                    /* LUA_NOREF or the `where` function in kg_ctx.L's registry */
+    kg_pos where_pos;
+    const char **target; size_t ntargets; /* `targets`; 0: all */
+    float rtol;
+    int64_t (*shape)[3]; size_t nshapes;
+} kg_op;
+
+/* ---- one specialised kernel (expand.c) ---- */
+typedef struct kg_target kg_target;
+typedef struct kg_schedule kg_schedule;
+typedef struct kg_instance {
+    const kg_op *op;
+    const kg_types *types;
+    const kg_layout *layout;
+    const kg_target *target;
+    const kg_schedule *schedule;
+    int32_t slot[KILN_MAX_SLOTS];     /* tunables, then derived values */
+    const char *name;                 /* gfx942/bias_relu/f16_f16_f16/rcr/simt_64x64x16 */
+    const char *id;                   /* C identifier: kiln_bias_relu_f16_f16_f16_rcr_simt_64x64x16 */
+    const char *path;                 /* of the source under the output folder */
+    kiln_map *map; size_t nmaps;
+    size_t stages;
+} kg_instance;
+
+struct kg_ctx {
+    kg_arena *arena;
+    FILE *err;                        /* stderr, or a buffer in tests */
+    size_t errors;                    /* so far */
+    lua_State *L;                     /* instance files: sandboxed */
+    lua_State *T;                     /* templates: schedules, targets, rendering */
+    const char *templates;            /* folder */
+    const char *out;                  /* folder, NULL with --check */
+    kg_op **op; size_t nops;          /* sorted by name */
+    kg_target **target; size_t ntargets;
+    kg_schedule **schedule; size_t nschedules;
+    kg_instance **instance; size_t ninstances;
+    void *lang, *diag, *expr;         /* private to lang.c, diag.c, expr.c */
+};
+
+/* lang.c: reads files (and folders of *.lua) into cx->op; reports and returns false if any is wrong. */
+bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
+/* Calls op's `where` with table t on top of T copied over; *keep = its verdict. */
+bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32_t *value, size_t n, bool *keep);
+void kg_lang_close(kg_ctx *);
+
+/* expr.c.  Text of a C function body's statements plus `return`, for names given by the caller. */
+typedef struct kg_names {
+    const char *(*name)(void *, const kiln_xnode *); /* spelling of acc, d, scalar, x leaves */
+    void *arg;
+} kg_names;
+void kg_expr_lower(const kg_expr *, const kg_names *, const char *indent, kg_buf *);
+/* Opens the tracer's functions and dtypes into the table on top of L (shared by both states). */
+void kg_expr_open(kg_ctx *, lua_State *L);
+
+/* schedule.c */
+bool kg_schedules_load(kg_ctx *, const char *const *targets, size_t n); /* n 0: every target folder knows */
+/* expand.c */
+bool kg_expand(kg_ctx *);
+/* tmpl.c */
+bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
+/* emit.c */
+bool kg_emit(kg_ctx *);
+bool kg_write_if_changed(kg_ctx *, const char *path, const char *text, size_t len, bool *changed);
+int kg_seal(const char *file);
+#endif

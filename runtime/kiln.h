@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libkiln: finds the compiled kernel that fits a problem and launches it.
+ *
+ *     kiln_ctx *ctx;  const kiln_kernel *kernel;
+ *     kiln_problem p;
+ *     if (kiln_open(&ctx, NULL) ||                                    // best device present, else the host
+ *         kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096", &p) ||
+ *         kiln_find(ctx, &p, &kernel))
+ *         return fprintf(stderr, "%s\n", kiln_error()), 1;
+ *     kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { bias }, .e = e };
+ *     kiln_launch(ctx, kernel, &p, &args, stream);
+ *
+ * Threads: every function may be called from any thread; kiln_close(ctx) must be the last use of ctx and of its
+ * kernels.  kiln_find takes no lock and allocates nothing; kiln_launch neither synchronises nor allocates, and can be
+ * captured in a graph (the first launch of a kernel on a context loads its code; kiln_prepare does that ahead).
+ * The library prints nothing.  KILN_LOG=path (or `stderr`) makes it log; KILN_DEVICE, KILN_MODULE_PATH and KILN_TUNING
+ * are read by kiln_open.
+ */
+#ifndef KILN_H
+#define KILN_H
+#include <stddef.h>
+#include <stdint.h>
+#include "kiln_dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KILN_VERSION "0.1.0"
+#if defined(__GNUC__)
+#define KILN_API __attribute__((visibility("default")))
+#else
+#define KILN_API
+#endif
+
+/* enumerator, name, meaning */
+#define KILN_STATUSES(X)                                                                            \
+    X(KILN_OK, "ok", "done")                                                                        \
+    X(KILN_INVALID, "invalid", "an argument is wrong: null, negative, misaligned, overlapping, too large") \
+    X(KILN_NOT_FOUND, "not_found", "no op, type or layout like this was ever described")            \
+    X(KILN_NOT_SUPPORTED, "not_supported", "described, but not possible on this device")            \
+    X(KILN_NO_DEVICE, "no_device", "the device asked for is not there")                             \
+    X(KILN_NO_MEMORY, "no_memory", "host or device memory ran out")                                 \
+    X(KILN_BAD_MODULE, "bad_module", "a module or code object is damaged or of another version")    \
+    X(KILN_WORKSPACE, "workspace", "the workspace is missing or too small")                         \
+    X(KILN_DRIVER, "driver", "the device's driver refused")                                         \
+    X(KILN_TRUNCATED, "truncated", "the caller's buffer is too small; the length it needs is returned") \
+    X(KILN_IO, "io", "a file could not be read or written")
+
+typedef enum kiln_status {
+#define X(id, name, text) id,
+    KILN_STATUSES(X)
+#undef X
+} kiln_status;
+
+typedef struct kiln_ctx kiln_ctx;       /* one device and a view of the registry */
+typedef struct kiln_kernel kiln_kernel; /* one instance on a context's device; owned by the context, constant */
+
+typedef struct kiln_config {
+    size_t struct_size;      /* sizeof(kiln_config) */
+    const char *device;      /* "host", "amd[:i]", "nvidia[:i]", "sim:gfx942"; NULL: KILN_DEVICE, else the best present */
+    const char *module_path; /* folders, ':' between; NULL: KILN_MODULE_PATH.  The library's own modules come first */
+    const char *tuning;      /* tuning file; NULL: KILN_TUNING, else none */
+    int threads;             /* host device: threads to use; 0: OMP_NUM_THREADS, else all cores */
+    int only_module_path;    /* non-zero: do not open the library's own modules */
+} kiln_config;
+
+#define KILN_BROADCAST (-1) /* a batch stride: every batch reads the same elements */
+
+/* One operand.  Zero means: as described by the op (dtype, layout), packed (ld, batch_stride), aligned to its element
+ * only (align). */
+typedef struct kiln_tensor {
+    kiln_dtype dtype;
+    kiln_layout layout;
+    int64_t ld;           /* leading dimension in elements */
+    int64_t batch_stride; /* elements from one batch to the next, or KILN_BROADCAST (not for E) */
+    uint32_t align;       /* bytes that the base pointer is a multiple of; a promise that kiln_launch checks */
+} kiln_tensor;
+
+/* E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, each `batch` times. */
+typedef struct kiln_problem {
+    size_t struct_size;        /* sizeof(kiln_problem) */
+    char op[KILN_NAME_MAX];
+    int64_t m, n, k, batch;    /* batch 0 = 1; m, n, k may be 0 */
+    kiln_dtype acc;            /* 0: i32 for integer A and B, else f32 */
+    kiln_tensor a, b, e;       /* dtype and layout required; with two products both B's are alike */
+    kiln_tensor d[KILN_MAX_D]; /* extra inputs in the order of their names */
+} kiln_problem;
+
+typedef struct kiln_args {
+    size_t struct_size;            /* sizeof(kiln_args) */
+    const void *a;
+    const void *b[KILN_MAX_B];     /* in the order the op names them; one-product ops use b[0] */
+    const void *d[KILN_MAX_D];     /* in the order of their names */
+    void *e;                       /* must not overlap an input */
+    float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
+    void *workspace;               /* device memory, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
+    size_t workspace_size;
+} kiln_args;
+
+/* ---- contexts ---- */
+KILN_API kiln_status kiln_open(kiln_ctx **, const kiln_config *); /* config NULL: all defaults */
+KILN_API void kiln_close(kiln_ctx *);                             /* NULL is allowed */
+
+/* ---- finding ---- */
+KILN_API kiln_status kiln_find(kiln_ctx *, const kiln_problem *, const kiln_kernel **); /* the best legal instance */
+/* *count: room in the array on entry, number of legal instances on return (best first); the array may be NULL. */
+KILN_API kiln_status kiln_find_all(kiln_ctx *, const kiln_problem *, const kiln_kernel **, size_t *count);
+/* *len: room on entry, strlen of the whole text + 1 on return; text may be NULL. */
+KILN_API kiln_status kiln_explain(kiln_ctx *, const kiln_problem *, char *text, size_t *len);
+KILN_API kiln_status kiln_kernel_by_name(kiln_ctx *, const char *name, const kiln_kernel **);
+
+/* ---- running ---- */
+KILN_API size_t kiln_workspace_size(const kiln_kernel *, const kiln_problem *); /* bytes; SIZE_MAX: not a legal pair */
+KILN_API kiln_status kiln_prepare(kiln_ctx *, const kiln_kernel *);             /* loads the code now */
+KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_problem *, const kiln_args *, void *stream);
+/* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
+KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
+/* Bounds that a correct f32 evaluation of each element of E stays within; lo, hi: batch*m*n doubles, row-major, packed.
+ * NaN in both: the element must be NaN.  args->e is not read. */
+KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
+
+/* ---- problems as text: "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096 [acc=] [batch=] [lda= ldb= lde= ldd.NAME=]
+ *      [sa= sb= se= sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]".  ldd, sd and alignd need an open
+ *      context that knows the op. ---- */
+KILN_API kiln_status kiln_problem_parse(const char *text, kiln_problem *);
+KILN_API kiln_status kiln_problem_format(const kiln_problem *, char *text, size_t *len);
+
+/* ---- what there is ---- */
+typedef struct kiln_kernel_info {
+    size_t struct_size;
+    const char *name, *op, *target, *schedule, *file; /* file and line: of the op's description */
+    int line;
+    kiln_dtype a, b, e, acc;
+    kiln_layout layout_a, layout_b, layout_e;
+    size_t ntunables;                 /* of the values below; the rest are derived */
+    size_t nvalues;
+    const char *value_name[48];
+    int value[48];
+    size_t nsymbols;
+    const char *symbol[2];
+    const void *code;                 /* code object, NULL for the host */
+    size_t code_size;
+    int runnable;                     /* on this context's device */
+} kiln_kernel_info;
+
+typedef struct kiln_op_info {
+    size_t struct_size;
+    const char *name, *file;
+    int line;
+    size_t nd, nscalars, products;
+    const char *d_name[KILN_MAX_D], *scalar_name[KILN_MAX_SCALARS], *b_name[KILN_MAX_B];
+    kiln_dkind d_kind[KILN_MAX_D];
+    size_t nshapes;                   /* check.shapes */
+    const int64_t (*shapes)[3];
+    float rtol;                       /* check.rtol, 0: none */
+} kiln_op_info;
+
+typedef struct kiln_device_info {
+    size_t struct_size;
+    char name[128];    /* "NVIDIA H200", the CPU's model name */
+    char vendor[16];   /* "amd", "nvidia", "host" */
+    char target[32];   /* "gfx942"; "" where no target of Kiln fits */
+    int units;         /* compute units, SMs; threads of the host */
+    size_t memory;     /* bytes */
+    size_t l2;         /* bytes of last-level cache; 0: not known */
+} kiln_device_info;
+
+KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info *);
+/* Every instance of every module, of this context's target or not: i = 0, 1, ... until KILN_NOT_FOUND. */
+KILN_API kiln_status kiln_kernel_at(kiln_ctx *, size_t i, const kiln_kernel **);
+KILN_API kiln_status kiln_op_describe(kiln_ctx *, const char *op, kiln_op_info *);
+KILN_API kiln_status kiln_device_describe(kiln_ctx *, kiln_device_info *);
+/* Modules that were refused, and why: i = 0, 1, ... until NULL. */
+KILN_API const char *kiln_refused_at(kiln_ctx *, size_t i);
+/* Dtype, ld and strides of extra input i, and all defaults of the others, filled in as the op describes. */
+KILN_API kiln_status kiln_problem_resolve(const kiln_problem *, kiln_problem *);
+KILN_API const char *kiln_status_name(kiln_status);
+KILN_API const char *kiln_dtype_name(kiln_dtype);
+KILN_API size_t kiln_dtype_size(kiln_dtype);
+KILN_API const char *kiln_error(void);           /* text of this thread's last failure; valid until its next */
+KILN_API const char *kiln_version(void);
+KILN_API uint64_t kiln_registry_id(kiln_ctx *);  /* content id of all modules together */
+
+/* ---- device memory and streams, for callers without a framework ---- */
+KILN_API kiln_status kiln_malloc(kiln_ctx *, size_t, void **); /* 256-byte aligned */
+KILN_API kiln_status kiln_free(kiln_ctx *, void *);
+KILN_API kiln_status kiln_upload(kiln_ctx *, void *device, const void *host, size_t);   /* returns when done */
+KILN_API kiln_status kiln_download(kiln_ctx *, void *host, const void *device, size_t); /* returns when done */
+KILN_API kiln_status kiln_stream_create(kiln_ctx *, void **);
+KILN_API kiln_status kiln_stream_destroy(kiln_ctx *, void *);
+KILN_API kiln_status kiln_synchronize(kiln_ctx *, void *stream); /* NULL: the default stream */
+/* Records launches made between begin and end into a graph; replay launches it.  The host runs them at end and on each
+ * replay in order.  seconds: time of one replay on the device, by events (host: by clock); may be NULL. */
+KILN_API kiln_status kiln_graph_begin(kiln_ctx *, void *stream);
+KILN_API kiln_status kiln_graph_end(kiln_ctx *, void *stream, void **graph);
+KILN_API kiln_status kiln_graph_replay(kiln_ctx *, void *graph, void *stream, double *seconds);
+KILN_API kiln_status kiln_graph_destroy(kiln_ctx *, void *graph);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
