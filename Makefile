@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# The one entry point; `make help` lists what it does.  Rules for parts live in mk/.
+.DEFAULT_GOAL := all
+include mk/common.mk
+include mk/programs.mk
+include mk/modules.mk
+include mk/tests.mk
+include mk/install.mk
+
+.PHONY: all programs instances run bench clean help
+all: programs instances ## generator, library, tools and the default modules
+
+run: programs instances ## build what is missing, run the main job on the best device, verify it
+	$(Q)$(BUILD)/bin/llama_opt
+
+bench: programs instances ## time the main problems beside the vendor's library
+	$(Q)$(BUILD)/bin/kiln bench --peer all $(BENCH)
+
+bench-host: programs instances $(BUILD)/tests/host_bench ## host kernels beside OpenBLAS, one and two threads
+	$(Q)$(BUILD)/tests/host_bench
+
+clean: ## remove everything that was built
+	$(Q)rm -rf $(BUILD)
+
+help: ## this list
+	@echo 'make [goal] [TARGETS="host gfx942"] [INSTANCES=dir...] [V=1] [SAN=1] [PREFIX=/usr/local] [DESTDIR=]'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile mk/*.mk | expand -t 16
+	@echo 'TARGETS known: $(KNOWN_TARGETS)'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS.  A make of its own, because its
+# rules come from what kiln-gen writes.
+include $(BUILD)/toolchain.mk
+Q := $(if $(V),,@)
+GEN := $(BUILD)/bin/kiln-gen
+STAMP := $(OUT)/generated.stamp
+DEVICE_HEADERS := $(wildcard abi/*.h templates/device/*.h)
+
+all: modules
+# Generation, when an input is newer or TARGETS changed.  kiln-gen itself rewrites only what changed.
+$(OUT)/targets: FORCE
+	$(Q)mkdir -p $(@D); echo '$(TARGETS)' | cmp -s - $@ || echo '$(TARGETS)' >$@
+$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard templates/targets/* templates/gemm/*)
+	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates templates --out $(OUT) $(TARGETS:%=--target %) $(DIR)
+	$(Q)touch $@
+ifeq ($(SECOND),)
+# First pass generates, second compiles with the rules that the first one wrote; a dry run counts the steps.
+modules: $(STAMP)
+	$(Q)steps=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 modules 2>/dev/null | grep -c '^: STEP'); \
+	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps modules
+else
+DONE := 0
+next = $(eval DONE := $(shell expr $(DONE) + 1))
+say = $(if $(filter 0,$(STEPS)),: STEP,$(next)@printf '[%3d/%d] %-6s %s\n' $(DONE) $(STEPS) '$1' '$2')
+
+define target_rules
+include $(OUT)/$1/rules.mk
+KILN_OBJECTS_$1 := $$(addprefix $(OUT)/,$$(patsubst %$$(suffix $$(firstword $$(KILN_SOURCES_$1))),%.$$(KILN_OBJEXT_$1),$$(KILN_SOURCES_$1)))
+modules: $(LIB)/libkiln-$1.so
+$(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1)
+	$$(call say,LINK,$1)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(GEN) --pack $(OUT)/$1
+	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -o $$@.tmp $(OUT)/$1/module.c \
+	    $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1) -fopenmp -lm)
+	$(Q)$(GEN) --seal $$@.tmp && mv -f $$@.tmp $$@
+endef
+$(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
+
+HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast $(KILN_HOST_CFLAGS)
+$(OUT)/host/%.o: $(OUT)/host/%.c $(DEVICE_HEADERS)
+	$(call say,CC,host/$*)
+	$(Q)$(HOSTCC) -Iabi -Itemplates/device -c -o $@ $<
+$(OUT)/%.co: $(OUT)/%.hip $(DEVICE_HEADERS)
+	$(call say,HIPCC,$*)
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) -Iabi -Itemplates/device -o $@ $<
+$(OUT)/%.cubin: $(OUT)/%.cpp $(DEVICE_HEADERS)
+	$(call say,HIPCC,$*)
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) -Iabi -Itemplates/device -o $@ $<
+endif
+.PHONY: all modules FORCE
+.DELETE_ON_ERROR:
+FORCE:

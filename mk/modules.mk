@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# instances/ -> kiln-gen -> compilers -> modules.  Each folder of INSTANCES gives modules of its own: the project's
+# instances/ into $(BUILD)/lib/kiln, where libkiln looks first; any other folder DIR into $(BUILD)/modules/DIR, for
+# KILN_MODULE_PATH.
+KNOWN_TARGETS := $(patsubst templates/targets/%.lua,%,$(wildcard templates/targets/*.lua))
+INSTANCES ?= instances
+# Without TARGETS: the host, gfx942, and what this machine's own GPU needs.
+TARGETS ?= host gfx942 $(shell mk/detect.sh)
+TEMPLATES := $(wildcard templates/*/*) $(wildcard abi/*.h)
+
+gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
+lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
+
+$(BUILD)/toolchain.mk: mk/toolchain.sh | $(DEPS)
+	$(Q)BUILD=$(BUILD) mk/toolchain.sh $@
+
+# Every run asks kiln-gen's stamp and the objects' ages; nothing out of date means nothing done.
+instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES for TARGETS into modules
+	$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
+	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' CC='$(CC)' V=$(V) &&) true

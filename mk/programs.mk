@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# kiln-gen, libkiln, kiln and the examples.
+GEN_SRC := $(wildcard gen/*.c)
+RT_SRC  := $(wildcard runtime/*.c)
+TOOL_SRC := $(wildcard tools/*.c)
+GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o)
+RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
+HARNESS  := $(BUILD)/obj/tools/harness.a
+SO := $(BUILD)/lib/libkiln.so
+
+# Debian and Fedora name Lua's files differently; pkg-config knows, where it is there.
+LUA_CFLAGS = $(shell pkg-config --cflags lua5.4 2>/dev/null || pkg-config --cflags lua 2>/dev/null || echo -I/usr/include/lua5.4)
+LUA_LIBS   = $(shell pkg-config --libs lua5.4 2>/dev/null || pkg-config --libs lua 2>/dev/null || echo -llua5.4)
+
+programs: $(BUILD)/bin/kiln-gen $(BUILD)/bin/kiln $(EXAMPLES) ## generator, library and tools, without modules
+
+$(BUILD)/obj/gen/%.o: gen/%.c | $(DEPS)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) $(LUA_CFLAGS) -c -o $@ $<
+$(BUILD)/obj/runtime/%.o: runtime/%.c | $(DEPS)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+$(BUILD)/obj/tools/%.o: tools/%.c | $(DEPS)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -c -o $@ $<
+
+$(BUILD)/bin/kiln-gen: $(GEN_OBJ)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SAN_LINK) -o $@ $^ $(LUA_LIBS) -lm
+$(SO).0: $(RT_OBJ) runtime/kiln.map
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -shared $(SAN_LINK) -Wl,-soname,libkiln.so.0 -Wl,--version-script=runtime/kiln.map \
+	    -Wl,--no-undefined -o $@ $(RT_OBJ) -ldl -lpthread -lm
+$(SO): $(SO).0
+	$(Q)ln -sf libkiln.so.0 $@
+$(BUILD)/bin/kiln: $(TOOL_OBJ) $(SO)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SAN_LINK) -o $@ $(TOOL_OBJ) -L$(BUILD)/lib -lkiln -ljansson -ldl -lpthread -lm \
+	    -Wl,-rpath,'$$ORIGIN/../lib'
+$(HARNESS): $(BUILD)/obj/tools/harness.o $(filter $(BUILD)/obj/tools/harness_%.o,$(TOOL_OBJ))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/bin/%: examples/%.c $(HARNESS) $(SO) | $(DEPS)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) $(SAN_LINK) -Itools -MF $(BUILD)/obj/$*.d -o $@ $< $(HARNESS) \
+	    -L$(BUILD)/lib -lkiln -lpthread -lm -Wl,-rpath,'$$ORIGIN/../lib'
+
+-include $(GEN_OBJ:.o=.d) $(RT_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(wildcard $(BUILD)/obj/*.d)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# Tests: programs are built here, tests/run.sh runs them and everything else and adds up.
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+FIXTURES := $(patsubst tests/unit/%.c,$(BUILD)/tests/lib%.so,$(wildcard tests/unit/fixture_*.c))
+FAKES := $(if $(wildcard tests/unit/fake_driver.c),$(BUILD)/tests/fake/libcuda.so.1 $(BUILD)/tests/fake/libamdhip64.so.6)
+TEST_PROGRAMS = $(UNIT) $(FUZZ) $(FIXTURES) $(FAKES) $(BUILD)/tests/find_bench
+
+GEN_AR := $(BUILD)/obj/gen.a
+RT_AR  := $(BUILD)/obj/runtime.a
+$(GEN_AR): $(filter-out %/main.o,$(GEN_OBJ))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(RT_AR): $(RT_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# Unit tests and fuzz targets see the insides: they link both archives, of which the linker takes what is used.
+TEST_CC = $(CC) $(KILN_CFLAGS) $(LUA_CFLAGS) -Igen -Itools -Itests -Itemplates/device -MF $@.d -MT $@ \
+    -DKILN_TEST_ROOT='"$(ROOT)"' -DKILN_TEST_BUILD='"$(abspath $(BUILD))"'
+TEST_LIBS = $(SAN_LINK) $(LUA_LIBS) -lcmocka -ldl -lpthread -lm
+$(BUILD)/tests/%: tests/unit/%.c $(GEN_AR) $(RT_AR) | $(BUILD)/deps-test.stamp
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -o $@ $< $(GEN_AR) $(RT_AR) $(TEST_LIBS)
+$(BUILD)/tests/%: tests/fuzz/%.c $(GEN_AR) $(RT_AR) | $(BUILD)/deps-test.stamp
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -o $@ $< $(GEN_AR) $(RT_AR) $(TEST_LIBS)
+$(BUILD)/tests/%: tests/bench/%.c $(RT_AR) | $(BUILD)/deps-test.stamp
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -o $@ $< $(RT_AR) $(TEST_LIBS)
+$(BUILD)/tests/lib%.so: tests/unit/%.c | $(BUILD)/deps-test.stamp
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -fPIC -shared -o $@ $<
+$(BUILD)/tests/fake/libcuda.so.1: tests/unit/fake_driver.c | $(BUILD)/deps-test.stamp
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -fPIC -shared -o $@ $<
+$(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
+	$(Q)ln -sf libcuda.so.1 $@
+-include $(wildcard $(BUILD)/tests/*.d)
+
+.PHONY: test test-programs check-gpu check-san
+test-programs: programs $(TEST_PROGRAMS)
+test: test-programs instances ## everything that needs no GPU; closes with `N passed, N failed`
+	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
+	$(Q)BUILD=$(BUILD) tests/run.sh
+check-gpu: programs instances ## every instance on this machine's GPU against the reference; 77 where there is none
+	$(Q)tests/check-gpu.sh $(BUILD)

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs every test and adds up.  A suite prints TAP, or `N passed, N failed`; a suite that prints neither, or exits
+# non-zero with no failure counted, counts as one failure.  Logs: $BUILD/tests/log.  Arguments: names of suites to run.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+BUILD=${BUILD:-build}
+export BUILD KILN_BIN=$PWD/$BUILD/bin/kiln KILN_GEN=$PWD/$BUILD/bin/kiln-gen KILN_ROOT=$PWD
+export CMOCKA_MESSAGE_OUTPUT=tap NO_COLOR=1
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
+log=$BUILD/tests/log
+rm -rf "$log" && mkdir -p "$log"
+passed=0 failed=0 skipped=0
+
+suite() { # name, command...
+    local name=$1 out ok not skip rc start=$SECONDS
+    shift
+    [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $name "* ]] || return 0
+    out=$log/${name//\//_}
+    "$@" >"$out" 2>"$out.err" </dev/null
+    rc=$?
+    if [ $rc -eq 77 ]; then skipped=$((skipped + 1)); printf '%-32s skipped\n' "$name"; return; fi
+    skip=$(grep -cE '^ok .*# SKIP' "$out")
+    ok=$(($(grep -cE '^ok ' "$out") - skip))
+    not=$(grep -cE '^not ok ' "$out")
+    while read -r p f; do ok=$((ok + p)) not=$((not + f)); done < <(
+        sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$out")
+    if [ $((ok + not)) -eq 0 ] || { [ $rc -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
+    passed=$((passed + ok)) failed=$((failed + not)) skipped=$((skipped + skip))
+    printf '%-32s %5d ok%s  %ds\n' "$name" "$ok" "$([ "$not" -eq 0 ] || echo ", $not FAILED")" $((SECONDS - start))
+    if [ "$not" -ne 0 ]; then
+        { grep -A8 -E '^not ok|FAIL|error:' "$out"; tail -n 15 "$out.err"; } | head -n 60 | sed 's/^/    /'
+        echo "    (exit $rc; whole log: $out, $out.err)"
+    fi
+}
+
+only=("$@")
+for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
+for d in spec gen tools docs emul build; do
+    for t in tests/$d/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
+done
+suite numerics/host "$KILN_BIN" verify --all --device host --quick
+if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once more under sanitizers
+    for t in build/san/tests/test_* build/san/tests/fuzz_*; do
+        [ -x "$t" ] && [[ $t != *.d ]] && suite "san/${t##*/}" env BUILD=build/san "$t"
+    done
+    suite san/spec env KILN_GEN="$PWD/build/san/bin/kiln-gen" bash tests/spec/run.sh
+fi
+echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+[ "$failed" -eq 0 ]
