@@ -1,0 +1,9 @@
+-- E = clamp(scale * relu(A·B + bias)): int8 in and out; int32 bias in units of s_a*s_b[n]; one
+-- scale s_a*s_b[n]/s_e per column.
+-- The conversion to E rounds to nearest even and saturates at -128 and 127: that is the clamp.
+gemm "add_activation_mul2_clamp" {
+  types    = { { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr" },
+  d        = { bias = per_col(i32), scale = per_col(f32) },
+  epilogue = function(acc, d) return d.scale * relu(acc + d.bias) end,
+}

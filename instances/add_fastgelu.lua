@@ -1,0 +1,8 @@
+-- E = gelu_tanh(A·B + bias): gelu by its tanh formula, as GPT-2 and Gemma use it.
+gemm "add_fastgelu" {
+  types    = { { a = f16,  b = f16,  e = f16  },
+               { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rrr" },
+  d        = { bias = per_col "e" },
+  epilogue = function(acc, d) return gelu_tanh(acc + d.bias) end,
+}
