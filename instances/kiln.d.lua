@@ -1,0 +1,229 @@
+---@meta
+-- The description language for editors that run the Lua language server: completion, types and
+-- help texts for instance files.  kiln-gen skips *.d.lua.  Reference: docs/language.md.
+
+---@class kiln.Dtype
+
+---@type kiln.Dtype IEEE 754 binary32
+f32 = {}
+---@type kiln.Dtype IEEE 754 binary16
+f16 = {}
+---@type kiln.Dtype bfloat16
+bf16 = {}
+---@type kiln.Dtype two's complement, 8 bits
+i8 = {}
+---@type kiln.Dtype two's complement, 32 bits
+i32 = {}
+---@type kiln.Dtype OCP FP8 E4M3: no infinity
+f8e4m3 = {}
+---@type kiln.Dtype OCP FP8 E5M2
+f8e5m2 = {}
+---@type kiln.Dtype gfx942's E4M3: bias 8, one NaN, no infinity, no negative zero
+f8e4m3fnuz = {}
+---@type kiln.Dtype gfx942's E5M2: bias 16, one NaN, no infinity, no negative zero
+f8e5m2fnuz = {}
+
+---A value of one element while an epilogue, a_op or b_op is traced.  It can't be compared with
+---`<` or tested by `if`: use `lt le gt ge` with `select`.
+---@class kiln.Value
+---@operator add(kiln.Value|number): kiln.Value
+---@operator sub(kiln.Value|number): kiln.Value
+---@operator mul(kiln.Value|number): kiln.Value
+---@operator div(kiln.Value|number): kiln.Value
+---@operator pow(kiln.Value|number): kiln.Value
+---@operator unm: kiln.Value
+---@field [string] kiln.Value accumulators of a two-product op, by the names given in `b`
+
+---The outcome of `lt le gt ge`: the first argument of `select`, and nothing else.
+---@class kiln.Condition
+
+---@alias kiln.Number kiln.Value|number
+---@alias kiln.Layouts "rrr"|"rrc"|"rcr"|"rcc"|"crr"|"crc"|"ccr"|"ccc"
+---@alias kiln.SameAs kiln.Dtype|"a"|"b"|"acc"|"e"
+---@alias kiln.Target "host"|"gfx90a"|"gfx942"|"gfx1100"|"gfx1201"|"sm_90a"
+
+---@class kiln.Types
+---@field a kiln.Dtype elements of A (M x K)
+---@field b kiln.Dtype elements of B (K x N)
+---@field e kiln.Dtype elements of the result E (M x N)
+---@field acc? kiln.Dtype of the sums; i32 for integer A and B, else f32
+
+---An extra input: made by `full`, `per_row`, `per_col` or `per_tensor`.
+---@class kiln.Input
+
+---@class kiln.Check
+---@field rtol? number relative tolerance for verification, in place of the derived one
+---@field shapes? integer[][] more problems to verify: { { m, n, k }, ... }
+
+---One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`.
+---@class kiln.Sweep
+
+---@class kiln.Gemm
+---@field types kiln.Types[] number formats: one set of instances for each row
+---@field layouts kiln.Layouts[] of A, B, E: r = row-major, c = column-major
+---@field epilogue fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number
+---@field d? table<string, kiln.Input> extra inputs by name, at most 8
+---@field scalars? string[] names of f32 values given at each launch, at most 8
+---@field b? string[] names of two products that share A: { "gate", "up" }
+---@field a_op? fun(x: kiln.Value): kiln.Number applied to each element of A before the product
+---@field b_op? fun(x: kiln.Value): kiln.Number applied to each element of B before the product
+---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
+---@field targets? kiln.Target[] build for these only
+---@field check? kiln.Check more to verify
+---@field code? string device expression used in place of `epilogue`; needs `ref`
+---@field ref? fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number what `code` computes
+
+---Describes one fused operation E = epilogue(A·B, D...).
+---
+---    gemm "bias_relu" {
+---      types    = { { a = f16, b = f16, e = f16 } },
+---      layouts  = { "rcr" },
+---      d        = { bias = per_col "e" },
+---      epilogue = function(acc, d) return relu(acc + d.bias) end,
+---    }
+---@param name string
+---@return fun(op: kiln.Gemm)
+function gemm(name) end
+
+---M x N input.
+---@param type kiln.SameAs
+---@param layout? "r"|"c" default: E's
+---@return kiln.Input
+function full(type, layout) end
+
+---One element per row m.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_row(type) end
+
+---One element per column n.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_col(type) end
+
+---One element.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_tensor(type) end
+
+---max(x, 0)
+---@param x kiln.Number
+---@return kiln.Value
+function relu(x) end
+
+---x > 0 ? x : slope*x
+---@param x kiln.Number
+---@param slope kiln.Number
+---@return kiln.Value
+function leaky_relu(x, slope) end
+
+---x/2 * (1 + erf(x/sqrt 2))
+---@param x kiln.Number
+---@return kiln.Value
+function gelu(x) end
+
+---x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
+---@param x kiln.Number
+---@return kiln.Value
+function gelu_tanh(x) end
+
+---x / (1 + exp(-x))
+---@param x kiln.Number
+---@return kiln.Value
+function silu(x) end
+
+---1 / (1 + exp(-x))
+---@param x kiln.Number
+---@return kiln.Value
+function sigmoid(x) end
+
+---tanh x
+---@param x kiln.Number
+---@return kiln.Value
+function tanh(x) end
+
+---e^x
+---@param x kiln.Number
+---@return kiln.Value
+function exp(x) end
+
+---Natural logarithm.
+---@param x kiln.Number
+---@return kiln.Value
+function log(x) end
+
+---Square root.
+---@param x kiln.Number
+---@return kiln.Value
+function sqrt(x) end
+
+---1 / sqrt x
+---@param x kiln.Number
+---@return kiln.Value
+function rsqrt(x) end
+
+---|x|
+---@param x kiln.Number
+---@return kiln.Value
+function abs(x) end
+
+---Smaller of x and y; NaN if either is.
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Value
+function min(x, y) end
+
+---Larger of x and y; NaN if either is.
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Value
+function max(x, y) end
+
+---min(max(x, lo), hi)
+---@param x kiln.Number
+---@param lo kiln.Number
+---@param hi kiln.Number
+---@return kiln.Value
+function clamp(x, lo, hi) end
+
+---To the nearest integer, ties to even.
+---@param x kiln.Number
+---@return kiln.Value
+function round(x) end
+
+---cond ? x : y
+---@param cond kiln.Condition
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Value
+function select(cond, x, y) end
+
+---x < y
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function lt(x, y) end
+
+---x <= y
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function le(x, y) end
+
+---x > y
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function gt(x, y) end
+
+---x >= y
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function ge(x, y) end
+
+---Converted to a number format and back to f32: rounded, saturated where that format saturates.
+---@param x kiln.Number
+---@param type kiln.Dtype
+---@return kiln.Value
+function cast(x, type) end
