@@ -26,14 +26,12 @@ say = $(if $(filter 0,$(STEPS)),: STEP,$(next)@printf '[%3d/%d] %-6s %s\n' $(DON
 
 define target_rules
 include $(OUT)/$1/rules.mk
-KILN_OBJECTS_$1 := $$(addprefix $(OUT)/,$$(patsubst %$$(suffix $$(firstword $$(KILN_SOURCES_$1))),%.$$(KILN_OBJEXT_$1),$$(KILN_SOURCES_$1)))
 modules: $(LIB)/libkiln-$1.so
-$(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1)
+$(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 	$$(call say,LINK,$1)
-	$(Q)mkdir -p $$(@D)
-	$(Q)$(GEN) --pack $(OUT)/$1
-	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -o $$@.tmp $(OUT)/$1/module.c \
-	    $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1) -fopenmp -lm)
+	$(Q)mkdir -p $$(@D) && $(GEN) --pack $(OUT)/$1
+	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -Wa,-I$(OUT)/$1 -o $$@.tmp \
+	    $(OUT)/$1/module.c $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1:%=$(OUT)/%) -fopenmp -lm)
 	$(Q)$(GEN) --seal $$@.tmp && mv -f $$@.tmp $$@
 endef
 $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
