@@ -7,6 +7,7 @@
 #ifndef KILN_GEN_H
 #define KILN_GEN_H
 #include <lua.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +18,11 @@
 
 enum { KG_EXIT_OK = 0, KG_EXIT_WRONG = 1, KG_EXIT_USAGE = 2, KG_EXIT_INTERNAL = 70 };
 
-/* ---- arena (arena.c): freed as a whole; out of memory exits through kg_ctx.oom (longjmp set in main) ---- */
+/* ---- arena (arena.c): freed as a whole; out of memory jumps to where main asked kg_on_oom to ---- */
 typedef struct kg_arena kg_arena;
+kg_arena *kg_arena_new(void);
+void kg_arena_free(kg_arena *);
+void kg_on_oom(jmp_buf *);                        /* NULL: back to a message and exit status 70 */
 void *kg_alloc(kg_arena *, size_t);               /* zeroed, 16-byte aligned */
 char *kg_strndup(kg_arena *, const char *, size_t);
 char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3)));
@@ -35,6 +39,10 @@ typedef struct kg_pos { const char *file; int line, col; } kg_pos; /* file as sh
 typedef struct kg_ctx kg_ctx;
 void kg_error(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
 void kg_note(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4))); /* belongs to the last error */
+void kg_source_add(kg_ctx *, const char *file, const char *text, size_t len); /* text stays the caller's */
+void kg_diag_flush(kg_ctx *);     /* prints what was reported, in source order; main calls it, last */
+/* 'text' for a message: quoted, control and non-ASCII bytes as \xNN, cut after 40 bytes. */
+const char *kg_quote(kg_ctx *, const char *text, size_t len);
 const char *kg_closest(const char *word, const char *const *names, size_t n); /* "did you mean", or NULL */
 
 /* ---- expressions (expr.c): hash-consed DAG; also used for a schedule's problem-time functions ---- */
@@ -107,7 +115,7 @@ struct kg_ctx {
     kg_target **target; size_t ntargets;
     kg_schedule **schedule; size_t nschedules;
     kg_instance **instance; size_t ninstances;
-    void *lang, *diag, *expr;         /* private to lang.c, diag.c, expr.c */
+    void *lang, *diag, *expr, *back;  /* private to lang.c, diag.c, expr.c, back.h */
 };
 
 /* lang.c: reads files (and folders of *.lua) into cx->op; reports and returns false if any is wrong. */
@@ -127,6 +135,7 @@ void kg_expr_open(kg_ctx *, lua_State *L);
 
 /* schedule.c */
 bool kg_schedules_load(kg_ctx *, const char *const *targets, size_t n); /* n 0: every target folder knows */
+void kg_schedules_close(kg_ctx *);
 /* expand.c */
 bool kg_expand(kg_ctx *);
 /* tmpl.c */
@@ -134,5 +143,7 @@ bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
 /* emit.c */
 bool kg_emit(kg_ctx *);
 bool kg_write_if_changed(kg_ctx *, const char *path, const char *text, size_t len, bool *changed);
+/* pack.c, seal.c: steps after compiling and after linking; an exit code, text on stderr */
+int kg_pack(const char *dir);
 int kg_seal(const char *file);
 #endif
