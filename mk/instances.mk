@@ -36,7 +36,7 @@ $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 endef
 $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
 
-HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast $(KILN_HOST_CFLAGS)
+HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c $(DEVICE_HEADERS)
 	$(call say,CC,host/$*)
 	$(Q)$(HOSTCC) -Iabi -Itemplates/device -c -o $@ $<
