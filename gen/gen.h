@@ -130,7 +130,7 @@ typedef struct kg_names {
     void *arg;
 } kg_names;
 void kg_expr_lower(const kg_expr *, const kg_names *, const char *indent, kg_buf *);
-/* Opens the tracer's functions and dtypes into the table on top of L (shared by both states). */
+/* Opens the tracer's functions and dtypes into the table on top of L. */
 void kg_expr_open(kg_ctx *, lua_State *L);
 
 /* schedule.c */
