@@ -1,0 +1,32 @@
+-- luacheck of what users write: instance files, schedules and targets.
+-- The names are those of `kiln-gen --language`; tests/docs/check.sh compares.
+max_line_length = 120
+exclude_files = { "**/*.d.lua" }
+
+local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" }
+local language = {
+  "gemm", "full", "per_row", "per_col", "per_tensor",
+  "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
+  "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
+}
+local sandbox = {
+  "string", "table", "math", "ipairs", "pairs", "next", "tostring", "tonumber", "type", "error", "assert", "select",
+}
+local schedules = {
+  "schedule", "target", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
+}
+
+local function names(...)
+  local set = {}
+  for _, list in ipairs { ... } do
+    for _, name in ipairs(list) do set[name] = { other_fields = true } end
+  end
+  return set
+end
+
+stds.instance = { read_globals = names(dtypes, language, sandbox) }
+stds.template = { read_globals = names(dtypes, sandbox, schedules) }
+
+files["**/instances/*.lua"] = { std = "instance" }
+files["**/templates/gemm/*.lua"] = { std = "template", ignore = { "212" } } -- rules share one argument list
+files["**/templates/targets/*.lua"] = { std = "template" }
