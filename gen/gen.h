@@ -115,7 +115,7 @@ struct kg_ctx {
     kg_target **target; size_t ntargets;
     kg_schedule **schedule; size_t nschedules;
     kg_instance **instance; size_t ninstances;
-    void *lang, *diag, *expr, *back;  /* private to lang.c, diag.c, expr.c, back.h */
+    void *lang, *diag, *sandbox, *back; /* private to lang.c, diag.c, sandbox.c, back.h */
 };
 
 /* lang.c: reads files (and folders of *.lua) into cx->op; reports and returns false if any is wrong. */

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+// Sandboxed Lua states: what they may use (memory, instructions, time, depth) and how their errors become messages.
+// The limits cannot be caught, since scripts have no pcall.  The library they see is library.c's.
+#include "sandbox.h"
+#include "library.h"
+#include <errno.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    MEMORY_MAX = 128 << 20,      /* bytes in use */
+    BLOCK_MAX = 4 << 20,         /* bytes at once: bounds what one instruction can do */
+    WORK_MAX = 20 * 1000 * 1000, /* instructions of one call from outside */
+    BYTES_A_UNIT = 64,           /* allocating this much counts as an instruction */
+    STEP = 1000,                 /* instructions between looks at the limits */
+    MILLISECONDS_MAX = 1000,     /* processor time of one call: against slow library calls */
+    DEPTH_MAX = 2000,            /* calls within calls */
+    FILE_MAX = 1 << 20
+};
+
+typedef struct sandbox {
+    kg_ctx *cx;
+    lua_State *L;
+    size_t used;
+    int64_t work;     /* left */
+    int64_t deadline; /* processor time in ms */
+    int nesting;      /* of kg_sandbox_call */
+    bool reported;    /* the outermost call's limit is spent, and that has been said */
+    bool spent;
+    kg_pos memory_at; /* where memory was refused */
+    kg_pos fault;     /* where kg_raise was; file NULL: not set */
+    char token[80];
+    kg_entry_fn entry;
+    void *entry_arg;
+} sandbox;
+
+typedef struct sources {
+    kg_source **v;
+    size_t n, cap;
+} sources;
+
+static sandbox *of(lua_State *L)
+{
+    void *p;
+    lua_getallocf(L, &p);
+    return p;
+}
+
+kg_ctx *kg_sandbox_ctx(lua_State *L)
+{
+    return of(L)->cx;
+}
+
+/* ---- sources: a chunk is called "=#N", so that messages stay short whatever the path ---- */
+
+static sources *all_sources(kg_ctx *cx)
+{
+    if (!cx->sandbox) cx->sandbox = kg_alloc(cx->arena, sizeof(sources));
+    return cx->sandbox;
+}
+
+static const char *read_all(FILE *f, kg_buf *b)
+{
+    struct stat st;
+    if (fstat(fileno(f), &st) != 0) return strerror(errno);
+    if (!S_ISREG(st.st_mode)) return "not a regular file";
+    if (st.st_size > FILE_MAX) return "larger than 1 MiB";
+    char part[8192];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, f)) > 0 && b->len <= FILE_MAX) kg_put(b, part, n);
+    if (ferror(f)) return strerror(errno);
+    if (b->len > FILE_MAX) return "larger than 1 MiB";
+    if (b->len && b->p[0] == LUA_SIGNATURE[0]) return "compiled Lua, not text";
+    if (b->len && memchr(b->p, 0, b->len)) return "not text: it holds a 0 byte";
+    return NULL;
+}
+
+static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, const char *text, size_t len)
+{
+    sources *all = all_sources(cx);
+    if (all->n == all->cap) {
+        size_t cap = all->cap ? 2 * all->cap : 64;
+        kg_source **v = kg_alloc(cx->arena, cap * sizeof *v);
+        if (all->n) memcpy(v, all->v, all->n * sizeof *v);
+        all->v = v;
+        all->cap = cap;
+    }
+    kg_source *s = kg_alloc(cx->arena, sizeof *s);
+    s->path = kg_strndup(cx->arena, path, strlen(path));
+    s->file = kg_strndup(cx->arena, shown, strlen(shown));
+    s->text = kg_strndup(cx->arena, text, len);
+    s->len = len;
+    s->id = (int)all->n;
+    all->v[all->n++] = s;
+    kg_source_add(cx, s->file, s->text, s->len);
+    return s;
+}
+
+const kg_source *kg_source_read(kg_ctx *cx, const char *path, const char *shown)
+{
+    static const char bom[] = "\xEF\xBB\xBF";
+    kg_buf b = {0};
+    FILE *f = fopen(path, "rb");
+    const char *wrong = f ? read_all(f, &b) : strerror(errno);
+    if (f) fclose(f);
+    if (wrong) {
+        kg_error(cx, (kg_pos){kg_strndup(cx->arena, shown, strlen(shown)), 0, 0}, "cannot read it: %s", wrong);
+        kg_buf_free(&b);
+        return NULL;
+    }
+    size_t skip = b.len >= 3 && memcmp(b.p, bom, 3) == 0 ? 3 : 0;
+    const kg_source *s = add_source(cx, path, shown, b.p ? b.p + skip : "", b.len - skip);
+    kg_buf_free(&b);
+    return s;
+}
+
+const kg_tokens *kg_source_tokens(kg_ctx *cx, const kg_source *s)
+{
+    kg_source *own = all_sources(cx)->v[s->id];
+    if (!own->tokens) own->tokens = kg_lex(cx->arena, s->text, s->len);
+    return own->tokens;
+}
+
+static kg_source *source_by_id(kg_ctx *cx, long id)
+{
+    sources *all = all_sources(cx);
+    return id >= 0 && (size_t)id < all->n ? all->v[id] : NULL;
+}
+
+const kg_source *kg_sandbox_source(lua_State *L, const char *chunkname)
+{
+    return strncmp(chunkname, "=#", 2) == 0 ? source_by_id(of(L)->cx, strtol(chunkname + 2, NULL, 10)) : NULL;
+}
+
+/* ---- limits ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Allocates nothing in Lua, so that the allocator may call it. */
+static kg_pos running_line(sandbox *sb, int level)
+{
+    lua_Debug ar;
+    for (; level < 16 && lua_getstack(sb->L, level, &ar); level++) {
+        lua_getinfo(sb->L, "Sl", &ar);
+        const kg_source *s = ar.currentline > 0 ? kg_sandbox_source(sb->L, ar.source) : NULL;
+        if (s) return (kg_pos){s->file, ar.currentline, 0};
+    }
+    return (kg_pos){0};
+}
+
+static void *allocate(void *ud, void *p, size_t old, size_t size)
+{
+    sandbox *sb = ud;
+    if (!p) old = 0;
+    if (size == 0) {
+        sb->used -= old;
+        free(p);
+        return NULL;
+    }
+    if (size > old) {
+        bool refused = size > BLOCK_MAX || sb->used + (size - old) > MEMORY_MAX;
+        sb->work -= (int64_t)((size - old) / BYTES_A_UNIT);
+        if (refused && sb->L) sb->memory_at = running_line(sb, 0);
+        if (refused) return NULL;
+    }
+    void *q = realloc(p, size);
+    if (q) sb->used += size - old;
+    return q;
+}
+
+static void check_limits(lua_State *L)
+{
+    sandbox *sb = of(L);
+    lua_Debug ar;
+    if (lua_getstack(L, DEPTH_MAX, &ar))
+        kg_raise_at(L, running_line(sb, 0), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
+    if (sb->work > 0 && now_ms() < sb->deadline) return;
+    sb->spent = true;
+    kg_raise_at(L, running_line(sb, 0), "runs too long: stopped after %d million instructions or %d second",
+                WORK_MAX / 1000000, MILLISECONDS_MAX / 1000);
+}
+
+static void hook(lua_State *L, lua_Debug *ar)
+{
+    sandbox *sb = of(L);
+    if (ar->event == LUA_HOOKCOUNT) {
+        sb->work -= STEP;
+        check_limits(L);
+    } else if (sb->entry) {
+        sb->entry(L, ar, sb->entry_arg);
+    }
+}
+
+void kg_sandbox_charge(lua_State *L, size_t units)
+{
+    sandbox *sb = of(L);
+    sb->work -= (int64_t)(units < WORK_MAX ? units : WORK_MAX);
+    if (sb->work <= 0) check_limits(L);
+}
+
+void kg_sandbox_on_entry(lua_State *L, kg_entry_fn entry, void *arg)
+{
+    sandbox *sb = of(L);
+    sb->entry = entry;
+    sb->entry_arg = arg;
+    lua_sethook(L, hook, LUA_MASKCOUNT | (entry ? LUA_MASKCALL : 0), STEP);
+}
+
+/* ---- raising ---- */
+
+static int raise(lua_State *L, kg_pos at, const char *token, const char *format, va_list args)
+{
+    sandbox *sb = of(L);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    sb->fault = at;
+    snprintf(sb->token, sizeof sb->token, "%s", token ? token : "");
+    lua_pushstring(L, text);
+    return lua_error(L);
+}
+
+int kg_raise(lua_State *L, const char *token, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int r = raise(L, running_line(of(L), 0), token, format, args);
+    va_end(args);
+    return r;
+}
+
+int kg_raise_at(lua_State *L, kg_pos at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int r = raise(L, at, NULL, format, args);
+    va_end(args);
+    return r;
+}
+
+kg_pos kg_sandbox_where(kg_ctx *cx, lua_State *L, int level)
+{
+    (void)cx;
+    return running_line(of(L), level);
+}
+
+/* ---- reporting ---- */
+
+/* "#3:12: text" -> the text; the place in *at. */
+static const char *split_place(kg_ctx *cx, const char *text, kg_pos *at)
+{
+    char *end;
+    if (text[0] != '#') return text;
+    long id = strtol(text + 1, &end, 10);
+    const kg_source *s = source_by_id(cx, id);
+    if (!s || end == text + 1 || *end != ':') return text;
+    long line = strtol(end + 1, &end, 10);
+    if (strncmp(end, ": ", 2) != 0) return text;
+    *at = (kg_pos){s->file, (int)line, 0};
+    return end + 2;
+}
+
+/* Lua puts the culprit in quotes: "(local 'x')", "near 'end'". */
+static void quoted_word(const char *text, char *word, size_t size)
+{
+    const char *from = strrchr(text, '\''), *to = from;
+    while (from && from > text && from[-1] != '\'') from--;
+    size_t n = from && from > text ? (size_t)(to - from) : 0;
+    if (n >= size) n = 0;
+    memcpy(word, from ? from : "", n);
+    word[n] = 0;
+}
+
+static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
+{
+    kg_ctx *cx = sb->cx;
+    kg_pos at = sb->fault;
+    const char *text = lua_type(sb->L, -1) == LUA_TSTRING ? lua_tostring(sb->L, -1) : NULL;
+    if (status == LUA_ERRMEM) {
+        at = sb->memory_at;
+        text = kg_printf(cx->arena, "needs too much memory: the limit is %d MiB, and %d MiB at once", MEMORY_MAX >> 20,
+                         BLOCK_MAX >> 20);
+    } else if (!text) {
+        text = kg_printf(cx->arena, "error with a %s instead of a text", luaL_typename(sb->L, -1));
+    } else if (!at.file) {
+        text = split_place(cx, text, &at);
+        quoted_word(text, sb->token, sizeof sb->token);
+    }
+    if (!at.file) at = fallback;
+    if (at.file && at.line > 0 && at.col == 0) {
+        sources *all = all_sources(cx);
+        for (size_t i = 0; i < all->n; i++)
+            if (all->v[i]->file == at.file)
+                at.col = kg_column(kg_source_tokens(cx, all->v[i]), at.line, sb->token[0] ? sb->token : NULL);
+    }
+    kg_error(cx, at, "%s%s", prefix, text);
+}
+
+bool kg_sandbox_call_as(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback, const char *prefix)
+{
+    sandbox *sb = of(L);
+    if (sb->nesting++ == 0) {
+        sb->work = WORK_MAX;
+        sb->deadline = now_ms() + MILLISECONDS_MAX;
+        sb->spent = sb->reported = false;
+    }
+    sb->fault = sb->memory_at = (kg_pos){0};
+    sb->token[0] = 0;
+    int status = lua_pcall(L, nargs, nresults, 0);
+    sb->nesting--;
+    if (status == LUA_OK) return true;
+    if (!sb->reported) report(sb, status, fallback, prefix);
+    sb->reported |= sb->spent; /* what ran out inside a nested call runs out again outside */
+    sb->fault = (kg_pos){0};
+    (void)cx;
+    lua_pop(L, 1);
+    return false;
+}
+
+bool kg_sandbox_call(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback)
+{
+    return kg_sandbox_call_as(cx, L, nargs, nresults, fallback, "");
+}
+
+/* ---- states and chunks ---- */
+
+lua_State *kg_sandbox_open(kg_ctx *cx)
+{
+    sandbox *sb = calloc(1, sizeof *sb);
+    lua_State *L = sb ? lua_newstate(allocate, sb) : NULL;
+    if (!L) {
+        free(sb);
+        kg_error(cx, (kg_pos){0}, "out of memory");
+        return NULL;
+    }
+    sb->cx = cx;
+    sb->L = L;
+    kg_sandbox_on_entry(L, NULL, NULL);
+    lua_pushcfunction(L, kg_library_open);
+    if (!kg_sandbox_call(cx, L, 0, 0, (kg_pos){0})) {
+        kg_sandbox_close(L);
+        return NULL;
+    }
+    return L;
+}
+
+void kg_sandbox_close(lua_State *L)
+{
+    if (!L) return;
+    sandbox *sb = of(L);
+    lua_close(L);
+    free(sb);
+}
+
+typedef struct chunk {
+    const kg_source *source;
+    const char *text;
+    size_t len;
+} chunk;
+
+static int load_chunk(lua_State *L) /* environment, chunk* -> function */
+{
+    const chunk *c = lua_touserdata(L, 2);
+    char name[32];
+    snprintf(name, sizeof name, "=#%d", c->source->id);
+    if (luaL_loadbufferx(L, c->text, c->len, name, "t") != LUA_OK) return lua_error(L);
+    lua_pushvalue(L, 1);
+    if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+    return 1;
+}
+
+bool kg_sandbox_load(kg_ctx *cx, lua_State *L, const kg_source *s, const char *text, size_t len)
+{
+    chunk c = {s, text ? text : s->text, text ? len : s->len};
+    lua_pushcfunction(L, load_chunk);
+    lua_insert(L, -2);
+    lua_pushlightuserdata(L, &c);
+    return kg_sandbox_call(cx, L, 2, 1, (kg_pos){s->file, 1, 1});
+}
