@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The host schedule's driver: cache blocking, threads, choice of the instruction set.
+//   for each slab of HOST_MC rows (fewer where k is long: HOST_SLAB units):   pack Y's slab for all of k, shared by all threads
+//     for each task (HOST_NC columns, a share of the slab's rows), by any thread:
+//       for each block of HOST_KC along k:  pack X's block, private, into L2;  run the tiles;  after the last: epilogue
+// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn (2008), Van Zee and van de
+// Geijn (2015); docs/host-schedule.md.
+#ifndef HOST_GEMM_H
+#define HOST_GEMM_H
+#include <omp.h>
+#include <stdlib.h>
+#include "host_base.h"
+
+#if HOST_KIND == HOST_KIND_F32
+typedef float host_unit_t;
+typedef float host_sum_t;
+#else
+typedef uint32_t host_unit_t;
+typedef int32_t host_sum_t;
+#endif
+
+#define HOST_BYTES(side) host_bytes((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
+#define HOST_MUL(side) ((side) == HOST_SIDE_A ? HOST_A_MUL : HOST_B_MUL)
+#if HOST_E_ROW
+#define HOST_X_SIDE HOST_SIDE_B
+#define HOST_Y_SIDE HOST_SIDE_A
+#define HOST_X_KMAJOR HOST_B_KMAJOR
+#define HOST_Y_KMAJOR HOST_A_KMAJOR
+#define HOST_X_COUNT HOST_PRODUCTS
+#define HOST_Y_COUNT 1
+#else
+#define HOST_X_SIDE HOST_SIDE_A
+#define HOST_Y_SIDE HOST_SIDE_B
+#define HOST_X_KMAJOR HOST_A_KMAJOR
+#define HOST_Y_KMAJOR HOST_B_KMAJOR
+#define HOST_X_COUNT 1
+#define HOST_Y_COUNT HOST_PRODUCTS
+#endif
+#define HOST_HEAD 16 /* units at the head of a panel of Y */
+
+/* Columns j0 .. j0+cols-1, rows i0 .. i0+rows-1 of E, by one thread. */
+typedef struct host_task {
+    const host_out *out;
+    const host_operand *x;           /* HOST_X_COUNT of them */
+    const host_unit_t *y;            /* packed: matrix, block of k, panel */
+    long y_matrix, y_block, y_panel; /* strides in units */
+    host_unit_t *scratch;            /* packed X, sums between blocks of k */
+    long i0, rows, j0, cols, k, kc;
+} host_task;
+
+typedef struct host_isa {
+    int mr, nr, group;
+    void (*pack_y)(const host_operand *, long r0, long panels, long k0, long kc, host_unit_t *to, long stride);
+    void (*task)(const host_task *);
+    void (*row_units)(const host_operand *, long k, host_unit_t *to, char *flat);
+    void (*row)(const host_out *, const host_operand *x, const host_unit_t *y, long y_matrix, long j0, long cols, long k);
+} host_isa;
+
+#if defined(__x86_64__)
+#define HOST_ISA 512
+#include "host_isa.h"
+#define HOST_ISA 256
+#include "host_isa.h"
+#endif
+#define HOST_ISA 128
+#include "host_isa.h"
+
+/* The widest instruction set the machine has; KILN_HOST_ISA=avx2 or plain asks for a narrower one. */
+static const host_isa *host_choose(void)
+{
+#if defined(__x86_64__)
+    const char *most = getenv("KILN_HOST_ISA");
+    const int limit = !most ? 512 : !__builtin_strcmp(most, "plain") ? 128 : !__builtin_strcmp(most, "avx2") ? 256 : 512;
+    if (limit >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
+        return &isa_avx512;
+    if (limit >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &isa_avx2;
+#endif
+    return &isa_plain;
+}
+
+/* One problem, cut up. */
+typedef struct host_plan {
+    const kiln_gemm_args *g;
+    const host_isa *isa;
+    int threads;
+    long x_rows, y_rows, k;
+    long mc, kc, blocks;             /* rows of a slab; length and number of the blocks of k */
+    long nc, nx, ny;                 /* columns of a task, tasks along X, along Y */
+    long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
+    host_unit_t *y, *scratch;
+} host_plan;
+
+static const char *host_at(const void *p, long elements, long bytes)
+{
+    return p ? (const char *)p + elements * bytes : 0;
+}
+
+static void host_batch(const host_plan *p, long b, host_operand *x, host_operand *y, host_out *o)
+{
+    const kiln_gemm_args *g = p->g;
+    for (int s = 0; s < HOST_PRODUCTS; s++) {
+        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)), (long)g->ldb, g->n};
+        if (HOST_E_ROW)
+            x[s] = m;
+        else
+            y[s] = m;
+    }
+    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)), (long)g->lda, g->m};
+    *(HOST_E_ROW ? y : x) = a;
+    host_place(o, g, b);
+}
+
+/* Threads that have enough to do: `grain` products each. */
+static int host_threads(const kiln_gemm_args *g, double grain)
+{
+    const double work = (double)g->m * g->n * g->k * HOST_PRODUCTS / grain;
+    return g->units <= 1 ? 1 : work < g->units ? (int)work + 1 : g->units;
+}
+
+static void host_cut(host_plan *p, const kiln_gemm_args *g)
+{
+    const host_isa *isa = p->isa = host_choose();
+    p->g = g;
+    p->k = g->k;
+    p->x_rows = HOST_E_ROW ? g->n : g->m;
+    p->y_rows = HOST_E_ROW ? g->m : g->n;
+    p->threads = host_threads(g, p->y_rows == 1 ? 1 << 17 : 1 << 19);
+    p->mc = host_min(p->y_rows, host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
+    p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
+    p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
+    p->nx = host_ceil_div(p->x_rows, HOST_NC);
+    p->nc = host_round_up(host_ceil_div(p->x_rows, p->nx), isa->nr);
+    p->nx = host_ceil_div(p->x_rows, p->nc);
+    p->panels = host_ceil_div(p->mc, isa->mr);
+    p->ny = 1;
+    if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
+        p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
+
+    const long units = host_ceil_div(p->kc, isa->group);
+    p->y_panel = HOST_HEAD + host_round_up(units * isa->mr + 16, 16);
+    p->y_block = p->panels * p->y_panel;
+    p->y_matrix = p->blocks * p->y_block;
+    p->y_units = HOST_Y_COUNT * p->y_matrix;
+    p->scratch_units = HOST_X_COUNT * p->nc * units +
+                       (p->blocks > 1 ? HOST_PRODUCTS * p->panels * isa->mr * p->nc : 0);
+    p->scratch_units = host_round_up(p->scratch_units, 16);
+    p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
+    p->scratch = p->y + p->y_units;
+}
+
+/* Packs the slab's share of Y: by all threads of the team, in steps of a few panels. */
+static void host_pack_slab(const host_plan *p, const host_operand *y, long i0, long rows)
+{
+    enum { STEP = 4 };
+    const long panels = host_ceil_div(rows, p->isa->mr), steps = host_ceil_div(panels, STEP);
+#pragma omp for schedule(dynamic)
+    for (long w = 0; w < HOST_Y_COUNT * p->blocks * steps; w++) {
+        const long q = w % steps * STEP, b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
+        p->isa->pack_y(y + s, i0 + q * p->isa->mr, host_min(STEP, panels - q), k0, host_min(p->kc, p->k - k0),
+                       p->y + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
+    }
+}
+
+static void host_run_slab(const host_plan *p, const host_operand *x, const host_out *o, long i0, long rows)
+{
+    const long panels = host_ceil_div(rows, p->isa->mr), share = host_ceil_div(panels, p->ny);
+#pragma omp for schedule(dynamic) collapse(2)
+    for (long jx = 0; jx < p->nx; jx++)
+        for (long iy = 0; iy < p->ny; iy++) {
+            const long j0 = jx * p->nc, first = iy * share, skip = first * p->isa->mr;
+            if (skip >= rows)
+                continue;
+            const host_task t = {
+                .out = o, .x = x,
+                .y = p->y + first * p->y_panel,
+                .y_matrix = p->y_matrix, .y_block = p->y_block, .y_panel = p->y_panel,
+                .scratch = p->scratch + omp_get_thread_num() * p->scratch_units,
+                .i0 = i0 + skip, .rows = host_min(share * p->isa->mr, rows - skip),
+                .j0 = j0, .cols = host_min(p->nc, p->x_rows - j0),
+                .k = p->k, .kc = p->kc,
+            };
+            p->isa->task(&t);
+        }
+}
+
+/* E of one row: every thread takes some columns. */
+static void host_run_row(const host_plan *p, const host_operand *x, const host_operand *y, const host_out *o)
+{
+    const long matrix = HOST_HEAD + host_round_up(p->k, 64), share = host_round_up(host_ceil_div(p->x_rows, p->threads), 64);
+#pragma omp single
+    for (int s = 0; s < HOST_Y_COUNT; s++)
+        p->isa->row_units(y + s, p->k, p->y + s * matrix, (char *)(p->y + HOST_Y_COUNT * matrix));
+#pragma omp for schedule(static, 1)
+    for (long j = 0; j < p->x_rows; j += share)
+        p->isa->row(o, x, p->y, matrix, j, host_min(share, p->x_rows - j), p->k);
+}
+
+static void host_gemm(const kiln_gemm_args *g)
+{
+    host_plan plan;
+    if (g->m <= 0 || g->n <= 0 || g->batch <= 0)
+        return;
+    host_cut(&plan, g);
+    const host_plan *const p = &plan;
+#pragma omp parallel num_threads(p->threads) if (p->threads > 1)
+    for (long b = 0; b < g->batch; b++) {
+        host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
+        host_out o;
+        host_batch(p, b, x, y, &o);
+        if (p->y_rows == 1) {
+            host_run_row(p, x, y, &o);
+            continue;
+        }
+        for (long i0 = 0; i0 < p->y_rows; i0 += p->mc) {
+            const long rows = host_min(p->mc, p->y_rows - i0);
+            host_pack_slab(p, y, i0, rows);
+            host_run_slab(p, x, &o, i0, rows);
+        }
+    }
+}
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Packing of one instruction set: W rows of an operand become a panel, unit by unit along k, with conversion, a_op / b_op and
+// zeros past the end of k.  Rows past the end of the operand hold anything.  Included by host_isa.h.
+
+/* n elements at p after the side's op: at p itself, or computed into buf. */
+static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n, const int side)
+{
+#if HOST_A_OP
+    if (side == HOST_SIDE_A) {
+        host_apply_a(buf, p, n);
+        return buf;
+    }
+#endif
+#if HOST_B_OP
+    if (side == HOST_SIDE_B) {
+        host_apply_b(buf, p, n);
+        return buf;
+    }
+#endif
+    (void)buf, (void)n, (void)side;
+    return p;
+}
+
+enum {
+    HOST_(span) = HOST_VW * HOST_GROUP,                   /* elements of a vector of units */
+    HOST_(span_bytes) = HOST_VW * 4,                      /* at most, in memory or after the op */
+};
+
+/* Units of HOST_VW * HOST_GROUP ready elements that are neighbours along k. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_k)(const char *p, const int side)
+{
+#if HOST_KIND != HOST_KIND_I8
+    return HOST_(widen)(p, HOST_MUL(side));
+#elif HOST_GROUP == 4
+    const HOST_(vec) v = HOST_(load)(p);
+    return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
+#else
+    const HOST_(vu) pair = HOST_(zext16)(p);
+    (void)side;
+    return ((HOST_(vu))((HOST_(vi))(pair << 24) >> 24) & 0xffff) | (HOST_(vu))((HOST_(vi))(pair << 16) >> 24) << 16;
+#endif
+}
+
+/* Units of HOST_VW neighbours along r, whose ready elements at successive k are at p[0], p[1], .. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_r)(const char *const p[HOST_GROUP], const int side)
+{
+#if HOST_KIND != HOST_KIND_I8
+    return HOST_(widen)(p[0], HOST_MUL(side));
+#elif HOST_GROUP == 4
+    const HOST_(vec) v = HOST_(zext8)(p[0]) | HOST_(zext8)(p[1]) << 8 | HOST_(zext8)(p[2]) << 16 |
+                         HOST_(zext8)(p[3]) << 24;
+    return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
+#else
+    (void)side;
+    return (HOST_(sext8)(p[0]) & 0xffff) | HOST_(sext8)(p[1]) << 16;
+#endif
+}
+
+/* The vector of units at p, contiguous along k, of which n > 0 elements exist. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
+{
+    char buf[HOST_(span_bytes)] __attribute__((aligned(64)));
+    if (n >= HOST_(span))
+        return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
+    char raw[HOST_(span_bytes)] __attribute__((aligned(64))) = {0};
+    __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
+    if (HOST_(ready)(raw, buf, HOST_(span), side) == buf)
+        __builtin_memcpy(raw, buf, (size_t)(n * host_bytes(HOST_MUL(side))));
+    return HOST_(units_k)(raw, side);
+}
+
+/* The vector of units at p, contiguous along r: n elements along r and k_left > 0 along k exist. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+{
+    char buf[HOST_GROUP][HOST_(span_bytes)] __attribute__((aligned(64)));
+    const char *q[HOST_GROUP];
+    if (n >= HOST_VW && k_left >= HOST_GROUP) {
+        for (int g = 0; g < HOST_GROUP; g++)
+            q[g] = HOST_(ready)(p + g * pitch, buf[g], HOST_VW, side);
+        return HOST_(units_r)(q, side);
+    }
+    char raw[HOST_(span_bytes)] __attribute__((aligned(64)));
+    for (int g = 0; g < HOST_GROUP; g++) {
+        __builtin_memset(buf[g], 0, sizeof buf[g]);
+        q[g] = buf[g];
+        if (g >= k_left || n <= 0)
+            continue;
+        __builtin_memset(raw, 0, sizeof raw);
+        __builtin_memcpy(raw, p + g * pitch, (size_t)(host_min(n, HOST_VW) * HOST_BYTES(side)));
+        if (HOST_(ready)(raw, buf[g], HOST_VW, side) == raw)
+            __builtin_memcpy(buf[g], raw, sizeof raw);
+    }
+    return HOST_(units_r)(q, side);
+}
+
+/* `panels` panels of `width` rows from row r0 on, kc elements from k0 on.  A panel's last vectors may be written past
+ * its width: the next unit overwrites that, and the panel stride leaves room after the last. */
+static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0, long panels, long k0, long kc,
+                                                  host_unit_t *to, long stride, const int width, const int side)
+{
+    const long units = host_ceil_div(kc, HOST_GROUP);
+    for (long q = 0; q < panels; q++)
+        for (int v = 0; v < width; v += HOST_VW)
+            for (long u = 0; u < units; u += HOST_VW) {
+                HOST_(vec) block[HOST_VW];
+                HOST_NO_UNROLL
+                for (int i = 0; i < HOST_VW; i++) {
+                    const long r = host_min(r0 + q * width + v + i, o->rows - 1), k = u * HOST_GROUP;
+                    block[i] = HOST_(read_k)(o->p + (r * o->ld + k0 + k) * HOST_BYTES(side), kc - k, side);
+                }
+                HOST_(transpose)(block);
+                host_unit_t *dst = to + q * stride + u * width + v;
+                for (long i = 0; i < host_min(HOST_VW, units - u); i++)
+                    HOST_(store)(dst + i * width, block[i]);
+            }
+}
+
+static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0, long panels, long k0, long kc,
+                                                  host_unit_t *to, long stride, const int width, const int side)
+{
+    const long units = host_ceil_div(kc, HOST_GROUP), pitch = o->ld * HOST_BYTES(side);
+    for (long u = 0; u < units; u++) {
+        const char *row = o->p + (k0 + u * HOST_GROUP) * pitch;
+        for (long q = 0; q < panels; q++) {
+            HOST_NO_UNROLL
+            for (int v = 0; v < width; v += HOST_VW) {
+                const long r = r0 + q * width + v;
+                HOST_(store)(to + q * stride + u * width + v,
+                             HOST_(read_r)(row + r * HOST_BYTES(side), pitch, o->rows - r, kc - u * HOST_GROUP, side));
+            }
+        }
+    }
+}
+
+static HOST_TARGET __attribute__((noinline)) void HOST_(pack_x)(const host_operand *o, long r0, long panels, long k0,
+                                                                long kc, host_unit_t *to, long stride)
+{
+#if HOST_X_KMAJOR
+    HOST_(pack_k)(o, r0, panels, k0, kc, to, stride, HOST_NR, HOST_X_SIDE);
+#else
+    HOST_(pack_r)(o, r0, panels, k0, kc, to, stride, HOST_NR, HOST_X_SIDE);
+#endif
+}
+
+/* A panel of Y begins with HOST_HEAD units: with VNNI, what the sums of its rows start at. */
+static HOST_TARGET __attribute__((noinline)) void HOST_(pack_y)(const host_operand *o, long r0, long panels, long k0,
+                                                                long kc, host_unit_t *to, long stride)
+{
+#if HOST_Y_KMAJOR
+    HOST_(pack_k)(o, r0, panels, k0, kc, to + HOST_HEAD, stride, HOST_MR, HOST_Y_SIDE);
+#else
+    HOST_(pack_r)(o, r0, panels, k0, kc, to + HOST_HEAD, stride, HOST_MR, HOST_Y_SIDE);
+#endif
+#if HOST_GROUP == 4
+    for (long q = 0; q < panels; q++) {
+        HOST_(vec) sum = {0};
+        for (long u = 0; u < host_ceil_div(kc, HOST_GROUP); u++)
+            sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), HOST_(load)(to + q * stride + HOST_HEAD + u * HOST_MR));
+        HOST_(store)(to + q * stride, sum * -128u);
+    }
+#endif
+}
