@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// kiln list: the registry as a table or as JSON.
+#include "command.h"
+#include <jansson.h>
+#include <string.h>
+
+static json_t *to_json(const kiln_kernel_info *k)
+{
+    char layouts[4];
+    json_t *tunables = json_object(), *derived = json_object();
+    for (size_t i = 0; i < k->nvalues; i++)
+        json_object_set_new(i < k->ntunables ? tunables : derived, k->value_name[i], json_integer(k->value[i]));
+    return json_pack("{s:s s:s s:s s:s s:s s:s s:s s:s s:s s:i s:o s:o s:I}", "name", k->name, "op", k->op, "target",
+                     k->target, "schedule", k->schedule, "a", kiln_dtype_name(k->a), "b", kiln_dtype_name(k->b), "e",
+                     kiln_dtype_name(k->e), "layouts", kt_layouts(k, layouts), "file", k->file, "line", k->line, "tunables",
+                     tunables, "derived", derived, "code_bytes", (json_int_t)k->code_size);
+}
+
+static void to_row(kt_table *t, const kiln_kernel_info *k)
+{
+    char types[64], layouts[4], tunables[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < k->ntunables && used < sizeof tunables; i++)
+        used += (size_t)snprintf(tunables + used, sizeof tunables - used, "%s%s=%d", i ? " " : "", k->value_name[i],
+                                 k->value[i]);
+    kt_cell(t, "%s", k->name);
+    kt_cell(t, "%s", kt_types(k, types));
+    kt_cell(t, "%s", kt_layouts(k, layouts));
+    kt_cell(t, "%s", tunables);
+    kt_cell(t, "%s:%d", k->file, k->line);
+}
+
+int cmd_list(const kt_options *o)
+{
+    static const char *const heads[] = { "instance", "types", "layout", "tunables", "described in" };
+    kiln_ctx *ctx;
+    const kiln_kernel *kernel;
+    kiln_kernel_info k;
+    size_t found = 0;
+    const int wrong = kt_open(o, "host", &ctx);
+    if (wrong) return wrong;
+    json_t *array = json_array();
+    kt_table *table = kt_table_open(heads, sizeof heads / sizeof *heads);
+    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++) {
+        if (kt_describe(kernel, &k) || !kt_selected(o, &k)) continue;
+        found++;
+        if (o->json) json_array_append_new(array, to_json(&k));
+        else to_row(table, &k);
+    }
+    if (o->json) {
+        json_dumpf(array, stdout, JSON_INDENT(1));
+        puts("");
+    } else if (found) kt_table_print(table, stdout, 0);
+    if (!found) kt_message("no instance is like this");
+    json_decref(array);
+    kt_table_close(table);
+    kiln_close(ctx);
+    return found ? EXIT_PASS : EXIT_FAILED;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The kiln command: one table of commands from which usage, --help and shell completion come, one set of options.
+#ifndef KILN_COMMAND_H
+#define KILN_COMMAND_H
+#include <argp.h>
+#include <kiln.h>
+#include <stdio.h>
+
+enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
+
+typedef struct kt_options {
+    const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder, *output;
+    int json, csv, all, quick, threads, force;
+    int has_seed;
+    uint64_t seed;
+    double seconds, idle;
+    char **argument;
+    int arguments;
+} kt_options;
+
+typedef struct kt_command {
+    const char *name, *usage, *summary;
+    const char *help; /* examples, then what it does; \v, then the rest */
+    const struct argp_option *options;
+    int min_arguments, max_arguments;
+    int (*run)(const kt_options *);
+} kt_command;
+
+extern const kt_command kt_commands[];
+extern const size_t kt_command_count;
+
+int cmd_list(const kt_options *);
+int cmd_explain(const kt_options *);
+int cmd_verify(const kt_options *);
+int cmd_bench(const kt_options *);
+int cmd_tune(const kt_options *);
+int cmd_report(const kt_options *);
+int cmd_new(const kt_options *);
+
+/* ---- shared by commands (common.c) ---- */
+/* `kiln: ...` on stderr. */
+void kt_message(const char *, ...) __attribute__((format(printf, 1, 2)));
+/* The same with what the library says about its last failure; returns the exit code that fits the status. */
+int kt_failed(kiln_status, const char *what);
+/* Opens --device, else `fallback` where given (list and report need no GPU), else the best; an exit code, 0 = open. */
+int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
+/* Parses and resolves; an exit code. */
+int kt_problem(const char *text, kiln_problem *);
+const char *kt_problem_text(const kiln_problem *, char *text, size_t size);
+kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
+/* --op --target --schedule --dtype --instance */
+int kt_selected(const kt_options *, const kiln_kernel_info *);
+const char *kt_types(const kiln_kernel_info *, char text[64]);   /* "bf16,bf16,bf16" */
+const char *kt_layouts(const kiln_kernel_info *, char text[4]);  /* "rcr" */
+
+typedef enum kt_color { KT_PLAIN, KT_RED, KT_GREEN, KT_DIM } kt_color;
+const char *kt_color_on(FILE *, kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
+const char *kt_color_off(FILE *);
+
+/* A table whose columns are as wide as their widest cell; numbers are aligned right. */
+typedef struct kt_table kt_table;
+kt_table *kt_table_open(const char *const *heads, size_t columns);
+void kt_cell(kt_table *, const char *, ...) __attribute__((format(printf, 2, 3))); /* row by row */
+void kt_table_print(kt_table *, FILE *, int csv);
+void kt_table_close(kt_table *);
+#endif

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+// One problem with inputs, guards, poison and bounds; kernels are run on it and everything they touched is checked:
+//   values of E inside their bounds, every element written, the same bits in both runs, and nothing else changed:
+//   not the padding of E, nor the guard bands of any buffer, nor an input.
+// Each run poisons E and the workspace with another byte, so that an element left alone shows in any type.
+#include "harness.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 16384, RUNS = 2 };
+static const unsigned char poison[RUNS] = { 0xff, 0xa5 };
+static const double default_budget = 0x1p25;
+
+/* A buffer on the device and its image on the host: guard, elements, guard. */
+typedef struct buffer {
+    char *device, *image;
+    size_t total, start, bytes; /* allocation; where the elements are in it */
+} buffer;
+
+typedef struct sample { int64_t *at; int64_t count, of; } sample;
+
+struct kh_case {
+    kiln_ctx *ctx;
+    kh_shape shape;
+    kiln_args args;
+    buffer operand[KH_MAX_OPERANDS];
+    char *e_image[RUNS], *scratch;
+    unsigned char *inside;         /* of each element in E's span: belongs to E; NULL: all do */
+    sample batches, rows, cols;
+    double *lo, *hi;
+    char sampling[160];
+};
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+/* ---- buffers ---- */
+static void buffer_close(kiln_ctx *ctx, buffer *b)
+{
+    if (b->device) kiln_free(ctx, b->device);
+    free(b->image);
+    *b = (buffer){ 0 };
+}
+
+/* Elements start at a multiple of align that is no multiple of twice that: a kernel that counts on more shows it. */
+static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsigned char fill, buffer *b)
+{
+    void *device;
+    *b = (buffer){ .bytes = bytes, .total = bytes + 2 * GUARD + 3 * align };
+    const kiln_status status = kiln_malloc(ctx, b->total, &device);
+    if (status) return status;
+    b->device = device;
+    b->start = round_up((uintptr_t)device + GUARD, 2 * align) + align - (uintptr_t)device;
+    b->image = malloc(b->total);
+    if (!b->image) return KILN_NO_MEMORY;
+    memset(b->image, fill, b->total);
+    return KILN_OK;
+}
+
+/* First byte of image[from, to) that is not fill, or `to`. */
+static size_t first_other(const char *image, size_t from, size_t to, unsigned char fill)
+{
+    while (from < to && (unsigned char)image[from] == fill) from++;
+    return from;
+}
+
+/* Guard bands of an image that was downloaded; text says what was written where. */
+static int guards_kept(const buffer *b, const char *image, unsigned char fill, const char *name, char *text, size_t size)
+{
+    const size_t end = b->start + b->bytes, after = first_other(image, end, b->total, fill);
+    const size_t before = first_other(image, 0, b->start, fill);
+    if (after < b->total) {
+        snprintf(text, size, "wrote past the end of %s (%zu bytes after it)", name, after - end);
+        return 0;
+    }
+    if (before < b->start) {
+        snprintf(text, size, "wrote before the start of %s (%zu bytes before it)", name, b->start - before);
+        return 0;
+    }
+    return 1;
+}
+
+/* ---- which rows, columns and batches are compared ---- */
+static int by_value(const void *x, const void *y)
+{
+    const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+static void add(sample *s, int64_t at)
+{
+    if (at >= 0 && at < s->of) s->at[s->count++] = at;
+}
+
+/* `want` positions or a few more: the first, the last, both sides of the first and last edges of common tiles, and one
+ * at random in each of equal parts. */
+static kiln_status sample_open(sample *s, int64_t of, int64_t want, int64_t tile, uint64_t *state)
+{
+    static const int64_t tiles[] = { 16, 32, 64, 128, 256 };
+    enum { TILES = sizeof tiles / sizeof *tiles, EDGES = 4 * (TILES + 1) + 2 };
+    if (want > of) want = of;
+    s->at = malloc((size_t)(want + EDGES) * sizeof *s->at);
+    s->of = of;
+    s->count = 0;
+    if (!s->at) return KILN_NO_MEMORY;
+    if (want == of) {
+        while (s->count < of) add(s, s->count);
+        return KILN_OK;
+    }
+    add(s, 0);
+    add(s, of - 1);
+    for (int i = 0; i <= TILES; i++) {
+        const int64_t t = i < TILES ? tiles[i] : tile, last = t > 0 ? (of - 1) / t * t : 0;
+        if (t <= 0) continue;
+        add(s, t - 1), add(s, t), add(s, last - 1), add(s, last);
+    }
+    for (int64_t i = 0; i < want; i++) {
+        const int64_t from = of / want * i, part = (i + 1 < want ? of / want * (i + 1) : of) - from;
+        add(s, from + (int64_t)(kh_random(state) % (uint64_t)part));
+    }
+    qsort(s->at, (size_t)s->count, sizeof *s->at, by_value);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < s->count; i++)
+        if (!kept || s->at[kept - 1] != s->at[i]) s->at[kept++] = s->at[i];
+    s->count = kept;
+    return KILN_OK;
+}
+
+static int64_t clamped(double x, int64_t lo, int64_t hi) { return x < (double)lo ? lo : x > (double)hi ? hi : (int64_t)x; }
+
+static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *state)
+{
+    const kiln_problem *p = &c->shape.problem;
+    const double budget = o->budget > 0 ? o->budget : default_budget;
+    const double each = (double)(p->k + 64) * (double)c->shape.op.products;
+    int64_t batches = p->batch, rows = p->m, cols = p->n;
+    if ((double)batches * (double)rows * (double)cols * each > budget) {
+        batches = batches < 3 ? batches : 3;
+        const double elements = budget / each / (double)batches;
+        rows = rows < cols ? clamped(sqrt(elements), 32, rows) : rows;
+        cols = clamped(elements / (double)(rows < 1024 ? rows : 1024), 32, cols);
+        rows = clamped(elements / (double)cols, 32, rows);
+    }
+    kiln_status status = sample_open(&c->batches, p->batch, batches, 0, state);
+    if (!status) status = sample_open(&c->rows, p->m, rows, o->tile_m, state);
+    if (!status) status = sample_open(&c->cols, p->n, cols, o->tile_n, state);
+    if (!status && (c->rows.count < p->m || c->cols.count < p->n || c->batches.count < p->batch))
+        snprintf(c->sampling, sizeof c->sampling, "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
+                 (long long)c->rows.count, (long long)p->m, (long long)c->cols.count, (long long)p->n,
+                 (long long)c->batches.count, (long long)p->batch, (unsigned long long)o->seed);
+    return status;
+}
+
+/* ---- expected values: a packed problem of the sampled rows and columns ---- */
+static void gather(const kh_case *c, const kh_operand *from, const char *source, const kh_operand *to, char *base)
+{
+    for (int64_t b = 0; b < to->batch; b++)
+        for (int64_t i = 0; i < to->rows; i++)
+            for (int64_t j = 0; j < to->cols; j++) {
+                const int64_t row = from->role == KH_B ? i : c->rows.at[from->rows == 1 ? 0 : i];
+                const int64_t col = from->role == KH_A ? j : c->cols.at[from->cols == 1 ? 0 : j];
+                memcpy(base + (size_t)kh_place(to, b, i, j) * to->size,
+                       source + (size_t)kh_place(from, c->batches.at[b], row, col) * from->size, to->size);
+            }
+}
+
+static void packed(kiln_tensor *t) { t->ld = t->batch_stride = t->align = 0; }
+
+static kiln_status expect(kh_case *c)
+{
+    kh_shape small;
+    kiln_problem p = c->shape.problem;
+    kiln_args args = c->args;
+    char *base[KH_MAX_OPERANDS] = { 0 };
+    p.m = c->rows.count, p.n = c->cols.count, p.batch = c->batches.count;
+    packed(&p.a), packed(&p.b), packed(&p.e);
+    for (int i = 0; i < KILN_MAX_D; i++) packed(&p.d[i]);
+    kiln_status status = kh_shape_of(c->ctx, &p, &small);
+    if (status) return status;
+    for (int i = 0; !status && i < small.count; i++) {
+        const kh_operand *o = &small.operand[i];
+        base[i] = malloc((size_t)o->span * o->size + 16);
+        if (!base[i]) status = KILN_NO_MEMORY;
+        else if (i == small.e) args.e = base[i];
+        else {
+            if (o->span)
+                gather(c, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o, base[i]);
+            *kh_slot(&args, o) = base[i];
+        }
+    }
+    args.workspace = NULL, args.workspace_size = 0;
+    const size_t count = (size_t)(p.m * p.n * p.batch);
+    c->lo = malloc((count + 1) * sizeof *c->lo);
+    c->hi = malloc((count + 1) * sizeof *c->hi);
+    if (!c->lo || !c->hi) status = KILN_NO_MEMORY;
+    if (!status && count) status = kiln_reference_bounds(&small.problem, &args, c->lo, c->hi);
+    for (int i = 0; i < small.count; i++) free(base[i]);
+    return status;
+}
+
+/* ---- opening and closing ---- */
+static kiln_status mark_inside(kh_case *c)
+{
+    const kh_operand *e = &c->shape.operand[c->shape.e];
+    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows, outer = e->layout == KILN_ROW ? e->rows : e->cols;
+    if (e->span == inner * outer * e->batch) return KILN_OK;
+    c->inside = calloc((size_t)e->span, 1);
+    if (!c->inside) return KILN_NO_MEMORY;
+    for (int64_t b = 0; b < e->batch; b++)
+        for (int64_t i = 0; i < outer; i++) memset(c->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
+    return KILN_OK;
+}
+
+static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
+{
+    size_t largest = 0;
+    for (int i = 0; i < c->shape.count; i++) {
+        const kh_operand *o = &c->shape.operand[i];
+        buffer *b = &c->operand[i];
+        kiln_status status = buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
+        if (status) return status;
+        if (b->total > largest) largest = b->total;
+        if (i == c->shape.e) {
+            c->args.e = b->device + b->start;
+            continue;
+        }
+        kh_fill(&c->shape, o, values, state, b->image + b->start);
+        *kh_slot(&c->args, o) = b->device + b->start;
+        status = kiln_upload(c->ctx, b->device, b->image, b->total);
+        if (status) return status;
+    }
+    c->scratch = malloc(largest);
+    for (int r = 0; r < RUNS; r++) {
+        c->e_image[r] = malloc(c->operand[c->shape.e].total);
+        if (!c->e_image[r]) return KILN_NO_MEMORY;
+    }
+    return c->scratch ? mark_inside(c) : KILN_NO_MEMORY;
+}
+
+kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_options *options, kh_case **out)
+{
+    const kh_options o = options ? *options : (kh_options){ 0 };
+    uint64_t state = o.seed;
+    kh_case *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c) return KILN_NO_MEMORY;
+    c->ctx = ctx;
+    c->args.struct_size = sizeof c->args;
+    kiln_status status = kh_shape_of(ctx, problem, &c->shape);
+    if (!status) kh_fill_scalars(&c->shape, o.values, &state, c->args.scalars);
+    if (!status) status = open_operands(c, o.values, &state);
+    if (!status) status = choose_samples(c, &o, &state);
+    if (!status) status = expect(c);
+    if (status) kh_case_close(c);
+    else *out = c;
+    return status;
+}
+
+void kh_case_close(kh_case *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->shape.count; i++) buffer_close(c->ctx, &c->operand[i]);
+    for (int r = 0; r < RUNS; r++) free(c->e_image[r]);
+    free(c->scratch), free(c->inside);
+    free(c->batches.at), free(c->rows.at), free(c->cols.at);
+    free(c->lo), free(c->hi);
+    free(c);
+}
+
+const char *kh_case_sampling(const kh_case *c) { return c->sampling; }
+
+/* ---- one launch ---- */
+static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
+{
+    const buffer *e = &c->operand[c->shape.e];
+    const size_t need = kiln_workspace_size(kernel, &c->shape.problem);
+    buffer work = { 0 };
+    kiln_args args = c->args;
+    if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
+    memset(c->e_image[run], poison[run], e->total);
+    kiln_status status = kiln_upload(c->ctx, e->device, c->e_image[run], e->total);
+    if (!status && need) {
+        status = buffer_open(c->ctx, need, 256, poison[run], &work);
+        if (!status) status = kiln_upload(c->ctx, work.device, work.image, work.total);
+        args.workspace = work.device + work.start;
+        args.workspace_size = need;
+    }
+    if (!status) status = kiln_launch(c->ctx, kernel, &c->shape.problem, &args, NULL);
+    if (!status) status = kiln_synchronize(c->ctx, NULL);
+    if (!status) status = kiln_download(c->ctx, c->e_image[run], e->device, e->total);
+    if (!status && need) status = kiln_download(c->ctx, work.image, work.device, work.total);
+    if (!status) r->ok = guards_kept(e, c->e_image[run], poison[run], "E", r->text, sizeof r->text) &&
+                         (!need || guards_kept(&work, work.image, poison[run], "the workspace", r->text, sizeof r->text));
+    buffer_close(c->ctx, &work);
+    return status;
+}
+
+/* ---- what a run left behind ---- */
+static int padding_kept(const kh_case *c, kh_result *r)
+{
+    const kh_operand *e = &c->shape.operand[c->shape.e];
+    for (int run = 0; c->inside && run < RUNS; run++) {
+        const char *image = c->e_image[run] + c->operand[c->shape.e].start;
+        for (int64_t i = 0; i < e->span; i++) {
+            const size_t at = (size_t)i * e->size;
+            if (c->inside[i] || first_other(image, at, at + e->size, poison[run]) == at + e->size) continue;
+            snprintf(r->text, sizeof r->text, "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
+                     (long long)i, (long long)e->ld, (long long)e->stride);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void differ_text(const kh_case *c, size_t at, const char *place, kh_result *r)
+{
+    const kh_operand *e = &c->shape.operand[c->shape.e];
+    int left = 1;
+    for (int run = 0; run < RUNS; run++)
+        left &= first_other(c->e_image[run], at, at + e->size, poison[run]) == at + e->size;
+    if (left) snprintf(r->text, sizeof r->text, "%s was not written", place);
+    else
+        snprintf(r->text, sizeof r->text, "%s differs from run to run: %.9g, then %.9g", place,
+                 kh_decode(e->dtype, c->e_image[0] + at), kh_decode(e->dtype, c->e_image[1] + at));
+}
+
+static void place_text(char *text, size_t size, int64_t batch, int64_t i, int64_t j)
+{
+    snprintf(text, size, "E[batch %lld, m %lld, n %lld]", (long long)batch, (long long)i, (long long)j);
+}
+
+static int runs_agree(const kh_case *c, kh_result *r)
+{
+    const kh_operand *e = &c->shape.operand[c->shape.e];
+    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows, outer = e->layout == KILN_ROW ? e->rows : e->cols;
+    for (int64_t b = 0; b < e->batch; b++)
+        for (int64_t o = 0; o < outer; o++) {
+            const size_t row = c->operand[c->shape.e].start + (size_t)(b * e->stride + o * e->ld) * e->size;
+            if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size)) continue;
+            int64_t x = 0;
+            while (!memcmp(c->e_image[0] + row + (size_t)x * e->size, c->e_image[1] + row + (size_t)x * e->size, e->size))
+                x++;
+            char place[96];
+            place_text(place, sizeof place, b, e->layout == KILN_ROW ? o : x, e->layout == KILN_ROW ? x : o);
+            differ_text(c, row + (size_t)x * e->size, place, r);
+            return 0;
+        }
+    return 1;
+}
+
+/* Distance from the middle of the bounds, as a share of their half-width. */
+static double share_of(double got, double lo, double hi)
+{
+    if (isnan(lo) && isnan(hi)) return isnan(got) ? 0 : INFINITY;
+    if (!(got >= lo && got <= hi) && (isinf(lo) || isinf(hi) || hi <= lo)) return INFINITY;
+    if (isnan(got)) return INFINITY;
+    if (isinf(lo) || isinf(hi) || hi <= lo) return 0;
+    return fabs(got - (lo + (hi - lo) / 2)) / ((hi - lo) / 2);
+}
+
+static void compare(const kh_case *c, kh_result *r)
+{
+    const kh_operand *e = &c->shape.operand[c->shape.e];
+    const char *image = c->e_image[0] + c->operand[c->shape.e].start;
+    char place[96] = "";
+    double worst[3] = { 0, 0, 0 };
+    r->bound_share = -1;
+    for (int64_t b = 0; b < c->batches.count; b++)
+        for (int64_t i = 0; i < c->rows.count; i++)
+            for (int64_t j = 0; j < c->cols.count; j++, r->checked++) {
+                const double lo = c->lo[r->checked], hi = c->hi[r->checked];
+                const int64_t at = kh_place(e, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
+                const double got = kh_decode(e->dtype, image + (size_t)at * e->size);
+                const double share = share_of(got, lo, hi), error = fabs(got - (lo + (hi - lo) / 2));
+                if (isfinite(error) && error > r->max_error) r->max_error = error;
+                r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
+                if (share <= r->bound_share) continue;
+                r->bound_share = share;
+                worst[0] = got, worst[1] = lo, worst[2] = hi;
+                place_text(place, sizeof place, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
+            }
+    if (r->bound_share < 0) r->bound_share = 0;
+    r->ok = !r->wrong;
+    if (r->wrong)
+        snprintf(r->text, sizeof r->text, "%s = %.9g, expected %.9g .. %.9g (%zu of %zu elements compared are wrong)", place,
+                 worst[0], worst[1], worst[2], r->wrong, r->checked);
+    else if (r->checked)
+        snprintf(r->text, sizeof r->text, "max error %.3g; closest to its bound (%.2f of it) %s = %.9g in %.9g .. %.9g",
+                 r->max_error, r->bound_share, place, worst[0], worst[1], worst[2]);
+    else snprintf(r->text, sizeof r->text, "nothing to compute, nothing written");
+}
+
+static kiln_status inputs_kept(kh_case *c, kh_result *r)
+{
+    for (int i = 0; i < c->shape.count; i++) {
+        const buffer *b = &c->operand[i];
+        if (i == c->shape.e) continue;
+        const kiln_status status = kiln_download(c->ctx, c->scratch, b->device, b->total);
+        if (status) return status;
+        if (!memcmp(c->scratch, b->image, b->total)) continue;
+        r->ok = 0;
+        snprintf(r->text, sizeof r->text, "wrote into or around input %s", c->shape.operand[i].name);
+        break;
+    }
+    return KILN_OK;
+}
+
+kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
+{
+    memset(r, 0, sizeof *r);
+    for (int run = 0; run < RUNS; run++) {
+        const kiln_status status = run_once(c, kernel, run, r);
+        if (status || !r->ok) return status;
+    }
+    r->ok = padding_kept(c, r) && runs_agree(c, r);
+    if (!r->ok) return KILN_OK;
+    const kiln_status status = inputs_kept(c, r);
+    if (!status && r->ok) compare(c, r);
+    return status;
+}

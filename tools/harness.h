@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Verification and timing of kernels, for the kiln command, the examples and tests.  Uses kiln.h only.
+//   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in E, in the workspace and
+//          between padded rows, and the bounds that each checked element of E must lie within
+//   sets:  several inputs of one problem in device memory, more than the last-level cache holds, for timing
+#ifndef KILN_HARNESS_H
+#define KILN_HARNESS_H
+#include <kiln.h>
+
+/* ---- operands: where every element of a problem's tensors is (harness_values.c) ---- */
+enum { KH_MAX_OPERANDS = 2 + KILN_MAX_B + KILN_MAX_D };
+typedef enum kh_role { KH_A, KH_B, KH_E, KH_D } kh_role;
+
+typedef struct kh_operand {
+    kh_role role;
+    int index;              /* which B or D */
+    const char *name;       /* "A", "B", "E", or the extra input's name; belongs to the registry */
+    kiln_dtype dtype;
+    kiln_layout layout;
+    int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
+    int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
+    int64_t span;           /* elements from the first to the last, 0 where there are none */
+    size_t size, align;     /* bytes of an element; of which the base is a multiple */
+} kh_operand;
+
+typedef struct kh_shape {
+    kiln_problem problem;   /* resolved */
+    kiln_op_info op;
+    kh_operand operand[KH_MAX_OPERANDS];
+    int count, e;           /* operands; E's position among them */
+} kh_shape;
+
+kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
+int64_t kh_place(const kh_operand *, int64_t batch, int64_t i, int64_t j); /* element's offset; i or j is ignored
+                                                                              where the input is a vector */
+double kh_flops(const kh_shape *); /* of the products: 2 m n k batch each */
+double kh_bytes(const kh_shape *); /* every operand once */
+const void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args; not for E */
+
+/* ---- numbers ---- */
+double kh_decode(kiln_dtype, const void *element);
+void kh_encode(kiln_dtype, double, void *element); /* nearest even, saturates */
+uint64_t kh_random(uint64_t *state);
+uint64_t kh_seed(void); /* a fresh one */
+
+typedef enum kh_values {
+    KH_RANDOM,   /* suited to each type, never zero */
+    KH_INTEGERS, /* 1, 2, 3 with either sign: sums are exact */
+    KH_SPECIALS  /* KH_RANDOM with a few NaN and infinities */
+} kh_values;
+
+/* Writes an operand's elements to base[0 .. span); what lies between them is left alone. */
+void kh_fill(const kh_shape *, const kh_operand *, kh_values, uint64_t *state, void *base);
+void kh_fill_scalars(const kh_shape *, kh_values, uint64_t *state, float *scalars);
+unsigned char kh_poison(kiln_dtype); /* the byte that fills what an input's reader must not use */
+
+/* ---- cases (harness.c) ---- */
+typedef struct kh_options {
+    uint64_t seed;
+    kh_values values;
+    int64_t tile_m, tile_n; /* further tile edges that a sample must include; 0: none */
+    double budget;          /* multiply-adds the reference may spend before rows and columns are sampled; 0: default */
+} kh_options;
+
+typedef struct kh_result {
+    int ok;
+    size_t checked, wrong;  /* elements compared, outside their bounds */
+    double max_error;       /* largest |got - expected| */
+    double bound_share;     /* the worst element's distance from the middle of its bounds, 1 = at the bound */
+    char text[480];         /* one line: the worst element, or what is wrong */
+} kh_result;
+
+typedef struct kh_case kh_case;
+kiln_status kh_case_open(kiln_ctx *, const kiln_problem *, const kh_options *, kh_case **);
+/* Launches twice with different poison and checks; a status other than KILN_OK: it could not be run at all. */
+kiln_status kh_case_run(kh_case *, const kiln_kernel *, kh_result *);
+const char *kh_case_sampling(const kh_case *); /* "" or "128 of 512 rows, 128 of 11008 columns, seed 42" */
+void kh_case_close(kh_case *);
+
+/* ---- timing (harness_time.c) ---- */
+typedef struct kh_sets kh_sets;
+kiln_status kh_sets_open(kiln_ctx *, const kiln_problem *, uint64_t seed, kh_sets **);
+void kh_sets_close(kh_sets *);
+size_t kh_sets_count(const kh_sets *);
+const kh_shape *kh_sets_shape(const kh_sets *);
+const kiln_args *kh_sets_args(const kh_sets *, size_t i);
+kiln_ctx *kh_sets_ctx(const kh_sets *);
+
+/* One implementation of the problem; launch may not synchronise. */
+typedef struct kh_runner {
+    kiln_status (*launch)(struct kh_runner *, size_t set, void *stream);
+    kh_sets *sets;
+    const kiln_kernel *kernel;   /* for kh_launch_kernel */
+    void *self, *workspace;      /* for others' use; freed by nobody here but kh_runner_close */
+    size_t workspace_size;
+    double seconds, spread;      /* results: median; (90th - 10th percentile) / median */
+    size_t replays;
+    struct kh_recording *recording; /* private */
+} kh_runner;
+
+kiln_status kh_runner_open(kh_sets *, const kiln_kernel *, kh_runner *);
+void kh_runner_close(kh_runner *);
+
+typedef struct kh_protocol {
+    double seconds; /* to spend on each implementation; 0: 1 */
+    double idle;    /* before each replay; 0: 0.040, negative: none */
+    double replay;  /* length of a replay; 0: 0.006 */
+} kh_protocol;
+/* Replays the runners in turn; each replay walks over the input sets. */
+kiln_status kh_time(kh_runner *, size_t n, const kh_protocol *);
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// cuBLASLt's names and numbers (interface of CUDA 12 and 13).
+#include "peer_blaslt.h"
+
+static const kt_dialect cublaslt = {
+    .name = "cublaslt", .prefix = "cublasLt",
+    .library = { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so" },
+    .trans_none = 0, .trans = 1, .compute_f32 = 68, .compute_i32 = 72,
+    .type = { [KILN_DTYPE_NONE] = NO_TYPE, [KILN_F32] = 0, [KILN_F16] = 2, [KILN_BF16] = 14, [KILN_I8] = 3, [KILN_I32] = 10,
+              [KILN_F8E4M3] = 28, [KILN_F8E5M2] = 29, [KILN_F8E4M3FNUZ] = NO_TYPE, [KILN_F8E5M2FNUZ] = NO_TYPE },
+    .desc_trans_a = 3, .desc_trans_b = 4, .desc_epilogue = 7, .desc_bias = 8, .desc_bias_type = 26,
+    .layout_batch = 5, .layout_stride = 6, .pref_workspace = 1, .pref_align_a = 5,
+    .result_size = 96, .result_workspace = 64, .result_state = 72,
+};
+
+int kt_cublaslt(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
+{
+    (void)threads;
+    return kt_blaslt_open(&cublaslt, sets, entry, why, size);
+}
