@@ -24,6 +24,15 @@
 #define HOST_KIND_I32 1 /* i32 units, i32 sums that wrap */
 #define HOST_KIND_I8 2  /* units of several i8, i32 sums that wrap */
 
+#if HOST_KIND == HOST_KIND_F32
+typedef float host_unit_t;
+typedef float host_sum_t;
+#else
+typedef uint32_t host_unit_t;
+typedef int32_t host_sum_t;
+#endif
+
+#define HOST_MAX_NR 32 /* widest tile of any instruction set */
 #define HOST_INLINE inline __attribute__((always_inline))
 #if defined(__clang__)
 #define HOST_UNROLL _Pragma("clang loop unroll(full)")

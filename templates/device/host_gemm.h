@@ -11,14 +11,6 @@
 #include <stdlib.h>
 #include "host_base.h"
 
-#if HOST_KIND == HOST_KIND_F32
-typedef float host_unit_t;
-typedef float host_sum_t;
-#else
-typedef uint32_t host_unit_t;
-typedef int32_t host_sum_t;
-#endif
-
 #define HOST_BYTES(side) host_bytes((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
 #define HOST_MUL(side) ((side) == HOST_SIDE_A ? HOST_A_MUL : HOST_B_MUL)
 #if HOST_E_ROW

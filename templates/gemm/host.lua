@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+-- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains the loops and the choice of blocks.
+-- Words: columns run along E's contiguous dimension (N of a row-major E), rows along the other one.
+local MIN_ROWS = 192     -- of a slab, however long k is
+local SLAB = 16777216    -- units of 4 bytes that a packed slab may have before its rows are cut
+local MIN_PANEL, MAX_PANEL, MAX_COLUMNS = 4, 12, 32 -- rows of a panel, columns of a tile, over all instruction sets
+
+local function columns(p, t) return select(eq(t.e_row, 1), p.n, p.m) end
+local function rows(p, t) return select(eq(t.e_row, 1), p.m, p.n) end
+
+-- Units that cover k, in blocks that are each rounded up to 16 elements; at least 2 i8 make a unit.
+local function units(k, t) return ceil_div(k, t.per_unit) + 16 * ceil_div(max(k, 1), t.kc) end
+
+return schedule {
+  family = "gemm",
+  title = "packed, register-blocked kernel for CPUs: any size, stride and alignment",
+  supports = function(target, op, types, layout)
+    if target.vendor ~= "host" then return nil, "runs on the host only" end
+    if types.acc.name == "i32" and types.mul_a.float then return nil, "products of floating-point numbers cannot be summed in i32" end
+    return true
+  end,
+  tunables = {
+    { "mc", values = { 256, 512, 1024, 2048 }, doc = "rows of the packed slab that all threads share" },
+    { "nc", values = { 64, 128, 256, 512 }, doc = "columns that a thread packs at a time" },
+    { "kc", values = { 128, 256, 512, 1024, 2048 }, doc = "length along k of a packed panel" },
+  },
+  derived = { "e_row", "per_unit", "x_count", "y_count", "x_bytes", "min_rows", "slab" },
+  derive = function(t, op, types, layout, target)
+    local i8 = types.acc.name == "i32" and types.mul_a.name == "i8"
+    t.e_row = layout.e == "r" and 1 or 0
+    t.per_unit = i8 and 2 or 1
+    t.x_count = t.e_row == 1 and op.products or 1 -- matrices along columns, along rows
+    t.y_count = t.e_row == 1 and 1 or op.products
+    t.x_bytes = t.x_count * t.nc * t.kc * 4 // t.per_unit
+    t.min_rows, t.slab = MIN_ROWS, SLAB
+  end,
+  rules = {
+    { "packed columns of {x_bytes} bytes overflow a second-level cache of {lds} bytes",
+      function(t, op, types, layout, target) return t.x_bytes <= target.lds end },
+    { "a packed panel of kc = {kc} overflows the first-level cache",
+      function(t) return t.y_count * t.kc * MAX_PANEL * 4 // t.per_unit <= 49152 end },
+  },
+  defaults = function(target, op, types, layout)
+    local i8 = types.acc.name == "i32" and types.mul_a.name == "i8"
+    local pair = op.products == 2
+    local kc = (i8 and 2048 or 512) // (pair and layout.e == "c" and 2 or 1)
+    return { { mc = 1024, nc = pair and layout.e == "r" and 128 or 256, kc = kc } }
+  end,
+  name = function(t) return ("%dx%dx%d"):format(t.mc, t.nc, t.kc) end,
+  launch = function(p, t, target)
+    return { { grid = { 1, 1, 1 }, block = { 1 } } }
+  end,
+  -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.
+  workspace = function(p, t, target)
+    local m = min(rows(p, t), min(t.mc, max(t.min_rows, t.slab // max(p.k, 1))))
+    local n = min(columns(p, t), t.nc) + MAX_COLUMNS
+    local panels = ceil_div(m, MIN_PANEL)
+    local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * panels * ceil_div(max(p.k, 1), t.kc))
+    local x = t.x_count * n * units(min(p.k, t.kc), t)
+    local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * (m + MAX_PANEL), 0)
+    local row = t.y_count * (p.k + 128) + p.k
+    return 128 + 4 * select(eq(rows(p, t), 1), row, y + p.units * (x + sums + 16))
+  end,
+  cost = function(p, t, target)
+    local units = max(p.units, 1)
+    local products = t.x_count * t.y_count * p.batch
+    local work = p.m * p.n * p.k * products
+    local rate = select(eq(t.per_unit, 2), target.tflops.i8, target.tflops.f32) * 1e6 -- per microsecond
+    local blocks = ceil_div(max(p.k, 1), t.kc)
+    local packed = (p.m * ceil_div(max(p.n, 1), t.nc * 4) + p.n * ceil_div(max(p.m, 1), t.mc)) * p.k * p.batch
+    local sums = p.m * p.n * (blocks - 1) * products
+    local bytes = 4 * (packed + sums) + 2 * p.m * p.n * p.batch
+    return target.launch_us + 2 * work / (rate * units) + bytes / (target.gbps * 1e3 * units)
+  end,
+}
