@@ -96,6 +96,7 @@ HOST_LANES(sext8, int8_t)
     static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(from_##T)(const void *p)       \
     {                                                                             \
         float r[HOST_VW];                                                         \
+        _Pragma("omp simd")                                                       \
         for (int i = 0; i < HOST_VW; i++)                                         \
             r[i] = kiln_##T##_to_f32(((const kiln_##T##_t *)p)[i]);               \
         return *(const HOST_(vf_at) *)r;                                          \

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What a kernel needs from its machine, spelt the same everywhere: qualifiers, thread and block numbers, the barrier,
+// fused multiply-add, the integer dot product.  Read by C11 (host), clang for AMD GPUs with or without HIP's headers, nvcc,
+// and the CPU emulation of the tests (KILN_EMULATE), which brings its own definitions.
+#ifndef KILN_DEVICE_H
+#define KILN_DEVICE_H
+
+#if defined(KILN_EMULATE)
+#include "kiln_emulate.h"
+#elif defined(__CUDACC__)
+#define KILN_GPU_NVIDIA 1
+#elif defined(__HIP__) || defined(__AMDGCN__)
+#define KILN_GPU_AMD 1
+#endif
+
+#if defined(KILN_GPU_NVIDIA) || defined(KILN_GPU_AMD)
+#define KILN_DEVICE __attribute__((device)) inline __attribute__((always_inline))
+#define KILN_SHARED __attribute__((shared))
+// A kernel that is always launched with `threads` threads a block.
+#define KILN_KERNEL(threads)                                                                       \
+    extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads)))
+#elif !defined(KILN_EMULATE)
+#define KILN_DEVICE inline __attribute__((always_inline))
+#endif
+
+// Bit patterns.  memcpy of four bytes is a register move to every compiler here, and vectorises.
+static KILN_DEVICE unsigned kiln_bits(float x)
+{
+    unsigned u;
+    __builtin_memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static KILN_DEVICE float kiln_from_bits(unsigned u)
+{
+    float x;
+    __builtin_memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static KILN_DEVICE float kiln_fma(float x, float y, float z)
+{
+    return __builtin_fmaf(x, y, z);
+}
+
+#if defined(KILN_GPU_NVIDIA)
+static KILN_DEVICE unsigned kiln_thread(void)
+{
+    return threadIdx.x;
+}
+static KILN_DEVICE unsigned kiln_block_x(void)
+{
+    return blockIdx.x;
+}
+static KILN_DEVICE unsigned kiln_block_y(void)
+{
+    return blockIdx.y;
+}
+static KILN_DEVICE unsigned kiln_block_z(void)
+{
+    return blockIdx.z;
+}
+static KILN_DEVICE unsigned kiln_blocks_x(unsigned threads)
+{
+    (void)threads;
+    return gridDim.x;
+}
+static KILN_DEVICE unsigned kiln_blocks_y(void)
+{
+    return gridDim.y;
+}
+static KILN_DEVICE void kiln_barrier(void)
+{
+    asm volatile("bar.sync 0;" ::: "memory");
+}
+#elif defined(KILN_GPU_AMD)
+static KILN_DEVICE unsigned kiln_thread(void)
+{
+    return __builtin_amdgcn_workitem_id_x();
+}
+static KILN_DEVICE unsigned kiln_block_x(void)
+{
+    return __builtin_amdgcn_workgroup_id_x();
+}
+static KILN_DEVICE unsigned kiln_block_y(void)
+{
+    return __builtin_amdgcn_workgroup_id_y();
+}
+static KILN_DEVICE unsigned kiln_block_z(void)
+{
+    return __builtin_amdgcn_workgroup_id_z();
+}
+// The dispatch packet holds the grid in threads; a kernel knows its own block size.
+static KILN_DEVICE unsigned kiln_blocks_x(unsigned threads)
+{
+    return __builtin_amdgcn_grid_size_x() / threads;
+}
+static KILN_DEVICE unsigned kiln_blocks_y(void)
+{
+    return __builtin_amdgcn_grid_size_y();
+}
+static KILN_DEVICE void kiln_barrier(void)
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+#endif
+
+// c + the dot product of four signed bytes with four signed bytes; wraps.
+static KILN_DEVICE int kiln_dot4(unsigned a, unsigned b, int c)
+{
+#if defined(KILN_GPU_NVIDIA)
+    int d;
+    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+#elif defined(KILN_GPU_AMD) && (defined(__GFX11__) || defined(__GFX12__))
+    return __builtin_amdgcn_sudot4(true, (int)a, true, (int)b, c, false);
+#elif defined(KILN_GPU_AMD) && defined(__GFX9__)
+    return __builtin_amdgcn_sdot4((int)a, (int)b, c, false);
+#else
+    int sum = 0;
+    for (int i = 0; i < 32; i += 8) sum += (signed char)(a >> i) * (signed char)(b >> i);
+    return (int)((unsigned)c + (unsigned)sum);
+#endif
+}
+#endif
