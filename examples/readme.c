@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// E = relu(A·B + bias) in bf16: opens the best device, finds the kernel for the problem, launches it.
+#include <kiln.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { M = 64, N = 128, K = 256, ONE = 0x3f80, HALF = 0x3f00, MINUS_28 = 0xc1e0 }; /* bf16: the upper half of an f32 */
+
+static void *device_copy(kiln_ctx *ctx, size_t count, uint16_t value)
+{
+    void *device = NULL;
+    uint16_t *host = malloc(count * sizeof *host);
+    for (size_t i = 0; host && i < count; i++) host[i] = value;
+    if (!host || kiln_malloc(ctx, count * sizeof *host, &device) || kiln_upload(ctx, device, host, count * sizeof *host))
+        exit(1);
+    free(host);
+    return device;
+}
+
+int main(void)
+{
+    kiln_ctx *ctx;
+    kiln_problem problem;
+    const kiln_kernel *kernel;
+    uint16_t e[M * N];
+    if (kiln_open(&ctx, NULL) || kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=64 n=128 k=256", &problem) ||
+        kiln_find(ctx, &problem, &kernel))
+        return fprintf(stderr, "%s\n", kiln_error()), 1;
+    kiln_args args = { .struct_size = sizeof args, .a = device_copy(ctx, M * K, ONE), .b = { device_copy(ctx, K * N, HALF) },
+                       .d = { device_copy(ctx, N, MINUS_28) }, .e = device_copy(ctx, M * N, 0) };
+    if (kiln_launch(ctx, kernel, &problem, &args, NULL) || kiln_download(ctx, e, args.e, sizeof e))
+        return fprintf(stderr, "%s\n", kiln_error()), 1;
+    printf("E[0] = %s\n", e[0] == 0x42c8 && e[M * N - 1] == 0x42c8 ? "100" : "wrong"); /* 256 * 1 * 0.5 - 28 */
+    kiln_close(ctx);
+    return 0;
+}
