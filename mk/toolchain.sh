@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# toolchain.sh OUT: finds for every GPU target of templates/targets/ a hipcc command that compiles it, and writes them to
+# OUT for make: KILN_HIPCC_<target> (`$(KILN_HIPCC_gfx942) -o x.co x.hip`) and KILN_TARGETS_AVAILABLE.
+#   AMD      a hipcc of ROCm 6 or later (PATH, $ROCM_PATH, /opt/rocm) as it is; else Debian's hipcc 5.2, which knows
+#            nothing newer than gfx90a, on Debian's newer clang through a private ROCm-like folder, $BUILD/rocm
+#   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
+# Needs no network and no root.  OUT opens with a fingerprint of all that was looked at: while that holds, nothing is
+# probed again and OUT keeps its age.
+set -u
+out=${1:?usage: toolchain.sh OUT}
+build=${BUILD:-build}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+targets_dir=$here/../templates/targets
+
+# Address space of one compiler process, in KiB: a runaway pass ends with a message, not with a swapping machine.
+memory_limit=6291456
+amd_flags='-O3 -std=c++17 -nogpuinc -nogpulib -mcode-object-version=4 -fno-gpu-flush-denormals-to-zero'
+nvidia_flags='-O3 -std=c++17'
+amd_packages='hipcc rocm-device-libs clang-19 lld-19 llvm-19'
+
+die() { echo "kiln: $*" >&2; exit 1; }
+first_of() { for tool in "$@"; do command -v "$tool" 2>/dev/null && return; done; return 1; }
+fact() { sed -n "s/.*[ ,{]$2 *= *\"\([^\"]*\)\".*/\1/p" "$targets_dir/$1.lua" | head -n 1; } # fact gfx942 vendor
+
+# ---- what there is ----
+hipcc=$(first_of "${KILN_HIPCC:-hipcc}" "${ROCM_PATH:-/opt/rocm}/bin/hipcc" /opt/rocm/bin/hipcc) || hipcc=
+nvcc=$(first_of nvcc "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc) || nvcc=
+llvm=
+for version in 23 22 21 20 19; do
+    dir=/usr/lib/llvm-$version
+    if [ -x "$dir/bin/clang++" ] && [ -x "$dir/bin/ld.lld" ]; then llvm=$dir; break; fi
+done
+bitcode=
+for dir in /usr/lib/*/amdgcn/bitcode; do if [ -d "$dir" ]; then bitcode=$dir; break; fi; done
+
+fingerprint=$(
+    for f in "$hipcc" "$nvcc" "${llvm:+$llvm/bin/clang++}" "$0" "$targets_dir"/*.lua; do
+        [ -n "$f" ] && printf '%s ' "$f" && stat -L -c '%s %Y' "$f"
+    done | cksum
+)
+fingerprint="# probed: $fingerprint ${hipcc:-no-hipcc} ${nvcc:-no-nvcc} ${llvm:-no-llvm} $build"
+[ -r "$out" ] && [ "$(head -n 1 "$out")" = "$fingerprint" ] && exit 0
+
+mkdir -p "$build" "$(dirname -- "$out")" || die "cannot make $build"
+build=$(CDPATH='' cd -- "$build" && pwd)
+work=$(mktemp -d "$build/probe.XXXXXX") || die "cannot write in $build"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+printf 'extern "C" __attribute__((global)) void kiln_probe(int *p) { p[0] = 1; }\n' >"$work/probe.hip"
+cp "$work/probe.hip" "$work/probe.cpp"
+
+# ---- Debian's hipcc on a newer clang ----
+# hipcc 5.2 calls ROCM_PATH/llvm/bin/clang++-15 whatever HIP_CLANG_PATH says.  The folder holds links, and for chips that
+# the packaged device library predates the one file of it that differs: the constant with the chip's version.
+data_layout='e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9'
+isa_bitcode() { # isa_bitcode DIR CHIP NUMBER
+    [ -e "$1/oclc_isa_version_$2.bc" ] && return
+    printf 'target datalayout = "%s"\ntarget triple = "amdgcn-amd-amdhsa"\n@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %s, align 4\n' \
+        "$data_layout" "$3" | "$llvm/bin/llvm-as" -o "$1/oclc_isa_version_$2.bc" -
+}
+
+private_rocm() { # private_rocm DIR
+    rm -rf "$1"
+    mkdir -p "$1/amdgcn/bitcode" "$1/bin" "$1/include" "$1/lib" "$1/llvm/bin" "$1/llvm/lib/clang" || return
+    for name in clang++-15 clang++ clang-15 clang; do ln -s "$llvm/bin/clang++" "$1/llvm/bin/$name"; done
+    for name in clang-15 clang; do ln -sf "$llvm/bin/clang" "$1/llvm/bin/$name"; done
+    # hipcc looks for the headers under the full version, Debian keeps them under the major one.
+    full=$("$llvm/bin/clang++" -dumpversion)
+    ln -s "$("$llvm/bin/clang++" -print-resource-dir)" "$1/llvm/lib/clang/$full"
+    for dir in /usr/include/hip /usr/include/hsa; do if [ -d "$dir" ]; then ln -s "$dir" "$1/include/"; fi; done
+    if [ -n "$bitcode" ] && [ -x "$llvm/bin/llvm-as" ]; then
+        ln -s "$bitcode"/*.bc "$1/amdgcn/bitcode/"
+        for target in $(cd "$targets_dir" && ls ./*.lua); do
+            arch=$(fact "$(basename "$target" .lua)" arch)
+            case $arch in gfx*) ;; *) continue ;; esac
+            # gfx942 -> 9402, gfx90a -> 9010, gfx1201 -> 12001: major*1000 + minor*100 + stepping, minor and stepping hex
+            digits=${arch#gfx}; family=${digits%??}; rest=${digits#"$family"}
+            isa_bitcode "$1/amdgcn/bitcode" "$digits" \
+                $((family * 1000 + 0x${rest%?} * 100 + 0x${rest#?}))
+        done
+    fi
+}
+
+# ---- candidates, best first; each line: a command prefix.  A prefix is tried on the target and the first that works wins ----
+hip_major() { "$hipcc" --version 2>/dev/null | sed -n 's/^HIP version: *\([0-9]*\).*/\1/p'; }
+limited="ulimit -v $memory_limit 2>/dev/null;"
+
+amd_candidates() { # amd_candidates ARCH
+    args="--genco --no-gpu-bundle-output --offload-arch=$1 $amd_flags"
+    [ -n "$hipcc" ] || return
+    asis="$limited env HIP_PLATFORM=amd $hipcc $args"
+    [ "$hip" -ge 6 ] && echo "$asis"
+    [ -n "$llvm" ] && echo "$limited env HIP_PLATFORM=amd HIP_PATH=$build/rocm ROCM_PATH=$build/rocm $hipcc $args"
+    [ "$hip" -lt 6 ] && echo "$asis"
+}
+
+nvidia_candidates() { # nvidia_candidates ARCH
+    [ -n "$nvcc" ] || return
+    args="-cubin $nvidia_flags -gencode=arch=compute_${1#sm_},code=$1"
+    cuda=$(dirname -- "$(dirname -- "$(readlink -f "$nvcc")")")
+    [ -n "$hipcc" ] && echo "$limited env HIP_PLATFORM=nvidia CUDA_PATH=$cuda $hipcc $args"
+    echo "$limited $nvcc $args"
+}
+
+is_elf() { [ "$(head -c 4 "$1" 2>/dev/null | od -An -c | tr -d ' ')" = '177ELF' ]; }
+
+probe() { # probe COMMAND EXT: does it make a code object?
+    rm -f "$work/probe.out"
+    (cd "$work" && eval "$1 -o probe.out probe$2") >"$work/log" 2>&1 && is_elf "$work/probe.out"
+}
+
+hip=0
+if [ -n "$hipcc" ]; then hip=$(hip_major); hip=${hip:-0}; fi
+if [ -n "$hipcc" ] && [ "$hip" -lt 6 ] && [ -n "$llvm" ]; then private_rocm "$build/rocm"; fi
+
+# ---- one line per target ----
+available=host
+: >"$work/commands"
+for file in "$targets_dir"/*.lua; do
+    target=$(basename "$file" .lua)
+    vendor=$(fact "$target" vendor) arch=$(fact "$target" arch) ext=$(fact "$target" ext)
+    case $vendor in
+    amd) candidates=$(amd_candidates "$arch") needs="$amd_packages (or ROCm 6 or later)" ;;
+    nvidia) candidates=$(nvidia_candidates "$arch") needs="hipcc, and nvcc of CUDA 12.4 or later" ;;
+    *) continue ;;
+    esac
+    command=
+    while IFS= read -r candidate; do
+        if [ -n "$candidate" ] && probe "$candidate" "$ext"; then command=$candidate; break; fi
+    done <<END
+$candidates
+END
+    if [ -n "$command" ]; then
+        available="$available $target"
+        echo "KILN_HIPCC_$target := $command" >>"$work/commands"
+    else
+        echo "KILN_HIPCC_$target := echo 'kiln: nothing here compiles $target; install: $needs' >&2; exit 1;" >>"$work/commands"
+    fi
+done
+{
+    echo "$fingerprint"
+    echo "KILN_TARGETS_AVAILABLE := $available"
+    cat "$work/commands"
+} >"$work/mk" || die "cannot write in $build"
+mv -f "$work/mk" "$out" || die "cannot write $out"

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: MIT
+-- NVIDIA Hopper: H200 (SXM), through HIP's NVIDIA platform.  lds is the most that one block can have, static_lds what it
+-- can have without asking the driver at load time.
+return target {
+  name = "sm_90a", vendor = "nvidia",
+  wave = 32, lds = 232448, static_lds = 49152, max_threads = 1024, vgprs = 255, units = 132,
+  tflops = { f32 = 67, f16 = 989, bf16 = 989, i8 = 1979, i32 = 33.5,
+             f8e4m3 = 1979, f8e5m2 = 1979, f8e4m3fnuz = 67, f8e5m2fnuz = 67 },
+  simt_tflops = 67, simt_i8_tops = 134,
+  gbps = 4800,
+  launch_us = 3,
+  source = "hip", ext = ".cpp", arch = "sm_90a",
+}
