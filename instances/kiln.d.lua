@@ -58,10 +58,15 @@ f8e5m2fnuz = {}
 ---One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`.
 ---@class kiln.Sweep
 
+---@alias kiln.Function fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number
+
+---The text of a device expression, in place of an epilogue: made by `code`.
+---@class kiln.Code
+
 ---@class kiln.Gemm
 ---@field types kiln.Types[] number formats: one set of instances for each row
 ---@field layouts kiln.Layouts[] of A, B, E: r = row-major, c = column-major
----@field epilogue fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number
+---@field epilogue kiln.Function|kiln.Code value of one element of E
 ---@field d? table<string, kiln.Input> extra inputs by name, at most 8
 ---@field scalars? string[] names of f32 values given at each launch, at most 8
 ---@field b? string[] names of two products that share A: { "gate", "up" }
@@ -70,8 +75,7 @@ f8e5m2fnuz = {}
 ---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
 ---@field targets? kiln.Target[] build for these only
 ---@field check? kiln.Check more to verify
----@field code? string device expression used in place of `epilogue`; needs `ref`
----@field ref? fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number what `code` computes
+---@field ref? kiln.Function what `epilogue = code [[...]]` computes, for the reference
 
 ---Describes one fused operation E = epilogue(A·B, D...).
 ---
@@ -105,6 +109,11 @@ function per_col(type) end
 ---@param type kiln.SameAs
 ---@return kiln.Input
 function per_tensor(type) end
+
+---A C expression as an epilogue; needs `ref`, the function that it computes.
+---@param text string
+---@return kiln.Code
+function code(text) end
 
 ---max(x, 0)
 ---@param x kiln.Number
