@@ -220,6 +220,7 @@ static void print_completion(void)
 int main(int argc, char **argv)
 {
     argp_err_exit_status = EXIT_USAGE;
+    setenv("ARGP_HELP_FMT", "rmargin=110", 0); /* examples are longer than argp's 79 columns */
     const char *name = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < kt_command_count; i++)
         if (!strcmp(name, kt_commands[i].name)) return run_command(&kt_commands[i], argc - 1, argv + 1);

@@ -10,7 +10,7 @@ ok 'all seven commands are listed' test "$(echo "$commands" | wc -w)" = 7
 for c in $commands; do
     helps() { exits 0 "$c" --help && says '^Examples:' && says "kiln $c" && says 'Exit codes: 0' && says 77; }
     ok "$c --help: examples and exit codes" helps
-    first() { "$KILN" "$c" --help | awk '/Examples:/ { e = NR } /^  .*--/ && !o { o = NR } END { exit !(e && (!o || e < o)) }'; }
+    first() { "$KILN" "$c" --help | awk '/Examples:/ { e = NR } /^ *-[a-z-]/ && !o { o = NR } END { exit !(e && (!o || e < o)) }'; }
     ok "$c --help: examples come before options" first
     ok "$c --bogus is wrong usage" exits 2 "$c" --bogus
 done

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# bash completion for kiln; written by `kiln --completion`
+_kiln() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+    if ((COMP_CWORD == 1)); then
+        words='list explain verify bench tune report new --help --version'
+    else
+        case $before in
+        --device|-d) words='host amd nvidia sim:gfx942' ;;
+        --peer) words='all openblas memory cublaslt hipblaslt' ;;
+        --template) words='bias residual gated quantized plain' ;;
+        --op) words=$(kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
+        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        *)
+            case ${COMP_WORDS[1]} in
+            list) words='--op --target --schedule --dtype --instance --json --help' ;;
+            explain) words='--device --threads --help' ;;
+            verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
+            bench) words='--peer --instance --seconds --idle --csv --json --seed --device --threads --help' ;;
+            tune) words='--output --seconds --idle --seed --device --threads --help' ;;
+            report) words='--op --target --schedule --dtype --instance --json --csv --help' ;;
+            new) words='--template --folder --help' ;;
+            esac ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -F _kiln kiln
