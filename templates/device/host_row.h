@@ -3,10 +3,9 @@
 // Where X is contiguous along k every sum is a dot product; else a few rows of X at a time are added into a strip of sums.
 // Included by host_isa.h.
 
-enum {
-    HOST_(strip) = 2048, /* sums kept in L1 */
-    HOST_(ahead) = 4,    /* streams read side by side */
-};
+/* Rows of memory read side by side.  The next eight are prefetched into L2 meanwhile: that hides the page walks. */
+enum { HOST_(streams) = 8 };
+#define HOST_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 
 /* The units of the row: HOST_HEAD units as at the head of a panel of Y, then k's, zero up to a full vector.  `flat` has room
  * for the row's elements where they are strided. */
@@ -36,20 +35,38 @@ static HOST_TARGET void HOST_(row_units)(const host_operand *o, long k, host_uni
 
 #if HOST_X_KMAJOR
 /* Sums of columns j .. j + HOST_NR - 1 (those past the end repeat the last column). */
-static HOST_INLINE HOST_TARGET void HOST_(row_dots)(const host_operand *x, const host_unit_t *y, long j, long k, host_unit_t *to)
+static HOST_INLINE HOST_TARGET void HOST_(row_sums)(const host_operand *x, const host_unit_t *y, long j, long cols, long k,
+                                                    host_unit_t *to)
 {
-    for (int c = 0; c < HOST_NR; c += HOST_(ahead)) {
-        HOST_(vec) sum[HOST_(ahead)] = {{0}};
-        const char *p[HOST_(ahead)];
-        for (int i = 0; i < HOST_(ahead); i++)
-            p[i] = x->p + host_min(j + c + i, x->rows - 1) * x->ld * HOST_BYTES(HOST_X_SIDE);
-        for (long n = 0; n < k; n += HOST_(span)) {
-            const HOST_(vec) yv = HOST_(load)(y + HOST_HEAD + n / HOST_GROUP);
-            for (int i = 0; i < HOST_(ahead); i++)
-                sum[i] = HOST_(dot)(sum[i], HOST_(read_k)(p[i] + n * HOST_BYTES(HOST_X_SIDE), k - n, HOST_X_SIDE), yv);
+    enum { STREAMS = HOST_(streams), SPAN = HOST_(span) };
+    const long bytes = HOST_BYTES(HOST_X_SIDE), next = STREAMS * x->ld * bytes;
+    const long line = 64 / bytes > SPAN ? 64 / bytes : SPAN;
+    const host_unit_t start = HOST_GROUP == 4 ? y[0] : 0;
+    y += HOST_HEAD;
+    for (long c = 0; c < cols; c += STREAMS) {
+        HOST_(vec) sum[STREAMS] = {{0}};
+        const char *p[STREAMS];
+        for (int i = 0; i < STREAMS; i++)
+            p[i] = x->p + host_min(j + c + i, x->rows - 1) * x->ld * bytes;
+        long n = 0;
+        for (; n + line <= k; n += line) {
+            HOST_UNROLL
+            for (int i = 0; i < STREAMS; i++)
+                HOST_PREFETCH(p[i] + next + n * bytes);
+            HOST_NO_UNROLL
+            for (long l = n; l < n + line; l += SPAN) {
+                const HOST_(vec) yv = HOST_(load)(y + l / HOST_GROUP);
+                HOST_UNROLL
+                for (int i = 0; i < STREAMS; i++)
+                    sum[i] = HOST_(dot)(sum[i], HOST_(read_k)(p[i] + l * bytes, SPAN, HOST_X_SIDE), yv);
+            }
         }
-        for (int i = 0; i < HOST_(ahead); i++) {
-            host_unit_t s = HOST_GROUP == 4 ? y[0] : 0;
+        HOST_NO_UNROLL
+        for (int i = 0; i < STREAMS; i++) {
+            for (long l = n; l < k; l += SPAN)
+                sum[i] = HOST_(dot)(sum[i], HOST_(read_k)(p[i] + l * bytes, k - l, HOST_X_SIDE),
+                                    HOST_(load)(y + l / HOST_GROUP));
+            host_unit_t s = start;
             for (int l = 0; l < HOST_VW; l++)
                 s += sum[i][l];
             to[c + i] = s;
@@ -57,34 +74,118 @@ static HOST_INLINE HOST_TARGET void HOST_(row_dots)(const host_operand *x, const
     }
 }
 #else
-/* Sums of `cols` columns from j on, cols <= HOST_(strip). */
-static HOST_INLINE HOST_TARGET void HOST_(row_strip)(const host_operand *x, const host_unit_t *y, long j, long cols, long k,
-                                                     host_unit_t *to)
+/* Adds one unit along k to sums of columns j .. j + cols - 1, with any edge; y: the unit of the row. */
+static HOST_INLINE HOST_TARGET void HOST_(row_add_edge)(const host_operand *x, host_unit_t y, long u, long j, long cols,
+                                                        long k, host_unit_t *to)
 {
-    const long pitch = x->ld * HOST_BYTES(HOST_X_SIDE), units = host_ceil_div(k, HOST_GROUP);
+    const long bytes = HOST_BYTES(HOST_X_SIDE), pitch = x->ld * bytes, k0 = u * HOST_GROUP;
+    HOST_NO_UNROLL
     for (long c = 0; c < cols; c += HOST_VW)
-        HOST_(store)(to + c, HOST_(splat)(HOST_GROUP == 4 ? y[0] : 0));
-    for (long u = 0; u < units; u += HOST_(ahead)) {
-        const long n = host_min(HOST_(ahead), units - u);
-        const char *p = x->p + u * HOST_GROUP * pitch + j * HOST_BYTES(HOST_X_SIDE);
-        for (long c = 0; c < cols; c += HOST_VW, p += HOST_VW * HOST_BYTES(HOST_X_SIDE)) {
-            HOST_(vec) sum = HOST_(load)(to + c);
-            const long left = x->rows - j - c;
-            if (left >= HOST_VW && k - u * HOST_GROUP >= HOST_(ahead) * HOST_GROUP) {
-                HOST_UNROLL
-                for (int i = 0; i < HOST_(ahead); i++)
-                    sum = HOST_(dot)(sum, HOST_(read_r)(p + i * HOST_GROUP * pitch, pitch, HOST_VW, HOST_GROUP, HOST_X_SIDE),
-                                     HOST_(splat)(y[HOST_HEAD + u + i]));
-            } else {
-                HOST_NO_UNROLL
-                for (long i = 0; i < n; i++)
-                    sum = HOST_(dot)(sum, HOST_(read_r)(p + i * HOST_GROUP * pitch, pitch, left, k - (u + i) * HOST_GROUP,
-                                                        HOST_X_SIDE),
-                                     HOST_(splat)(y[HOST_HEAD + u + i]));
-            }
-            HOST_(store)(to + c, sum);
+        HOST_(store)(to + c, HOST_(dot)(HOST_(load)(to + c),
+                                        HOST_(read_r)(x->p + k0 * pitch + (j + c) * bytes, pitch, x->rows - j - c, k - k0,
+                                                      HOST_X_SIDE),
+                                        HOST_(splat)(y)));
+}
+
+#if HOST_GROUP == 4 && !(HOST_X_SIDE == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
+/* Four rows of bytes become units of columns 4l + s in lane l of vector s by shifts alone; the sums of 64 columns keep that
+ * order until k is done.  Rows past k repeat the last one: their y is 0. */
+enum { HOST_(block) = 64 };
+static HOST_INLINE HOST_TARGET void HOST_(row_add)(const host_operand *x, const host_unit_t *y, long u, long j, long cols,
+                                                   long k, host_unit_t *to)
+{
+    enum { UNITS = HOST_(streams) / HOST_GROUP };
+    const unsigned low = 0x00ff00ffu;
+    const char *p[HOST_(streams)];
+    for (int i = 0; i < HOST_(streams); i++)
+        p[i] = x->p + host_min(u * HOST_GROUP + i, k - 1) * x->ld + j;
+    for (long c = 0; c < cols; c += HOST_(block)) {
+        HOST_(vec) s0 = HOST_(load)(to + c), s1 = HOST_(load)(to + c + 16), s2 = HOST_(load)(to + c + 32);
+        HOST_(vec) s3 = HOST_(load)(to + c + 48);
+        HOST_UNROLL
+        for (int i = 0; i < HOST_(streams); i++)
+            HOST_PREFETCH(p[i] + HOST_(streams) * x->ld + c);
+        HOST_UNROLL
+        for (int i = 0; i < UNITS; i++) {
+            const HOST_(vec) r0 = HOST_(load)(p[4 * i] + c), r1 = HOST_(load)(p[4 * i + 1] + c);
+            const HOST_(vec) r2 = HOST_(load)(p[4 * i + 2] + c), r3 = HOST_(load)(p[4 * i + 3] + c);
+            const HOST_(vec) even01 = (r0 & low) | (r1 << 8 & ~low), odd01 = (r0 >> 8 & low) | (r1 & ~low);
+            const HOST_(vec) even23 = (r2 & low) | (r3 << 8 & ~low), odd23 = (r2 >> 8 & low) | (r3 & ~low);
+            const HOST_(vec) flip = HOST_(splat)(0x80808080u), yi = HOST_(splat)(u + i < (k + 3) / 4 ? y[u + i] : 0);
+            s0 = HOST_(dot)(s0, ((even01 & 0xffffu) | even23 << 16) ^ flip, yi);
+            s1 = HOST_(dot)(s1, ((odd01 & 0xffffu) | odd23 << 16) ^ flip, yi);
+            s2 = HOST_(dot)(s2, (even01 >> 16 | (even23 & 0xffff0000u)) ^ flip, yi);
+            s3 = HOST_(dot)(s3, (odd01 >> 16 | (odd23 & 0xffff0000u)) ^ flip, yi);
+        }
+        HOST_(store)(to + c, s0);
+        HOST_(store)(to + c + 16, s1);
+        HOST_(store)(to + c + 32, s2);
+        HOST_(store)(to + c + 48, s3);
+    }
+}
+
+static HOST_INLINE void HOST_(row_order)(host_unit_t *to, long cols)
+{
+    for (long c = 0; c < cols; c += HOST_(block)) {
+        host_unit_t from[HOST_(block)];
+        __builtin_memcpy(from, to + c, sizeof from);
+        for (int i = 0; i < HOST_(block); i++)
+            to[c + i] = from[i % 4 * 16 + i / 4];
+    }
+}
+#else
+enum { HOST_(block) = 2 * HOST_VW };
+/* Adds a few units along k to the sums of cols columns from j on; all of them exist. */
+static HOST_INLINE HOST_TARGET void HOST_(row_add)(const host_operand *x, const host_unit_t *y, long u, long j, long cols,
+                                                   long k, host_unit_t *to)
+{
+    enum { UNITS = HOST_(streams) / HOST_GROUP };
+    const long bytes = HOST_BYTES(HOST_X_SIDE), pitch = x->ld * bytes;
+    const char *p = x->p + u * HOST_GROUP * pitch + j * bytes;
+    if ((u + UNITS) * HOST_GROUP > k) {
+        for (; u * HOST_GROUP < k; u++)
+            HOST_(row_add_edge)(x, y[u], u, j, cols, k, to);
+        return;
+    }
+    for (long c = 0; c < cols; c += HOST_(block), p += HOST_(block) * bytes) {
+        HOST_UNROLL
+        for (int i = 0; i < HOST_(streams); i++)
+            HOST_PREFETCH(p + (HOST_(streams) + i) * pitch);
+        HOST_NO_UNROLL
+        for (int v = 0; v < HOST_(block); v += HOST_VW) {
+            HOST_(vec) sum = HOST_(load)(to + c + v);
+            HOST_UNROLL
+            for (int i = 0; i < UNITS; i++)
+                sum = HOST_(dot)(sum, HOST_(read_r)(p + i * HOST_GROUP * pitch + v * bytes, pitch, HOST_VW, HOST_GROUP,
+                                                    HOST_X_SIDE),
+                                 HOST_(splat)(y[u + i]));
+            HOST_(store)(to + c + v, sum);
         }
     }
+}
+
+static HOST_INLINE void HOST_(row_order)(host_unit_t *to, long cols)
+{
+    (void)to, (void)cols;
+}
+#endif
+
+/* Sums of `cols` columns from j on. */
+static HOST_INLINE HOST_TARGET void HOST_(row_sums)(const host_operand *x, const host_unit_t *y, long j, long cols, long k,
+                                                    host_unit_t *to)
+{
+    enum { UNITS = HOST_(streams) / HOST_GROUP };
+    const host_unit_t start = HOST_GROUP == 4 ? y[0] : 0;
+    const long inside = host_min(cols, x->rows - j) / HOST_(block) * HOST_(block);
+    for (long c = 0; c < cols; c += HOST_VW)
+        HOST_(store)(to + c, HOST_(splat)(start));
+    y += HOST_HEAD;
+    for (long u = 0; u * HOST_GROUP < k; u += UNITS) {
+        HOST_(row_add)(x, y, u, j, inside, k, to);
+        for (int i = 0; i < UNITS && (u + i) * HOST_GROUP < k && inside < cols; i++)
+            HOST_(row_add_edge)(x, y[u + i], u + i, j + inside, cols - inside, k, to + inside);
+    }
+    HOST_(row_order)(to, inside);
 }
 #endif
 
@@ -92,21 +193,15 @@ static HOST_INLINE HOST_TARGET void HOST_(row_strip)(const host_operand *x, cons
 static HOST_TARGET void HOST_(row)(const host_out *o, const host_operand *x, const host_unit_t *y, long y_matrix, long j0,
                                    long cols, long k)
 {
-    const long step = HOST_X_KMAJOR ? HOST_NR : HOST_(strip);
-    host_unit_t sum[HOST_PRODUCTS][HOST_X_KMAJOR ? HOST_NR : HOST_(strip)] __attribute__((aligned(64)));
-    for (long j = 0; j < cols; j += step) {
-        const long n = host_min(step, cols - j);
-        for (int s = 0; s < HOST_PRODUCTS; s++) {
-            const host_operand *xs = x + s % HOST_X_COUNT;
-            const host_unit_t *ys = y + s % HOST_Y_COUNT * y_matrix;
-#if HOST_X_KMAJOR
-            HOST_(row_dots)(xs, ys, j0 + j, k, sum[s]);
-#else
-            HOST_(row_strip)(xs, ys, j0 + j, n, k, sum[s]);
-#endif
-        }
+    enum { STEP = HOST_X_KMAJOR ? HOST_NR : 4096 / HOST_PRODUCTS };
+    host_unit_t sum[HOST_PRODUCTS][STEP] __attribute__((aligned(64)));
+    for (long j = 0; j < cols; j += STEP) {
+        const long n = host_min(STEP, cols - j);
+        for (int s = 0; s < HOST_PRODUCTS; s++)
+            HOST_(row_sums)(x + s % HOST_X_COUNT, y + s % HOST_Y_COUNT * y_matrix, j0 + j, n, k, sum[s]);
         for (long c = 0; c < n; c += HOST_NR)
             host_store_row(o, (const host_sum_t *)sum[0] + c, (const host_sum_t *)sum[HOST_PRODUCTS - 1] + c, 0, j0 + j + c,
                            (int)host_min(HOST_NR, n - c), HOST_NR);
     }
 }
+#undef HOST_PREFETCH

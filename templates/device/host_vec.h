@@ -87,28 +87,24 @@ HOST_LANES(half_bits, "vcvtph2ps", vu16)
 HOST_LANES(zext16, uint16_t)
 HOST_LANES(zext8, uint8_t)
 HOST_LANES(sext8, int8_t)
-#define HOST_FROM_F16(p) HOST_(from_f16)(p)
+#define HOST_FROM_F16(p) HOST_(from_small)(HOST_(zext16)(p), 16, 10, 15, 0x7c00, 0x10000)
 #endif
 #undef HOST_LANES
 
 #if HOST_KIND == HOST_KIND_F32
-#define HOST_FROM(T)                                                              \
-    static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(from_##T)(const void *p)       \
-    {                                                                             \
-        float r[HOST_VW];                                                         \
-        _Pragma("omp simd")                                                       \
-        for (int i = 0; i < HOST_VW; i++)                                         \
-            r[i] = kiln_##T##_to_f32(((const kiln_##T##_t *)p)[i]);               \
-        return *(const HOST_(vf_at) *)r;                                          \
-    }
-#if HOST_VW < 8
-HOST_FROM(f16)
-#endif
-HOST_FROM(f8e4m3)
-HOST_FROM(f8e5m2)
-HOST_FROM(f8e4m3fnuz)
-HOST_FROM(f8e5m2fnuz)
-#undef HOST_FROM
+/* Bits v of a small format of 1 sign bit, `mant` mantissa bits and exponent bias `bias`, as kiln_types.h converts them.  From
+ * m = `top` on the exponent is moved to f32's last; v = `nan` alone is NaN.  (Loops over bytes vectorise badly.) */
+static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(from_small)(HOST_(vu) v, const int bits, const int mant, const int bias,
+                                                           const unsigned top, const unsigned nan)
+{
+    const unsigned magic = (unsigned)(151 - bias - mant) << 23;
+    const HOST_(vu) m = v & ((1u << (bits - 1)) - 1), sign = (v >> (bits - 1)) << 31;
+    const HOST_(vu) normal = (m << (23 - mant)) + ((unsigned)(127 - bias) << 23);
+    const HOST_(vu) tiny = (HOST_(vu))((HOST_(vf))(m + magic) - kiln_from_bits(magic));
+    const HOST_(vu) is_tiny = (HOST_(vu))(m < (1u << mant)), is_top = (HOST_(vu))(m >= top), is_nan = (HOST_(vu))(v == nan);
+    const HOST_(vu) r = (tiny & is_tiny) | (normal & ~is_tiny);
+    return (HOST_(vf))((r + (is_top & ((128u + (unsigned)bias - (top >> mant)) << 23))) | sign | (is_nan & 0x7fc00000u));
+}
 #endif
 
 /* HOST_VW elements at p as f32 or i32 units. */
@@ -120,10 +116,10 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int 
     case KILN_BF16: return (HOST_(vf))(HOST_(zext16)(p) << 16);
     case KILN_I8: return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
     case KILN_I32: return __builtin_convertvector(*(const HOST_(vi_at) *)p, HOST_(vf));
-    case KILN_F8E4M3: return HOST_(from_f8e4m3)(p);
-    case KILN_F8E5M2: return HOST_(from_f8e5m2)(p);
-    case KILN_F8E4M3FNUZ: return HOST_(from_f8e4m3fnuz)(p);
-    case KILN_F8E5M2FNUZ: return HOST_(from_f8e5m2fnuz)(p);
+    case KILN_F8E4M3: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 7, 0x7f, 0x100);
+    case KILN_F8E5M2: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 15, 0x7c, 0x100);
+    case KILN_F8E4M3FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 8, 0x100, 0x80);
+    case KILN_F8E5M2FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 16, 0x100, 0x80);
     default: return *(const HOST_(vf_at) *)p;
     }
 #else
