@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Checks of the pointers that a launch or a reference gets: present, aligned as promised, and E
+// apart from every input.
+#include <string.h>
+#include "internal.h"
+
+#define INVALID(...) kr_fail(KILN_INVALID, __VA_ARGS__)
+
+typedef struct use {
+    const char *name;
+    const kr_operand *o;
+    uintptr_t at;
+} use;
+
+static kiln_status check_pointer(const use *u)
+{
+    if (u->o->bytes == 0) return KILN_OK; /* nothing of it is read or written */
+    if (!u->at)
+        return INVALID("%s is NULL, but the problem has %lld bytes of it", u->name,
+                       (long long)u->o->bytes);
+    if (u->at % u->o->size)
+        return INVALID("%s = %p is not a multiple of its element's %u bytes", u->name,
+                       (void *)u->at, u->o->size);
+    if (u->at % u->o->align)
+        return INVALID("%s = %p is not aligned to the %u bytes that the problem promises: promise "
+                       "less, or align it",
+                       u->name, (void *)u->at, u->o->align);
+    if (u->at > UINTPTR_MAX - (uintptr_t)u->o->bytes)
+        return INVALID("%s = %p and its %lld bytes pass the end of memory", u->name, (void *)u->at,
+                       (long long)u->o->bytes);
+    return KILN_OK;
+}
+
+/* Two matrices cut from one buffer side by side: the same pitch, and their runs never meet. */
+static bool interleaved(const use *x, const use *y, int64_t batch)
+{
+    const int64_t pitch = x->o->ld * x->o->size;
+    if (pitch != y->o->ld * y->o->size || x->o->outer < 2 || y->o->outer < 2) return false;
+    if (batch > 1 && ((x->o->stride * x->o->size) % pitch || (y->o->stride * y->o->size) % pitch))
+        return false;
+    const uint64_t p = (uint64_t)pitch, wx = (uint64_t)(x->o->inner * x->o->size),
+                   wy = (uint64_t)(y->o->inner * y->o->size);
+    const uint64_t offset = (x->at >= y->at ? (x->at - y->at) % p
+                                            : (p - (y->at - x->at) % p) % p); /* of x in y's rows */
+    return offset >= wy && offset + wx <= p;
+}
+
+static kiln_status check_apart(const use *e, const use *in, int64_t batch)
+{
+    if (e->o->bytes == 0 || in->o->bytes == 0) return KILN_OK;
+    if (e->at >= in->at + (uintptr_t)in->o->bytes || in->at >= e->at + (uintptr_t)e->o->bytes)
+        return KILN_OK;
+    if (interleaved(e, in, batch)) return KILN_OK;
+    return INVALID("E (%p, %lld bytes) overlaps %s (%p, %lld bytes): give E memory of its own",
+                   (void *)e->at, (long long)e->o->bytes, in->name, (void *)in->at,
+                   (long long)in->o->bytes);
+}
+
+kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
+                          const kiln_args *args, bool writes_e)
+{
+    if (!args) return INVALID("the arguments are NULL");
+    if (args->struct_size != sizeof *args)
+        return INVALID("kiln_args.struct_size is %zu, this libkiln's is %zu: set it to "
+                       "sizeof(kiln_args) and compile "
+                       "against the kiln.h of version " KILN_VERSION,
+                       args->struct_size, sizeof *args);
+    if (v->e.bytes == 0) return KILN_OK; /* no element of E: nothing is touched */
+    use in[1 + KILN_MAX_B + KILN_MAX_D];
+    int n = 0;
+    in[n++] = (use){"A", &v->a, (uintptr_t)args->a};
+    for (int i = 0; i < op->products; i++) {
+        const char *name = kr_str(m, op->b_name[i]);
+        in[n++] = (use){op->products > 1 && *name ? name : "B", &v->b, (uintptr_t)args->b[i]};
+    }
+    for (int i = 0; i < op->nd; i++)
+        in[n++] = (use){kr_str(m, op->d[i].name), &v->d[i], (uintptr_t)args->d[i]};
+    const use e = {"E", &v->e, (uintptr_t)args->e};
+    kiln_status status = writes_e ? check_pointer(&e) : KILN_OK;
+    for (int i = 0; i < n && status == KILN_OK; i++) {
+        status = check_pointer(&in[i]);
+        if (status == KILN_OK && writes_e) status = check_apart(&e, &in[i], v->shape.batch);
+    }
+    return status;
+}

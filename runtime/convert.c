@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Element types as numbers: every format by its exponent and mantissa bits, its bias and what its
+// topmost patterns mean.
+//   value = (-1)^s * 2^(e - bias) * (1 + m / 2^M), or 2^(1 - bias) * m / 2^M where e = 0
+// Encoding rounds to nearest even from double in one step.
+#include <math.h>
+#include <string.h>
+#include "internal.h"
+
+typedef enum top {
+    TOP_NONE,     /* integers */
+    TOP_IEEE,     /* largest exponent: infinity and NaN; overflow gives infinity */
+    TOP_SATURATE, /* the same patterns, but nothing is encoded as infinity */
+    TOP_NAN,      /* only all ones is NaN, no infinity */
+    TOP_FNUZ      /* NaN is the pattern of minus zero; no infinity, no minus zero */
+} top;
+
+static const struct format {
+    const char *name;
+    uint8_t bytes, is_float, exponent, mantissa;
+} format[KILN_DTYPE_COUNT] = {
+#define X(name, id, bytes, is_float, exponent, mantissa, text)                                     \
+    [id] = {#name, bytes, is_float, exponent, mantissa},
+    KILN_DTYPES(X)
+#undef X
+};
+
+static const struct special {
+    int bias;
+    top top;
+} special[KILN_DTYPE_COUNT] = {
+    [KILN_F32] = {127, TOP_IEEE},       [KILN_F16] = {15, TOP_IEEE},
+    [KILN_BF16] = {127, TOP_IEEE},      [KILN_I8] = {0, TOP_NONE},
+    [KILN_I32] = {0, TOP_NONE},         [KILN_F8E4M3] = {7, TOP_NAN},
+    [KILN_F8E5M2] = {15, TOP_SATURATE}, [KILN_F8E4M3FNUZ] = {8, TOP_FNUZ},
+    [KILN_F8E5M2FNUZ] = {16, TOP_FNUZ},
+};
+
+const char *kiln_dtype_name(kiln_dtype t)
+{
+    return kr_dtype_ok(t) ? format[t].name : "none";
+}
+
+size_t kiln_dtype_size(kiln_dtype t)
+{
+    return kr_dtype_ok(t) ? format[t].bytes : 0;
+}
+
+kiln_dtype kr_dtype_by_name(const char *name, size_t len)
+{
+    for (unsigned t = 1; t < KILN_DTYPE_COUNT; t++)
+        if (strlen(format[t].name) == len && memcmp(format[t].name, name, len) == 0)
+            return (kiln_dtype)t;
+    return KILN_DTYPE_NONE;
+}
+
+bool kr_is_float(kiln_dtype t)
+{
+    return format[t].is_float != 0;
+}
+
+int kr_mantissa_bits(kiln_dtype t)
+{
+    return format[t].mantissa;
+}
+
+static double power_of_two(int e) /* -1022 <= e <= 1023 */
+{
+    uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static double decode_float(kiln_dtype t, uint32_t bits)
+{
+    const struct format *f = &format[t];
+    const int width = f->exponent + f->mantissa;
+    const uint32_t sign = bits >> width & 1, body = bits & ((1u << width) - 1);
+    const uint32_t e = body >> f->mantissa, m = body & ((1u << f->mantissa) - 1);
+    const uint32_t last = (1u << f->exponent) - 1;
+    switch (special[t].top) {
+    case TOP_IEEE:
+    case TOP_SATURATE:
+        if (e == last) return m ? NAN : sign ? -INFINITY : INFINITY;
+        break;
+    case TOP_NAN:
+        if (body == (1u << width) - 1) return NAN;
+        break;
+    case TOP_FNUZ:
+        if (sign && !body) return NAN;
+        break;
+    case TOP_NONE:
+        break;
+    }
+    const int scale = (e ? (int)e : 1) - special[t].bias - f->mantissa;
+    const double x = (double)(e ? m + (1u << f->mantissa) : m) * power_of_two(scale);
+    return sign ? -x : x;
+}
+
+double kr_decode(kiln_dtype t, const void *p)
+{
+    uint32_t bits = 0;
+    uint16_t half;
+    switch (format[t].bytes) {
+    case 1:
+        bits = *(const uint8_t *)p;
+        break;
+    case 2:
+        memcpy(&half, p, 2);
+        bits = half;
+        break;
+    default:
+        memcpy(&bits, p, 4);
+        break;
+    }
+    if (t == KILN_I8) return (int8_t)bits;
+    if (t == KILN_I32) return (int32_t)bits;
+    return decode_float(t, bits);
+}
+
+static uint32_t encode_float(kiln_dtype t, double x)
+{
+    const struct format *f = &format[t];
+    const int width = f->exponent + f->mantissa, bias = special[t].bias;
+    const top kind = special[t].top;
+    const uint32_t ones = (1u << width) - 1, infinity = ((1u << f->exponent) - 1) << f->mantissa;
+    const uint32_t largest = kind == TOP_FNUZ ? ones : kind == TOP_NAN ? ones - 1 : infinity - 1;
+    if (isnan(x))
+        return kind == TOP_FNUZ  ? 1u << width
+               : kind == TOP_NAN ? ones
+                                 : infinity | 1u << (f->mantissa - 1);
+
+    const uint32_t sign = signbit(x) ? 1u << width : 0;
+    const double size = fabs(x);
+    uint64_t raw, body;
+    memcpy(&raw, &size, sizeof raw);
+    int e = (int)(raw >> 52) - 1023;
+    if (e < 1 - bias) e = 1 - bias;
+    if (e > 127) {
+        body = (uint64_t)ones + 1;
+    } else {
+        /* In units of the last place, including the leading one; a carry out of it lands in the
+         * exponent. */
+        const double units = nearbyint(size * power_of_two(f->mantissa - e));
+        body = ((uint64_t)(e + bias - 1) << f->mantissa) + (uint64_t)units;
+    }
+    if (body > largest) body = kind == TOP_IEEE ? infinity : largest;
+    if (kind == TOP_FNUZ && body == 0) return 0;
+    return sign | (uint32_t)body;
+}
+
+void kr_encode(kiln_dtype t, double x, void *p)
+{
+    if (!kr_is_float(t)) {
+        const double lo = t == KILN_I8 ? INT8_MIN : INT32_MIN,
+                     hi = t == KILN_I8 ? INT8_MAX : INT32_MAX;
+        const double r = isnan(x) ? 0 : nearbyint(fmin(fmax(x, lo), hi));
+        const int32_t i = (int32_t)r;
+        if (t == KILN_I8)
+            *(int8_t *)p = (int8_t)i;
+        else
+            memcpy(p, &i, 4);
+        return;
+    }
+    const uint32_t bits = encode_float(t, x);
+    const uint16_t half = (uint16_t)bits;
+    switch (format[t].bytes) {
+    case 1:
+        *(uint8_t *)p = (uint8_t)bits;
+        break;
+    case 2:
+        memcpy(p, &half, 2);
+        break;
+    default:
+        memcpy(p, &bits, 4);
+        break;
+    }
+}
+
+double kr_round_to(kiln_dtype t, double x)
+{
+    uint32_t bits;
+    kr_encode(t, x, &bits);
+    return kr_decode(t, &bits);
+}
+
+void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b)
+{
+    const bool a16 = a == KILN_F16 || a == KILN_BF16, b16 = b == KILN_F16 || b == KILN_BF16;
+    const bool a8 = format[a].bytes == 1, b8 = format[b].bytes == 1;
+    const bool both_fp8 = a8 && b8 && kr_is_float(a) && kr_is_float(b);
+    *mul_a = *mul_b = KILN_F32;
+    if (a == b || both_fp8)
+        *mul_a = a, *mul_b = b;
+    else if (a16 && b8)
+        *mul_a = *mul_b = a;
+    else if (a8 && b16)
+        *mul_a = *mul_b = b;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// The CPU as a device: memory is malloc's, a launch computes before it returns, a stream only knows
+// whether it is being recorded, and a graph is a list of calls.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "internal.h"
+
+typedef struct call {
+    kiln_host_fn fn;
+    kiln_gemm_args args;
+} call;
+
+typedef struct graph {
+    call *call;
+    size_t count, room;
+} graph;
+
+typedef struct stream {
+    graph *recording;
+} stream;
+
+static kiln_status no_memory(size_t size)
+{
+    return kr_fail(KILN_NO_MEMORY, "host memory ran out at %zu bytes", size);
+}
+
+/* ---- what this host is ---- */
+
+static int threads_to_use(int wanted)
+{
+    if (wanted > 0) return wanted;
+    const char *omp = getenv("OMP_NUM_THREADS"); /* "4", or "4,2" with nesting */
+    const long n = omp ? strtol(omp, NULL, 10) : 0;
+    if (n > 0 && n <= 4096) return (int)n;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+static void read_cpu_name(char *out, size_t size)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    snprintf(out, size, "CPU");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        snprintf(out, size, "%.*s", (int)strcspn(colon + 1 + (colon[1] == ' '), "\n"),
+                 colon + 1 + (colon[1] == ' '));
+        break;
+    }
+    if (f) fclose(f);
+}
+
+static void describe(kr_device *dev, int threads)
+{
+    kiln_device_info *info = &dev->info;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE),
+               cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    info->struct_size = sizeof *info;
+    read_cpu_name(info->name, sizeof info->name);
+    strcpy(info->vendor, "host");
+    strcpy(info->target, "host");
+    info->units = threads_to_use(threads);
+    info->memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
+    info->l2 = cache > 0 ? (size_t)cache : 0;
+}
+
+static void host_close(kr_device *dev)
+{
+    free(dev);
+}
+
+/* ---- kernels ---- */
+
+static kiln_status host_load(kr_device *dev, kiln_kernel *k)
+{
+    (void)dev;
+    k->code = (void *)k->row; /* nothing to free; says that it was loaded */
+    const kiln_host_fn fn = k->module->table->host_fns[k->row->host_fn];
+    atomic_store_explicit(&k->fn[0], (void *)(uintptr_t)fn, memory_order_release);
+    return KILN_OK;
+}
+
+static void host_unload(kr_device *dev, kiln_kernel *k)
+{
+    (void)dev;
+    (void)k;
+}
+
+static kiln_status record(graph *g, const call *c)
+{
+    if (g->count == g->room) {
+        const size_t room = g->room ? 2 * g->room : 64;
+        call *list = realloc(g->call, room * sizeof *list);
+        if (!list) return no_memory(room * sizeof *list);
+        g->call = list;
+        g->room = room;
+    }
+    g->call[g->count++] = *c;
+    return KILN_OK;
+}
+
+static kiln_status host_launch(kr_device *dev, const kr_launch *l, void *handle)
+{
+    (void)dev;
+    const stream *s = handle;
+    const kiln_host_fn fn =
+        (kiln_host_fn)(uintptr_t)atomic_load_explicit(&l->kernel->fn[0], memory_order_acquire);
+    if (s && s->recording) return record(s->recording, &(call){fn, *l->args});
+    fn(l->args);
+    return KILN_OK;
+}
+
+/* ---- memory ---- */
+
+static kiln_status host_malloc(kr_device *dev, size_t size, void **out)
+{
+    (void)dev;
+    *out = size > SIZE_MAX - 256 ? NULL : aligned_alloc(256, (size + 255) & ~(size_t)255);
+    return *out ? KILN_OK : no_memory(size);
+}
+
+static kiln_status host_free(kr_device *dev, void *p)
+{
+    (void)dev;
+    free(p);
+    return KILN_OK;
+}
+
+static kiln_status host_copy(kr_device *dev, void *to, const void *from, size_t size)
+{
+    (void)dev;
+    memcpy(to, from, size);
+    return KILN_OK;
+}
+
+/* ---- streams and graphs ---- */
+
+static kiln_status host_stream_create(kr_device *dev, void **out)
+{
+    (void)dev;
+    *out = calloc(1, sizeof(stream));
+    return *out ? KILN_OK : no_memory(sizeof(stream));
+}
+
+static kiln_status host_graph_destroy(kr_device *dev, void *handle)
+{
+    (void)dev;
+    graph *g = handle;
+    free(g->call);
+    free(g);
+    return KILN_OK;
+}
+
+static kiln_status host_stream_destroy(kr_device *dev, void *handle)
+{
+    stream *s = handle;
+    if (s->recording) host_graph_destroy(dev, s->recording);
+    free(s);
+    return KILN_OK;
+}
+
+static kiln_status host_synchronize(kr_device *dev, void *handle)
+{
+    (void)dev;
+    (void)handle;
+    return KILN_OK;
+}
+
+static kiln_status host_graph_begin(kr_device *dev, void *handle)
+{
+    (void)dev;
+    stream *s = handle;
+    if (s->recording)
+        return kr_fail(KILN_INVALID, "kiln_graph_begin: this stream is being recorded already");
+    s->recording = calloc(1, sizeof(graph));
+    return s->recording ? KILN_OK : no_memory(sizeof(graph));
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static kiln_status host_graph_replay(kr_device *dev, void *handle, void *stream_handle,
+                                     double *seconds)
+{
+    (void)dev;
+    (void)stream_handle;
+    const graph *g = handle;
+    const double start = now();
+    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args);
+    if (seconds) *seconds = now() - start;
+    return KILN_OK;
+}
+
+static kiln_status host_graph_end(kr_device *dev, void *handle, void **out)
+{
+    stream *s = handle;
+    if (!s->recording)
+        return kr_fail(KILN_INVALID, "kiln_graph_end: this stream is not being recorded");
+    *out = s->recording;
+    s->recording = NULL;
+    return host_graph_replay(dev, *out, NULL, NULL);
+}
+
+static const kr_device_ops host_ops = {
+    .close = host_close,
+    .load = host_load,
+    .unload = host_unload,
+    .launch = host_launch,
+    .malloc = host_malloc,
+    .free = host_free,
+    .upload = host_copy,
+    .download = host_copy,
+    .stream_create = host_stream_create,
+    .stream_destroy = host_stream_destroy,
+    .synchronize = host_synchronize,
+    .graph_begin = host_graph_begin,
+    .graph_end = host_graph_end,
+    .graph_replay = host_graph_replay,
+    .graph_destroy = host_graph_destroy,
+};
+
+kiln_status kr_device_open_host(int threads, kr_device **out)
+{
+    kr_device *dev = calloc(1, sizeof *dev);
+    if (!dev) return no_memory(sizeof *dev);
+    dev->ops = &host_ops;
+    describe(dev, threads);
+    *out = dev;
+    return KILN_OK;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// kiln_explain: every candidate for a problem, one line each, and why it was chosen or lost.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "internal.h"
+
+typedef struct line {
+    const kiln_kernel *kernel;
+    double cost;
+    uint32_t rule; /* 0: legal, else 1 + the rule broken */
+} line;
+
+static int by_merit(const void *x, const void *y)
+{
+    const line *a = x, *b = y;
+    if (!a->rule != !b->rule) return a->rule ? 1 : -1;
+    if (!a->rule && a->cost != b->cost) return a->cost < b->cost ? -1 : 1;
+    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+static size_t collect(const kiln_ctx *ctx, const kr_group *group, const kr_view *v, line **out)
+{
+    size_t most = 0, n = 0;
+    for (const kr_group *g = group; g; g = g->next ? &ctx->group[g->next - 1] : NULL)
+        most += g->count;
+    line *list = *out = malloc(most * sizeof *list);
+    if (!list) return 0;
+    for (const kr_group *g = group; g; g = g->next ? &ctx->group[g->next - 1] : NULL)
+        for (uint32_t i = 0; i < g->count; i++) {
+            const kiln_kernel *k = &ctx->kernel[g->first + i];
+            const uint32_t rule = k->schedule->check(&v->shape, k->row->t);
+            list[n++] = (line){k, rule ? INFINITY : kr_cost(k, &v->shape), rule};
+        }
+    qsort(list, n, sizeof *list, by_merit);
+    return n;
+}
+
+static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int width, kr_text *text)
+{
+    static const char *const why[] = {[KR_BY_COST] = "",
+                                      [KR_BY_TUNED] = "tuned for this shape, ",
+                                      [KR_BY_NEAREST] = "tuned for the nearest shape, "};
+    const kiln_kernel *k = l->kernel;
+    kr_put(text, "  %-*s  ", width, kr_kernel_name(k));
+    if (l->rule)
+        kr_put(text, "not legal: %s\n",
+               l->rule <= k->schedule->rules
+                   ? kr_str(k->module, k->schedule->rule_text[l->rule - 1])
+                   : "unnamed rule");
+    else if (k == chosen)
+        kr_put(text, "chosen: %scost %.1f us\n", why[how], l->cost);
+    else
+        kr_put(text, "%s: cost %.1f us\n", how == KR_BY_COST ? "slower" : "not tuned", l->cost);
+}
+
+static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_view *v,
+                           const line *list, size_t n, kr_text *text)
+{
+    kr_how how;
+    const kiln_kernel *chosen = kr_choose(ctx, group, v, &how);
+    int width = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int len = (int)strlen(kr_kernel_name(list[i].kernel));
+        if (len > width) width = len;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (list[i].kernel == chosen) put_line(&list[i], chosen, how, width, text);
+    for (size_t i = 0; i < n; i++)
+        if (list[i].kernel != chosen) put_line(&list[i], chosen, how, width, text);
+}
+
+/* Rows of the same key that were compiled for other machines. */
+static void put_other_targets(const kiln_ctx *ctx, const char *op, uint64_t key, kr_text *text)
+{
+    for (size_t i = 0; i < ctx->nkernels; i++) {
+        const kiln_kernel *k = &ctx->kernel[i];
+        if (k->row->key == key && !kr_kernel_runs(ctx, k) &&
+            strcmp(kr_str(k->module, k->op->name), op) == 0)
+            kr_put(text, "  %s  other target: %s\n", kr_kernel_name(k), k->module->target);
+    }
+}
+
+kiln_status kiln_explain(kiln_ctx *ctx, const kiln_problem *p, char *out, size_t *len)
+{
+    if (!ctx || !len) return kr_fail(KILN_INVALID, "kiln_explain needs a context and a length");
+    uint8_t sig[7];
+    uint64_t key;
+    char problem[1024];
+    size_t problem_len = sizeof problem;
+    kiln_status status = kr_key(p, sig, &key);
+    if (status == KILN_OK) status = kiln_problem_format(p, problem, &problem_len);
+    if (status) return status;
+    kr_text text = {out, *len, 0};
+    if (out && *len) out[0] = 0;
+    kr_put(&text, "%s on %s (%s, %d units)\n", problem,
+           ctx->device->info.target[0] ? ctx->device->info.target : "no target",
+           ctx->device->info.name, ctx->device->info.units);
+
+    const kr_group *group = kr_group_find(ctx, key);
+    const kiln_kernel *any = group ? &ctx->kernel[group->first] : NULL;
+    if (any && strcmp(kr_str(any->module, any->op->name), p->op) != 0) group = NULL;
+    if (group) {
+        kr_view v;
+        status = kr_view_make(p, sig, any->module, any->op, ctx->device->info.units, &v);
+        if (status) return status;
+        line *list;
+        const size_t n = collect(ctx, group, &v, &list);
+        if (!list) return kr_fail(KILN_NO_MEMORY, "no memory to explain a choice");
+        put_candidates(ctx, group, &v, list, n, &text);
+        free(list);
+    } else {
+        char nearest[900];
+        kr_text words = {nearest, sizeof nearest, 0};
+        status = kr_nearest(ctx, p, key, &words);
+        kr_put(&text, "  %s: %s\n", kiln_status_name(status), nearest);
+    }
+    put_other_targets(ctx, p->op, key, &text);
+    return kr_text_end(&text, len);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Which instance computes a problem: key -> rows -> legal ones -> a tuned row, the nearest tuned
+// shape, else least cost. Answers are kept in a direct-mapped cache of one atomic word per slot; an
+// answer from it is checked for key and legality again, so that two problems in one slot can cost
+// speed and never correctness.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "internal.h"
+
+typedef struct query {
+    uint64_t key;
+    uint8_t sig[7];
+    const kr_group *group; /* NULL: no row on this device */
+    kr_view view;
+} query;
+
+static const kiln_kernel *first_of(const kiln_ctx *ctx, const kr_group *g)
+{
+    return &ctx->kernel[g->first];
+}
+
+/* Everything about a problem; without rows, only what its numbers allow to be said. */
+static kiln_status ask(kiln_ctx *ctx, const kiln_problem *p, query *q)
+{
+    if (!ctx) return kr_fail(KILN_INVALID, "the context is NULL: open one with kiln_open");
+    kiln_status status = kr_key(p, q->sig, &q->key);
+    if (status) return status;
+    q->group = kr_group_find(ctx, q->key);
+    if (!q->group) return KILN_OK;
+    const kiln_kernel *k = first_of(ctx, q->group);
+    if (strcmp(kr_str(k->module, k->op->name), p->op) != 0)
+        q->group = NULL; /* two keys alike in 64 bits */
+    else
+        status = kr_view_make(p, q->sig, k->module, k->op, ctx->device->info.units, &q->view);
+    return status;
+}
+
+static kiln_status nothing(const kiln_ctx *ctx, const kiln_problem *p, uint64_t key)
+{
+    char buffer[900];
+    kr_text text = {buffer, sizeof buffer, 0};
+    const kiln_status status = kr_nearest(ctx, p, key, &text);
+    return kr_fail(status, "%s", buffer);
+}
+
+double kr_cost(const kiln_kernel *k, const kiln_shape *shape)
+{
+    const double cost = k->schedule->cost(shape, k->row->t);
+    return isnan(cost) ? INFINITY : cost;
+}
+
+static bool legal(const kiln_kernel *k, const kiln_shape *shape)
+{
+    return k->schedule->check(shape, k->row->t) == 0;
+}
+
+static const kr_group *next_group(const kiln_ctx *ctx, const kr_group *g)
+{
+    return g->next ? &ctx->group[g->next - 1] : NULL;
+}
+
+const kiln_kernel *kr_choose(const kiln_ctx *ctx, const kr_group *group, const kr_view *v,
+                             kr_how *how)
+{
+    bool exact;
+    const kiln_kernel *best = ctx->ntuned ? kr_tuned_find(ctx, group->key, v, &exact) : NULL;
+    if (best) {
+        *how = exact ? KR_BY_TUNED : KR_BY_NEAREST;
+        return best;
+    }
+    *how = KR_BY_COST;
+    double least = INFINITY;
+    for (const kr_group *g = group; g; g = next_group(ctx, g)) {
+        for (uint32_t i = 0; i < g->count; i++) {
+            const kiln_kernel *k = &ctx->kernel[g->first + i];
+            if (!legal(k, &v->shape)) continue;
+            const double cost = kr_cost(k, &v->shape);
+            if (best && !(cost < least)) continue;
+            best = k;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+/* ---- the cache ---- */
+
+static uint64_t problem_hash(const query *q)
+{
+    const kiln_shape *s = &q->view.shape;
+    const uint64_t part[] = {
+        (uint64_t)s->m << 32 | (uint64_t)s->n,
+        (uint64_t)s->k << 32 | (uint64_t)s->batch,
+        (uint64_t)s->lda,
+        (uint64_t)s->ldb,
+        (uint64_t)s->lde,
+        (uint64_t)(s->align_a | s->align_b << 16 | s->align_e << 32 | s->align_d << 48)};
+    uint64_t h = q->key;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        h = (h ^ part[i]) * 0x9e3779b97f4a7c15ull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static const kiln_kernel *cached(const kiln_ctx *ctx, const query *q, uint64_t word, uint64_t hash)
+{
+    const uint32_t position = (uint32_t)word;
+    if (position == 0 || position > ctx->nkernels || word >> 32 != hash >> 32) return NULL;
+    const kiln_kernel *k = &ctx->kernel[position - 1];
+    return k->row->key == q->key && legal(k, &q->view.shape) ? k : NULL;
+}
+
+kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **out)
+{
+    query q;
+    if (!out) return kr_fail(KILN_INVALID, "kiln_find needs a place for the kernel");
+    *out = NULL;
+    const kiln_status status = ask(ctx, p, &q);
+    if (status) return status;
+    if (!q.group) return nothing(ctx, p, q.key);
+    const uint64_t hash = problem_hash(&q);
+    _Atomic uint64_t *slot = &ctx->cache[hash % KR_CACHE];
+    *out = cached(ctx, &q, atomic_load_explicit(slot, memory_order_relaxed), hash);
+    if (*out) return KILN_OK;
+
+    kr_how how;
+    const kiln_kernel *k = kr_choose(ctx, q.group, &q.view, &how);
+    if (!k) return nothing(ctx, p, q.key);
+    atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
+                          memory_order_relaxed);
+    kr_log("found %s for %s m=%lld n=%lld k=%lld batch=%lld by %s", kr_kernel_name(k), p->op,
+           (long long)q.view.shape.m, (long long)q.view.shape.n, (long long)q.view.shape.k,
+           (long long)q.view.shape.batch,
+           how == KR_BY_COST    ? "cost"
+           : how == KR_BY_TUNED ? "tuning"
+                                : "nearest tuning");
+    *out = k;
+    return KILN_OK;
+}
+
+/* ---- all of them ---- */
+
+typedef struct ranked {
+    const kiln_kernel *kernel;
+    double cost;
+} ranked;
+
+static int by_cost(const void *x, const void *y)
+{
+    const ranked *a = x, *b = y;
+    if (a->cost != b->cost) return a->cost < b->cost ? -1 : 1;
+    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+kiln_status kiln_find_all(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **out,
+                          size_t *count)
+{
+    query q;
+    if (!count) return kr_fail(KILN_INVALID, "kiln_find_all needs a count");
+    const size_t room = out ? *count : 0;
+    *count = 0;
+    kiln_status status = ask(ctx, p, &q);
+    if (status) return status;
+    if (!q.group) return nothing(ctx, p, q.key);
+    size_t most = 0, n = 0;
+    for (const kr_group *g = q.group; g; g = next_group(ctx, g)) most += g->count;
+    ranked *list = malloc(most * sizeof *list);
+    if (!list) return kr_fail(KILN_NO_MEMORY, "no memory to rank %zu instances", most);
+    kr_how how;
+    const kiln_kernel *best = kr_choose(ctx, q.group, &q.view, &how);
+    for (const kr_group *g = q.group; g; g = next_group(ctx, g))
+        for (uint32_t i = 0; i < g->count; i++) {
+            const kiln_kernel *k = &ctx->kernel[g->first + i];
+            if (legal(k, &q.view.shape))
+                list[n++] = (ranked){k, k == best ? -INFINITY : kr_cost(k, &q.view.shape)};
+        }
+    qsort(list, n, sizeof *list, by_cost);
+    for (size_t i = 0; i < n && i < room; i++) out[i] = list[i].kernel;
+    free(list);
+    *count = n;
+    if (n == 0) return nothing(ctx, p, q.key);
+    if (out && room < n)
+        return kr_fail(KILN_TRUNCATED, "%zu instances are legal and the array has room for %zu", n,
+                       room);
+    return KILN_OK;
+}
+
+kiln_status kiln_kernel_by_name(kiln_ctx *ctx, const char *name, const kiln_kernel **out)
+{
+    if (!ctx || !name || !out)
+        return kr_fail(KILN_INVALID, "kiln_kernel_by_name needs a context, a name and a place");
+    *out = NULL;
+    for (size_t i = 0; i < ctx->nkernels && !*out; i++)
+        if (strcmp(kr_kernel_name(&ctx->kernel[i]), name) == 0) *out = &ctx->kernel[i];
+    return *out ? KILN_OK : kr_fail(KILN_NOT_FOUND, "no open module has an instance '%s'", name);
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// Expressions of an op evaluated on intervals: what a correct f32 evaluation of every operation may
+// give. Ends are computed in double; each operation then widens its result outward by its rounding
+// error: 1 ulp for + - * and 3 for /, 4 for functions (docs/schedules.md), nothing where f32 is
+// exact: choices, signs, and sums and products of exactly known numbers that f32 holds.  Results
+// that are subnormal in f32 may be flushed.
+#include <float.h>
+#include <math.h>
+#include "internal.h"
+
+#define ULP        0x1p-23  /* relative: one unit in the last place of f32 is at most this */
+#define FLUSH      0x1p-126 /* the smallest normal f32 */
+#define ANYTHING   ((kr_interval){-INFINITY, INFINITY, 1})
+#define ALWAYS_NAN ((kr_interval){NAN, NAN, 2})
+
+typedef kr_interval iv;
+
+/* ---- making intervals ---- */
+
+iv kr_point(double x)
+{
+    return isnan(x) ? ALWAYS_NAN : (iv){x, x, 0};
+}
+
+static bool is_point(iv x)
+{
+    return x.lo == x.hi && x.nan == 0;
+}
+
+static iv hull(iv x, iv y)
+{
+    if (x.nan == 2 && y.nan == 2) return x;
+    if (x.nan == 2) return (iv){y.lo, y.hi, 1};
+    if (y.nan == 2) return (iv){x.lo, x.hi, 1};
+    return (iv){fmin(x.lo, y.lo), fmax(x.hi, y.hi), x.nan | y.nan};
+}
+
+/* Past the largest f32 a result may be that or infinite. */
+static iv cut(iv x)
+{
+    if (x.lo < -FLT_MAX)
+        x.lo = -INFINITY;
+    else if (x.lo > FLT_MAX && isfinite(x.lo))
+        x.lo = FLT_MAX;
+    if (x.hi > FLT_MAX)
+        x.hi = INFINITY;
+    else if (x.hi < -FLT_MAX && isfinite(x.hi))
+        x.hi = -FLT_MAX;
+    return x;
+}
+
+iv kr_interval_widen(iv x, double by)
+{
+    if (x.nan == 2) return x;
+    x.lo -= by;
+    x.hi += by;
+    return cut(x);
+}
+
+static iv round_outward(iv x, double ulps, double tiny)
+{
+    if (x.nan == 2) return x;
+    if (isfinite(x.lo)) x.lo -= ulps * ULP * fabs(x.lo) + tiny;
+    if (isfinite(x.hi)) x.hi += ulps * ULP * fabs(x.hi) + tiny;
+    return cut(x);
+}
+
+/* Of an exactly known result: nothing to widen where f32 holds it. */
+static iv arithmetic(iv r, bool exact_operands, double ulps)
+{
+    if (exact_operands && is_point(r) && (double)(float)r.lo == r.lo &&
+        (r.lo == 0 || fabs(r.lo) >= FLUSH))
+        return r;
+    return round_outward(r, ulps, FLUSH);
+}
+
+static bool both(iv x, iv y, iv *r)
+{
+    *r = ALWAYS_NAN;
+    return x.nan != 2 && y.nan != 2;
+}
+
+/* ---- arithmetic ---- */
+
+/* The hull of results at the corners of a box.  A NaN corner is a NaN that may come out, and its
+ * neighbours' limits. */
+static iv corners(const double c[4], bool points, int nan)
+{
+    iv r = {INFINITY, -INFINITY, nan};
+    for (int i = 0; i < 4; i++) {
+        if (isnan(c[i])) {
+            r.nan |= 1;
+            r.lo = fmin(r.lo, 0);
+            r.hi = fmax(r.hi, 0);
+        } else {
+            r.lo = fmin(r.lo, c[i]);
+            r.hi = fmax(r.hi, c[i]);
+        }
+    }
+    return points && isnan(c[0]) ? ALWAYS_NAN : r;
+}
+
+static iv add(iv x, iv y)
+{
+    iv r;
+    if (!both(x, y, &r)) return r;
+    const bool points = is_point(x) && is_point(y);
+    r = (iv){x.lo + y.lo, x.hi + y.hi, x.nan | y.nan};
+    if (points && isnan(r.lo)) return ALWAYS_NAN;
+    if ((isinf(x.lo) || isinf(x.hi)) && (isinf(y.lo) || isinf(y.hi)) &&
+        ((x.hi == INFINITY && y.lo == -INFINITY) || (x.lo == -INFINITY && y.hi == INFINITY)))
+        r = ANYTHING;
+    return arithmetic(r, points, 1);
+}
+
+static iv negate(iv x)
+{
+    return x.nan == 2 ? x : (iv){-x.hi, -x.lo, x.nan};
+}
+
+static iv multiply(iv x, iv y)
+{
+    iv r;
+    if (!both(x, y, &r)) return r;
+    const bool points = is_point(x) && is_point(y);
+    const double c[4] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
+    return arithmetic(corners(c, points, x.nan | y.nan), points, 1);
+}
+
+static bool holds_zero(iv x)
+{
+    return x.lo <= 0 && x.hi >= 0;
+}
+
+static iv divide(iv x, iv y)
+{
+    iv r;
+    if (!both(x, y, &r)) return r;
+    const bool points = is_point(x) && is_point(y);
+    if (points && y.lo == 0 && x.lo == 0) return ALWAYS_NAN;
+    if (holds_zero(y)) return holds_zero(x) ? ANYTHING : (iv){-INFINITY, INFINITY, x.nan | y.nan};
+    const double c[4] = {x.lo / y.lo, x.lo / y.hi, x.hi / y.lo, x.hi / y.hi};
+    return arithmetic(corners(c, points, x.nan | y.nan), false, 3);
+}
+
+/* ---- functions ---- */
+
+static iv increasing(double (*f)(double), iv x)
+{
+    if (x.nan == 2) return x;
+    return round_outward((iv){f(x.lo), f(x.hi), x.nan}, 4, FLUSH);
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+/* x times a sigmoid-like function: falls from 0 to its least value, then rises. */
+static const struct valley {
+    kiln_xop op;
+    double at; /* of the least value */
+} valley[] = {
+    {KILN_X_GELU, -0.7517915246935645},
+    {KILN_X_GELU_TANH, -0.7524614220710162},
+    {KILN_X_SILU, -1.2784645427610738},
+};
+
+static double valley_value(kiln_xop op, double x)
+{
+    const kiln_xnode node[2] = {{.op = KILN_X_ARG}, {.op = (uint8_t)op}};
+    const kr_leaves leaf = {.x = x};
+    double v[2];
+    return kr_eval(node, 2, NULL, &leaf, v);
+}
+
+static iv across_valley(kiln_xop op, iv x)
+{
+    if (x.nan == 2) return x;
+    double at = 0;
+    for (size_t i = 0; i < sizeof valley / sizeof *valley; i++)
+        if (valley[i].op == op) at = valley[i].at;
+    const double lo = valley_value(op, x.lo), hi = valley_value(op, x.hi);
+    iv r = {fmin(lo, hi), fmax(lo, hi), x.nan};
+    if (x.lo < at && x.hi > at) r.lo = valley_value(op, at);
+    if (x.lo == -INFINITY) r.nan |= 1; /* -inf * 0 in f32 */
+    r = round_outward(r, 8, 0x1p-118); /* exp overflows before x * its inverse is subnormal */
+    if (op == KILN_X_SILU || x.lo >= 0) return r;
+    /* 1 + erf and 1 + tanh cancel: their error is one of numbers around 1, times x / 2.  Nothing is
+     * left of x < -16. */
+    const double by = 4 * ULP * fmin(-x.lo, 16);
+    return kr_interval_widen(r, by);
+}
+
+static iv logarithm(iv x)
+{
+    if (x.nan == 2 || x.hi < 0) return ALWAYS_NAN;
+    const iv r = {log(fmax(x.lo, 0)), log(x.hi), x.nan | (x.lo < 0)};
+    /* Near 1 the error of a logarithm is one of its argument's. */
+    return round_outward(
+        r, 4, x.hi > 0.5 && x.lo < 2 ? 0x1p-24 * fabs(x.lo == x.hi ? r.lo : 1) + FLUSH : FLUSH);
+}
+
+static iv square_root(iv x)
+{
+    if (x.nan == 2 || x.hi < 0) return ALWAYS_NAN;
+    /* A subnormal argument may be flushed: sqrt(2^-126) = 2^-63. */
+    return round_outward((iv){sqrt(fmax(x.lo, 0)), sqrt(x.hi), x.nan | (x.lo < 0)}, 4,
+                         x.lo < FLUSH ? 0x1p-63 : FLUSH);
+}
+
+static iv inverse_root(iv x)
+{
+    if (x.nan == 2 || x.hi < 0) return ALWAYS_NAN;
+    const double least = x.lo < FLUSH ? 0 : x.lo;
+    iv r = {1 / sqrt(fabs(x.hi)), 1 / sqrt(least), x.nan | (x.lo < 0)};
+    if (x.lo <= 0) r.lo = x.hi == 0 ? -INFINITY : r.lo; /* the sign of a zero is not tracked */
+    return round_outward(r, 4, FLUSH);
+}
+
+static iv power(iv x, iv y)
+{
+    iv r;
+    if (!both(x, y, &r)) return r;
+    const bool points = is_point(x) && is_point(y);
+    const bool whole = is_point(y) && y.lo == nearbyint(y.lo);
+    if (x.lo < 0 && !points && whole && x.hi > 0) { /* both signs: the ends and zero */
+        const iv below = power((iv){x.lo, -0.0, x.nan}, y), above = power((iv){0, x.hi, x.nan}, y);
+        return hull(below, above);
+    }
+    if (x.lo < 0 && !whole) {
+        if (x.hi < 0 && is_point(y)) return ALWAYS_NAN;
+        if (x.hi < 0) return ANYTHING;
+        r = power((iv){0, x.hi, x.nan}, y);
+        r.nan |= r.nan == 2 ? 0 : 1;
+        return r;
+    }
+    const double c[4] = {pow(x.lo, y.lo), pow(x.lo, y.hi), pow(x.hi, y.lo), pow(x.hi, y.hi)};
+    return round_outward(corners(c, points, x.nan | y.nan), 4, FLUSH);
+}
+
+/* ---- choices ---- */
+
+static iv least(iv x, iv y)
+{
+    iv r;
+    if (!both(x, y, &r)) return r;
+    return (iv){fmin(x.lo, y.lo), fmin(x.hi, y.hi), x.nan | y.nan};
+}
+
+static iv greatest(iv x, iv y)
+{
+    return negate(least(negate(x), negate(y)));
+}
+
+static iv magnitude(iv x)
+{
+    if (x.nan == 2) return x;
+    if (holds_zero(x)) return (iv){0, fmax(-x.lo, x.hi), x.nan};
+    return x.lo > 0 ? x : negate(x);
+}
+
+static iv leaky_relu(iv x, iv slope)
+{
+    if (x.nan == 2) return x;
+    if (x.lo > 0 && x.nan == 0) return x;
+    const iv below = multiply((iv){fmin(x.lo, 0), fmin(x.hi, 0), x.nan}, slope);
+    return x.hi > 0 ? hull(below, (iv){fmax(x.lo, 0), x.hi, x.nan}) : below;
+}
+
+/* Conditions: lo is 1 where surely true, hi is 0 where surely false. */
+static iv condition(bool surely_true, bool surely_false)
+{
+    return (iv){surely_true, !surely_false, 0};
+}
+
+static iv less(iv x, iv y, bool or_equal)
+{
+    if (x.nan == 2 || y.nan == 2) return condition(false, true);
+    const bool sure = or_equal ? x.hi <= y.lo : x.hi < y.lo,
+               never = or_equal ? x.lo > y.hi : x.lo >= y.hi;
+    return condition(sure && !x.nan && !y.nan, never);
+}
+
+static iv choose(iv c, iv x, iv y)
+{
+    if (c.lo > 0) return x;
+    if (c.hi == 0) return y;
+    return hull(x, y);
+}
+
+iv kr_interval_round(kiln_dtype t, iv x)
+{
+    if (x.nan == 2) return kr_is_float(t) ? x : kr_point(0);
+    iv r = {kr_round_to(t, x.lo), kr_round_to(t, x.hi), x.nan};
+    if (!kr_is_float(t) && x.nan) r = hull((iv){r.lo, r.hi, 0}, kr_point(0));
+    return r;
+}
+
+/* ---- evaluation ---- */
+
+static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, const iv *v)
+{
+    const iv x = v[n->arg[0]], y = v[n->arg[1]], z = v[n->arg[2]];
+    switch ((kiln_xop)n->op) {
+    case KILN_X_CONST:
+        return kr_point((double)n->value);
+    case KILN_X_ACC:
+        return acc[n->index];
+    case KILN_X_D:
+        return kr_point(leaf->d[n->index]);
+    case KILN_X_SCALAR:
+        return kr_point(leaf->s[n->index]);
+    case KILN_X_ARG:
+        return kr_point(leaf->x);
+    case KILN_X_ADD:
+        return add(x, y);
+    case KILN_X_SUB:
+        return add(x, negate(y));
+    case KILN_X_MUL:
+        return multiply(x, y);
+    case KILN_X_DIV:
+        return divide(x, y);
+    case KILN_X_POW:
+        return power(x, y);
+    case KILN_X_NEG:
+        return negate(x);
+    case KILN_X_RELU:
+        return greatest(x, kr_point(0));
+    case KILN_X_LEAKY_RELU:
+        return leaky_relu(x, y);
+    case KILN_X_GELU:
+    case KILN_X_GELU_TANH:
+    case KILN_X_SILU:
+        return across_valley((kiln_xop)n->op, x);
+    case KILN_X_SIGMOID:
+        return increasing(sigmoid, x);
+    case KILN_X_TANH:
+        return increasing(tanh, x);
+    case KILN_X_EXP:
+        return increasing(exp, x);
+    case KILN_X_LOG:
+        return logarithm(x);
+    case KILN_X_SQRT:
+        return square_root(x);
+    case KILN_X_RSQRT:
+        return inverse_root(x);
+    case KILN_X_ABS:
+        return magnitude(x);
+    case KILN_X_MIN:
+        return least(x, y);
+    case KILN_X_MAX:
+        return greatest(x, y);
+    case KILN_X_CLAMP:
+        return least(greatest(x, y), z);
+    case KILN_X_ROUND:
+        return x.nan == 2 ? x : (iv){nearbyint(x.lo), nearbyint(x.hi), x.nan};
+    case KILN_X_SELECT:
+        return choose(x, y, z);
+    case KILN_X_LT:
+        return less(x, y, false);
+    case KILN_X_LE:
+        return less(x, y, true);
+    case KILN_X_GT:
+        return less(y, x, false);
+    case KILN_X_GE:
+        return less(y, x, true);
+    case KILN_X_CAST:
+        return kr_interval_round((kiln_dtype)n->index, x);
+    case KILN_X_COUNT:
+        break;
+    }
+    return ALWAYS_NAN;
+}
+
+iv kr_eval_interval(const kiln_xnode *node, uint32_t count, const iv *acc, const kr_leaves *leaf,
+                    iv *v)
+{
+    v[0] = kr_point(0); /* unused operands of the first node point at it */
+    for (uint32_t i = 0; i < count; i++) v[i] = evaluate(&node[i], acc, leaf, v);
+    return v[count - 1];
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// Code objects and launches on a GPU.  A kernel's first parameter is kiln_gemm_args by value; where
+// its row declares tensor maps, the second is an array of them.
+#define XXH_INLINE_ALL
+#include <string.h>
+#include <xxhash.h>
+#include "driver.h"
+
+/* ---- loading ---- */
+
+static kiln_status check_code(const kiln_kernel *k)
+{
+    const kiln_row *r = k->row;
+    if (XXH3_64bits(k->module->table->code + r->code_offset, r->code_size) == r->code_hash)
+        return KILN_OK;
+    return kr_fail(KILN_BAD_MODULE, "%s: its code object in %s is damaged; build the module again",
+                   kr_kernel_name(k), k->module->file);
+}
+
+/* What a function must be allowed before it may be launched so: set once, not per launch. */
+static void allow(const kr_device *dev, void *fn)
+{
+    const kr_driver *d = kr_driver_of(dev);
+    int device, most = 0, used = 0;
+    if (!d->nvidia || d->device_get(&device, dev->ordinal)) return;
+    if (d->device_attribute(&most, NV_ATTR_SHARED_OPTIN, device) == 0 &&
+        d->function_get(&used, NV_FUNC_STATIC_SHARED, fn) == 0 &&
+        most - used > NV_STATIC_SHARED_LIMIT)
+        d->function_set(fn, NV_FUNC_MAX_DYNAMIC_SHARED, most - used);
+    if (d->launch_ex) d->function_set(fn, NV_FUNC_NON_PORTABLE_CLUSTER, 1);
+}
+
+static kiln_status load_functions(kr_device *dev, kiln_kernel *k, void *code)
+{
+    const kr_driver *d = kr_driver_of(dev);
+    void *fn[KILN_MAX_STAGES] = {NULL};
+    for (int i = 0; i < KILN_MAX_STAGES; i++) {
+        const char *symbol = kr_str(k->module, k->row->symbol[i]);
+        if (!*symbol) continue;
+        const kiln_status status =
+            kr_driver_check(d, d->module_function(&fn[i], code, symbol), kr_kernel_name(k));
+        if (status) return status;
+        allow(dev, fn[i]);
+    }
+    k->code = code;
+    for (int i = KILN_MAX_STAGES - 1; i >= 0; i--)
+        atomic_store_explicit(&k->fn[i], fn[i], memory_order_release);
+    return KILN_OK;
+}
+
+kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
+{
+    const kr_driver *d = kr_driver_of(dev);
+    kr_scope scope;
+    kiln_status status = check_code(k);
+    if (status) return status;
+    status = kr_enter(dev, &scope);
+    if (status) return status;
+    /* Loading must not spoil a capture that is going on in this thread, nor be refused because of
+     * it. */
+    int mode = CAPTURE_RELAXED;
+    const bool exchanged = d->capture_mode(&mode) == 0;
+    void *code = NULL;
+    status = kr_driver_check(d, d->module_load(&code, k->module->table->code + k->row->code_offset),
+                             kr_kernel_name(k));
+    if (status == KILN_OK) {
+        status = load_functions(dev, k, code);
+        if (status) d->module_unload(code);
+    }
+    if (exchanged) d->capture_mode(&mode);
+    kr_leave(dev, &scope);
+    return status;
+}
+
+void kr_gpu_unload(kr_device *dev, kiln_kernel *k)
+{
+    kr_scope scope;
+    if (kr_enter(dev, &scope)) return;
+    kr_driver_of(dev)->module_unload(k->code);
+    kr_leave(dev, &scope);
+    k->code = NULL;
+}
+
+/* ---- tensor maps ---- */
+
+enum { MAP_BYTES = 128, MAP_ALIGN = 64 };
+
+static int map_type(kiln_dtype t) /* CUtensorMapDataType */
+{
+    switch (t) {
+    case KILN_F32:
+        return 7;
+    case KILN_F16:
+        return 6;
+    case KILN_BF16:
+        return 9;
+    case KILN_I32:
+        return 3;
+    case KILN_I8:
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+    case KILN_F8E4M3FNUZ:
+    case KILN_F8E5M2FNUZ:
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static const void *map_operand(const kr_launch *l, int operand, const kr_operand **o)
+{
+    const kiln_gemm_args *a = l->args;
+    switch (operand) {
+    case KILN_OP_A:
+        *o = &l->view->a;
+        return a->a;
+    case KILN_OP_B0:
+        *o = &l->view->b;
+        return a->b[0];
+    case KILN_OP_B1:
+        *o = &l->view->b;
+        return a->b[1];
+    case KILN_OP_E:
+        *o = &l->view->e;
+        return a->e;
+    default:
+        *o = &l->view->d[operand - KILN_OP_D0];
+        return a->d[operand - KILN_OP_D0];
+    }
+}
+
+static int encode(const kr_driver *d, const kr_launch *l, const kiln_map *m, void *out)
+{
+    const kr_operand *o;
+    const void *base = map_operand(l, m->operand, &o);
+    if (!base || o->bytes == 0) { /* K = 0: the kernel reads nothing of it */
+        memset(out, 0, MAP_BYTES);
+        return 0;
+    }
+    /* An operand that all batches share has one: the kernel reads coordinate 0. */
+    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.batch : 1;
+    const uint64_t pitch = (uint64_t)o->ld * o->size;
+    const uint64_t dim[3] = {(uint64_t)o->inner, (uint64_t)o->outer, batches};
+    const uint64_t stride[2] = {pitch, batches > 1 ? (uint64_t)o->stride * o->size
+                                                   : pitch * (uint64_t)o->outer};
+    const u32 box[3] = {m->box_inner, m->box_outer, 1}, step[3] = {1, 1, 1};
+    const int swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
+    enum { NO_INTERLEAVE = 0, PROMOTE_256 = 3, FILL_ZERO = 0 };
+    return d->encode_map(out, map_type(o->type), 3, (void *)(uintptr_t)base, dim, stride, box, step,
+                         NO_INTERLEAVE, swizzle, PROMOTE_256, FILL_ZERO);
+}
+
+/* ---- launching ---- */
+
+/* CUlaunchConfig and CUlaunchAttribute, as cuLaunchKernelEx takes them. */
+typedef struct launch_attribute {
+    int id;
+    char pad[4];
+    union {
+        u32 cluster[3];
+        char whole[64];
+    } value;
+} launch_attribute;
+typedef struct launch_config {
+    u32 grid[3], block[3], lds;
+    void *stream;
+    launch_attribute *attribute;
+    u32 attributes;
+} launch_config;
+enum { LAUNCH_CLUSTER = 4 };
+
+static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, void *stream,
+                        void **params)
+{
+    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] <= 1)
+        return d->launch(fn, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+                         s->block[2], s->lds, stream, params, NULL);
+    launch_attribute cluster = {.id = LAUNCH_CLUSTER,
+                                .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
+    const launch_config config = {{s->grid[0], s->grid[1], s->grid[2]},
+                                  {s->block[0], s->block[1], s->block[2]},
+                                  s->lds,
+                                  stream,
+                                  &cluster,
+                                  1};
+    return d->launch_ex(&config, fn, params, NULL);
+}
+
+static kiln_status launch(const kr_driver *d, const kr_launch *l, void *stream)
+{
+    _Alignas(MAP_ALIGN) unsigned char map[KR_MAX_MAPS][MAP_BYTES];
+    const kiln_kernel *k = l->kernel;
+    const kiln_row *r = k->row;
+    if (r->maps && !d->encode_map)
+        return kr_fail(KILN_NOT_SUPPORTED, "%s needs tensor maps, which this driver does not have",
+                       kr_kernel_name(k));
+    for (int i = 0; i < r->maps; i++) {
+        const int code = encode(d, l, &k->module->table->map[r->first_map + (uint32_t)i], map[i]);
+        if (code) return kr_driver_check(d, code, kr_kernel_name(k));
+    }
+    void *params[2] = {(void *)(uintptr_t)l->args, map};
+    for (uint32_t i = 0; i < l->plan->stages; i++) {
+        const kiln_stage_plan *s = &l->plan->stage[i];
+        if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > 1 && !d->launch_ex)
+            return kr_fail(KILN_NOT_SUPPORTED, "%s needs clusters, which this driver does not have",
+                           kr_kernel_name(k));
+        void *fn = atomic_load_explicit(&k->fn[i], memory_order_relaxed);
+        if (!fn)
+            return kr_fail(KILN_BAD_MODULE, "%s plans stage %u, but names no symbol for it",
+                           kr_kernel_name(k), i + 1);
+        const int code = launch_stage(d, fn, s, stream, params);
+        if (code) return kr_driver_check(d, code, kr_kernel_name(k));
+    }
+    return KILN_OK;
+}
+
+kiln_status kr_gpu_launch(kr_device *dev, const kr_launch *l, void *stream)
+{
+    kr_scope scope;
+    kiln_status status = kr_enter(dev, &scope);
+    if (status) return status;
+    status = launch(kr_driver_of(dev), l, stream);
+    kr_leave(dev, &scope);
+    return status;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The log that KILN_LOG=path (or `stderr`) opens.  The library prints nothing anywhere else.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "internal.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static FILE *file; /* set once */
+
+static void open_log(void)
+{
+    const char *path = getenv("KILN_LOG");
+    if (!path || !*path) return;
+    file = strcmp(path, "stderr") == 0 ? stderr : fopen(path, "ae");
+    if (file && file != stderr) setvbuf(file, NULL, _IOLBF, 0);
+}
+
+bool kr_log_on(void)
+{
+    pthread_once(&once, open_log);
+    return file != NULL;
+}
+
+void kr_log(const char *format, ...)
+{
+    if (!kr_log_on()) return;
+    char line[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(file, "kiln: %s\n", line); /* one call: lines of threads do not mix */
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Module files.  A file is mapped and its seal verified before the dynamic linker sees it, then
+// every number in its table is checked.  Open modules are shared by all contexts of the process and
+// counted; one path is one module for as long as anybody has it open, also when the file is
+// replaced meanwhile.
+#define XXH_INLINE_ALL
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include "internal.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static kr_module *modules; /* guarded by mutex */
+
+/* ---- the seal ---- */
+
+static kiln_status check_seal(const char *file, const uint8_t *p, uint64_t size)
+{
+    kiln_seal seal;
+    if (size < sizeof seal)
+        return kr_fail(KILN_BAD_MODULE, "%s: too short to be a module; build it again", file);
+    const uint64_t body = size - sizeof seal;
+    memcpy(&seal, p + body, sizeof seal);
+    if (seal.magic != KILN_SEAL_MAGIC)
+        return kr_fail(KILN_BAD_MODULE,
+                       "%s: truncated, damaged or never sealed (kiln-gen --seal); build it again",
+                       file);
+    if (seal.code_offset > body || seal.code_size > body - seal.code_offset)
+        return kr_fail(KILN_BAD_MODULE,
+                       "%s: damaged (its seal points outside the file); build it again", file);
+    const uint64_t after = seal.code_offset + seal.code_size;
+    XXH3_state_t *state = XXH3_createState();
+    if (!state) return kr_fail(KILN_NO_MEMORY, "%s: no memory to verify it", file);
+    XXH3_64bits_reset(state);
+    XXH3_64bits_update(state, p, seal.code_offset);
+    XXH3_64bits_update(state, p + after, body - after);
+    const uint64_t hash = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    if (hash == seal.hash) return KILN_OK;
+    return kr_fail(KILN_BAD_MODULE,
+                   "%s: damaged (its contents do not match its seal); build it again", file);
+}
+
+static kiln_status verify_file(const char *path, const char *file, struct stat *st)
+{
+    kiln_status status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, st) != 0) {
+        status = kr_fail(KILN_IO, "%s: %s", file, strerror(errno));
+    } else if (!S_ISREG(st->st_mode) || st->st_size == 0) {
+        status = kr_fail(KILN_BAD_MODULE, "%s: not a module, but %s", file,
+                         st->st_size ? "no plain file" : "empty");
+    } else {
+        const size_t size = (size_t)st->st_size;
+        void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED) {
+            status = kr_fail(KILN_IO, "%s: cannot be mapped: %s", file, strerror(errno));
+        } else {
+            status = check_seal(file, p, size);
+            munmap(p, size);
+        }
+    }
+    if (fd >= 0) close(fd);
+    return status;
+}
+
+/* ---- names of ops ---- */
+
+static bool index_ops(kr_module *m)
+{
+    const kiln_module *t = m->table;
+    uint32_t size = 4;
+    while (size < 2 * t->nops) size *= 2;
+    m->op_slot = calloc(size, sizeof *m->op_slot);
+    m->op_mask = size - 1;
+    if (!m->op_slot) return false;
+    for (uint32_t i = 0; i < t->nops; i++) {
+        const char *name = kr_str(m, t->ops[i].name);
+        uint32_t at = (uint32_t)XXH3_64bits(name, strlen(name)) & m->op_mask;
+        while (m->op_slot[at]) at = (at + 1) & m->op_mask;
+        m->op_slot[at] = i + 1;
+    }
+    return true;
+}
+
+const kiln_op_row *kr_module_op(const kr_module *m, const char *op)
+{
+    uint32_t at = (uint32_t)XXH3_64bits(op, strlen(op)) & m->op_mask;
+    for (; m->op_slot[at]; at = (at + 1) & m->op_mask) {
+        const kiln_op_row *row = &m->table->ops[m->op_slot[at] - 1];
+        if (strcmp(kr_str(m, row->name), op) == 0) return row;
+    }
+    return NULL;
+}
+
+/* An op's name has one meaning in a process. */
+static kiln_status check_op_names(const kr_module *m)
+{
+    for (uint32_t i = 0; i < m->table->nops; i++) {
+        const kiln_op_row *mine = &m->table->ops[i];
+        const char *name = kr_str(m, mine->name);
+        if (kr_module_op(m, name) != mine)
+            return kr_fail(KILN_BAD_MODULE, "%s: damaged (op '%s' is in it twice); build it again",
+                           m->file, name);
+        for (const kr_module *o = modules; o; o = o->next) {
+            const kiln_op_row *other = kr_module_op(o, name);
+            if (other && other->hash != mine->hash)
+                return kr_fail(KILN_BAD_MODULE,
+                               "%s: its op '%s' (%s:%u) means something else than %s's (%s:%u); "
+                               "rename one of them or "
+                               "build both modules from one description",
+                               m->file, name, kr_str(m, mine->file), mine->line, o->file,
+                               kr_str(o, other->file), other->line);
+        }
+    }
+    return KILN_OK;
+}
+
+/* ---- opening and closing ---- */
+
+/* An OpenMP runtime that host kernels brought in keeps threads of its own: it must outlive the
+ * module. */
+static void pin_openmp(void)
+{
+    static const char *const runtime[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
+                                          "libiomp5.so"};
+    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
+        void *dl = dlopen(runtime[i], RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+        if (dl) dlclose(dl);
+    }
+}
+
+static void destroy(kr_module *m)
+{
+    if (m->dl) dlclose(m->dl);
+    free(m->op_slot);
+    free(m->path);
+    free(m);
+}
+
+static kiln_status load(kr_module *m)
+{
+    struct stat before, after;
+    kiln_status status = verify_file(m->path, m->file, &before);
+    if (status) return status;
+    m->dl = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
+    if (!m->dl)
+        return kr_fail(KILN_BAD_MODULE, "%s: the dynamic linker refused it: %s", m->file,
+                       dlerror());
+    if (stat(m->path, &after) != 0 || before.st_ino != after.st_ino ||
+        before.st_size != after.st_size || before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
+        before.st_mtim.tv_nsec != after.st_mtim.tv_nsec)
+        return kr_fail(KILN_BAD_MODULE, "%s: replaced while it was being opened; open it again",
+                       m->file);
+    m->table = dlsym(m->dl, KILN_MODULE_SYMBOL);
+    if (!m->table)
+        return kr_fail(KILN_BAD_MODULE, "%s: not a Kiln module (no %s in it)", m->file,
+                       KILN_MODULE_SYMBOL);
+    status = kr_table_check(m->file, m->table);
+    if (status) return status;
+    m->target = kr_str(m, m->table->target);
+    if (!index_ops(m)) return kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", m->file);
+    status = check_op_names(m);
+    if (status == KILN_OK) pin_openmp();
+    return status;
+}
+
+kiln_status kr_module_open(const char *path, kr_module **out)
+{
+    *out = NULL;
+    const char *slash = strrchr(path, '/');
+    char *real = realpath(path, NULL);
+    if (!real) return kr_fail(KILN_IO, "%s: %s", slash ? slash + 1 : path, strerror(errno));
+
+    pthread_mutex_lock(&mutex);
+    kiln_status status = KILN_OK;
+    kr_module *m = modules;
+    while (m && strcmp(m->path, real) != 0) m = m->next;
+    if (m) {
+        free(real);
+        m->refs++;
+    } else if (!(m = calloc(1, sizeof *m))) {
+        free(real);
+        status = kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", slash ? slash + 1 : path);
+    } else {
+        m->path = real;
+        m->file = strrchr(real, '/') + 1;
+        m->refs = 1;
+        status = load(m);
+        if (status) {
+            destroy(m);
+            m = NULL;
+        } else {
+            m->next = modules;
+            modules = m;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    *out = m;
+    return status;
+}
+
+void kr_module_close(kr_module *m)
+{
+    pthread_mutex_lock(&mutex);
+    if (--m->refs == 0) {
+        kr_module **link = &modules;
+        while (*link != m) link = &(*link)->next;
+        *link = m->next;
+        destroy(m);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+const kiln_op_row *kr_op_acquire(const char *op, kr_module **owner)
+{
+    const kiln_op_row *row = NULL;
+    pthread_mutex_lock(&mutex);
+    for (kr_module *m = modules; m && !row; m = m->next) {
+        row = kr_module_op(m, op);
+        if (row) {
+            m->refs++;
+            *owner = m;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    return row;
+}
