@@ -405,6 +405,12 @@ kg_traced kg_trace_kind(lua_State *L, int at)
     return current && is_condition(&t->node[s->id]) ? KG_IS_CONDITION : KG_IS_SYMBOL;
 }
 
+const char *kg_trace_owner(lua_State *L, int at)
+{
+    const record *r = luaL_testudata(L, at, RECORD);
+    return r ? r->of->owner : "";
+}
+
 kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int at)
 {
     kg_trace *t = kg_trace_of(L);

@@ -52,46 +52,42 @@ static void put_constant(kg_buf *to, float v)
     kg_putf(to, signbit(v) ? "(%s%sf)" : "%s%sf", text, plain ? ".0" : "");
 }
 
-static void put(lowering *, size_t);
+static void put(lowering *, size_t, bool alone);
 
 static void put_operation(lowering *w, size_t i)
 {
     const kiln_xnode *x = &w->e->node[i];
+    const char *text = op_text[x->op];
     if (x->op == KILN_X_CONST) {
         put_constant(w->to, x->value);
     } else if (x->op == KILN_X_CAST) {
         kg_putf(w->to, "kiln_%s_to_f32(kiln_f32_to_%s(", dtype_text[x->index], dtype_text[x->index]);
-        put(w, x->arg[0]);
+        put(w, x->arg[0], true);
         kg_puts(w->to, "))");
     } else if (op_arity[x->op] == 0) {
         kg_puts(w->to, w->names->name(w->names->arg, x));
     } else {
-        for (const char *p = op_text[x->op]; *p; p++) {
-            if (*p == '%') put(w, x->arg[*++p - '0']);
-            else kg_put(w->to, p, 1);
+        bool call = *text != '(';
+        for (const char *p = text; *p; p++) {
+            if (*p != '%') kg_put(w->to, p, 1);
+            else p++, put(w, x->arg[*p - '0'], call || (p[-2] == '(' && p[1] == ')'));
         }
     }
 }
 
-static void put(lowering *w, size_t i)
+/* alone: between the brackets or commas of a call, where brackets around the whole of "(a + b)" say nothing. */
+static void put(lowering *w, size_t i, bool alone)
 {
-    if (w->temp[i] >= 0) kg_putf(w->to, "t%d", w->temp[i]);
-    else put_operation(w, i);
-}
-
-/* The brackets around the whole of "(a + b)" say nothing where it stands alone. */
-static void put_alone(lowering *w, size_t i, const char *before)
-{
-    kg_puts(w->to, before);
+    if (w->temp[i] >= 0) {
+        kg_putf(w->to, "t%d", w->temp[i]);
+        return;
+    }
     size_t from = w->to->len;
     put_operation(w, i);
-    const char *text = op_text[w->e->node[i].op];
-    if (*text == '(' && w->to->p[from] == '(') {
-        memmove(w->to->p + from, w->to->p + from + 1, w->to->len - from - 2);
-        w->to->len -= 2;
-        w->to->p[w->to->len] = 0;
-    }
-    kg_puts(w->to, ";\n");
+    if (!alone || *op_text[w->e->node[i].op] != '(') return;
+    w->to->len -= 2;
+    memmove(w->to->p + from, w->to->p + from + 1, w->to->len - from);
+    w->to->p[w->to->len] = 0;
 }
 
 void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, kg_buf *to)
@@ -112,11 +108,13 @@ void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, 
         if (i + 1 == e->count || (w.uses[i] < 2 && depth[i] < NESTED)) continue;
         bool condition = x->op >= KILN_X_LT && x->op <= KILN_X_GE;
         kg_putf(to, "%sconst %s t%d = ", indent, condition ? "int" : "float", temps);
-        put_alone(&w, i, "");
+        put(&w, i, true);
+        kg_puts(to, ";\n");
         w.temp[i] = temps++;
         depth[i] = 0;
     }
-    kg_puts(to, indent);
-    put_alone(&w, e->count - 1, "return ");
+    kg_putf(to, "%sreturn ", indent);
+    put(&w, e->count - 1, true);
+    kg_puts(to, ";\n");
     kg_arena_free(scratch);
 }

@@ -107,6 +107,7 @@ struct kg_ctx {
     kg_arena *arena;
     FILE *err;                        /* stderr, or a buffer in tests */
     size_t errors;                    /* so far */
+    bool io_failed;                   /* one of them: a file could not be read or written (exit status 2) */
     lua_State *L;                     /* instance files: sandboxed */
     lua_State *T;                     /* templates: schedules, targets, rendering */
     const char *templates;            /* folder */

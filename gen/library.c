@@ -15,7 +15,7 @@ static const char library_key;
 
 /* ---- globals ---- */
 
-static void push_library(lua_State *L)
+void kg_library_push(lua_State *L)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &library_key);
 }
@@ -71,7 +71,7 @@ static int unknown_name(lua_State *L)
 
 static int assign_global(lua_State *L)
 {
-    push_library(L);
+    kg_library_push(L);
     lua_pushvalue(L, 2);
     bool taken = lua_rawget(L, -2) != LUA_TNIL;
     lua_settop(L, 3);
@@ -97,19 +97,11 @@ static void set_closure(lua_State *L, const char *event, lua_CFunction f, const 
     lua_setfield(L, -2, event);
 }
 
-void kg_library_set(lua_State *L, const char *name)
-{
-    push_library(L);
-    lua_insert(L, -2);
-    lua_setfield(L, -2, name);
-    lua_pop(L, 1);
-}
-
 void kg_sandbox_env(lua_State *L)
 {
     lua_newtable(L);
     lua_createtable(L, 0, 2);
-    push_library(L);
+    kg_library_push(L);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, assign_global);
     lua_setfield(L, -2, "__newindex");

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 int kg_library_open(lua_State *);                  /* a lua_CFunction: builds the library in a new state */
-void kg_library_set(lua_State *, const char *name); /* pops a value: a global of every file of the state */
+void kg_library_push(lua_State *);                 /* the table of globals that every file of the state sees */
 void kg_library_describe(FILE *);
 
 /* Counts work that Lua's instruction count does not see; may raise.  (sandbox.c) */

@@ -81,6 +81,15 @@ static const char *read_all(FILE *f, kg_buf *b)
     return NULL;
 }
 
+/* File names end up in messages, generated comments and #line: what could end one of those becomes '?'. */
+static const char *plain_name(kg_ctx *cx, const char *shown)
+{
+    char *name = kg_strndup(cx->arena, shown, strlen(shown));
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || (unsigned char)*c > '~' || strchr("\"\\*?", *c)) *c = '?';
+    return name;
+}
+
 static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, const char *text, size_t len)
 {
     sources *all = all_sources(cx);
@@ -93,7 +102,7 @@ static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, co
     }
     kg_source *s = kg_alloc(cx->arena, sizeof *s);
     s->path = kg_strndup(cx->arena, path, strlen(path));
-    s->file = kg_strndup(cx->arena, shown, strlen(shown));
+    s->file = plain_name(cx, shown);
     s->text = kg_strndup(cx->arena, text, len);
     s->len = len;
     s->id = (int)all->n;
@@ -102,7 +111,7 @@ static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, co
     return s;
 }
 
-const kg_source *kg_source_read(kg_ctx *cx, const char *path, const char *shown)
+kg_source *kg_source_read(kg_ctx *cx, const char *path, const char *shown)
 {
     static const char bom[] = "\xEF\xBB\xBF";
     kg_buf b = {0};
@@ -110,12 +119,12 @@ const kg_source *kg_source_read(kg_ctx *cx, const char *path, const char *shown)
     const char *wrong = f ? read_all(f, &b) : strerror(errno);
     if (f) fclose(f);
     if (wrong) {
-        kg_error(cx, (kg_pos){kg_strndup(cx->arena, shown, strlen(shown)), 0, 0}, "cannot read it: %s", wrong);
+        kg_error(cx, (kg_pos){plain_name(cx, shown), 0, 0}, "cannot read it: %s", wrong);
         kg_buf_free(&b);
         return NULL;
     }
     size_t skip = b.len >= 3 && memcmp(b.p, bom, 3) == 0 ? 3 : 0;
-    const kg_source *s = add_source(cx, path, shown, b.p ? b.p + skip : "", b.len - skip);
+    kg_source *s = add_source(cx, path, shown, b.p ? b.p + skip : "", b.len - skip);
     kg_buf_free(&b);
     return s;
 }
@@ -148,15 +157,24 @@ static int64_t now_ms(void)
 }
 
 /* Allocates nothing in Lua, so that the allocator may call it. */
-static kg_pos running_line(sandbox *sb, int level)
+const kg_source *kg_sandbox_running(lua_State *L, kg_pos *at)
 {
     lua_Debug ar;
-    for (; level < 16 && lua_getstack(sb->L, level, &ar); level++) {
-        lua_getinfo(sb->L, "Sl", &ar);
-        const kg_source *s = ar.currentline > 0 ? kg_sandbox_source(sb->L, ar.source) : NULL;
-        if (s) return (kg_pos){s->file, ar.currentline, 0};
+    for (int level = 0; level < 16 && lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        const kg_source *s = ar.currentline > 0 ? kg_sandbox_source(L, ar.source) : NULL;
+        *at = s ? (kg_pos){s->file, ar.currentline, 0} : (kg_pos){0};
+        if (s) return s;
     }
-    return (kg_pos){0};
+    *at = (kg_pos){0};
+    return NULL;
+}
+
+static kg_pos running_line(lua_State *L)
+{
+    kg_pos at;
+    kg_sandbox_running(L, &at);
+    return at;
 }
 
 static void *allocate(void *ud, void *p, size_t old, size_t size)
@@ -171,7 +189,7 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
     if (size > old) {
         bool refused = size > BLOCK_MAX || sb->used + (size - old) > MEMORY_MAX;
         sb->work -= (int64_t)((size - old) / BYTES_A_UNIT);
-        if (refused && sb->L) sb->memory_at = running_line(sb, 0);
+        if (refused && sb->L) sb->memory_at = running_line(sb->L);
         if (refused) return NULL;
     }
     void *q = realloc(p, size);
@@ -184,10 +202,10 @@ static void check_limits(lua_State *L)
     sandbox *sb = of(L);
     lua_Debug ar;
     if (lua_getstack(L, DEPTH_MAX, &ar))
-        kg_raise_at(L, running_line(sb, 0), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
+        kg_raise_at(L, running_line(sb->L), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
     if (sb->work > 0 && now_ms() < sb->deadline) return;
     sb->spent = true;
-    kg_raise_at(L, running_line(sb, 0), "runs too long: stopped after %d million instructions or %d second",
+    kg_raise_at(L, running_line(sb->L), "runs too long: stopped after %d million instructions or %d second",
                 WORK_MAX / 1000000, MILLISECONDS_MAX / 1000);
 }
 
@@ -234,7 +252,7 @@ int kg_raise(lua_State *L, const char *token, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int r = raise(L, running_line(of(L), 0), token, format, args);
+    int r = raise(L, running_line(L), token, format, args);
     va_end(args);
     return r;
 }
@@ -246,12 +264,6 @@ int kg_raise_at(lua_State *L, kg_pos at, const char *format, ...)
     int r = raise(L, at, NULL, format, args);
     va_end(args);
     return r;
-}
-
-kg_pos kg_sandbox_where(kg_ctx *cx, lua_State *L, int level)
-{
-    (void)cx;
-    return running_line(of(L), level);
 }
 
 /* ---- reporting ---- */

@@ -14,10 +14,11 @@ typedef struct kg_source {
     size_t len;
     kg_tokens *tokens; /* made when first asked for: kg_source_tokens */
     int id;
+    void *owner;       /* lang.c's */
 } kg_source;
 
 /* NULL: reported (not there, not a regular file, too large, a 0 byte or bytecode in it). */
-const kg_source *kg_source_read(kg_ctx *, const char *path, const char *shown);
+kg_source *kg_source_read(kg_ctx *, const char *path, const char *shown);
 const kg_tokens *kg_source_tokens(kg_ctx *, const kg_source *);
 
 lua_State *kg_sandbox_open(kg_ctx *); /* NULL: reported */
@@ -41,8 +42,8 @@ int kg_raise(lua_State *, const char *token, const char *format, ...) __attribut
 int kg_raise_at(lua_State *, kg_pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
 kg_ctx *kg_sandbox_ctx(lua_State *);
 
-/* The line that level `level` of the running Lua code is at: file NULL where that is not a source's. */
-kg_pos kg_sandbox_where(kg_ctx *, lua_State *, int level);
+/* The line that the running Lua code is at (column 0) and its source; NULL where there is none. */
+const kg_source *kg_sandbox_running(lua_State *, kg_pos *);
 const kg_source *kg_sandbox_source(lua_State *, const char *chunkname); /* of lua_Debug.source */
 
 /* Called with every Lua function that starts while set (NULL: none); may raise. */

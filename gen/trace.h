@@ -33,6 +33,7 @@ void kg_trace_push_record(lua_State *, const kg_record *);
 /* What stands at a stack position. */
 typedef enum kg_traced { KG_IS_OTHER, KG_IS_NUMBER, KG_IS_SYMBOL, KG_IS_CONDITION, KG_IS_RECORD } kg_traced;
 kg_traced kg_trace_kind(lua_State *, int at);
+const char *kg_trace_owner(lua_State *, int at); /* of a record */
 
 /* Encodes what the number or symbol at `at` depends on; NULL in node: more than KILN_EXPR_MAX nodes. */
 kg_expr kg_trace_encode(kg_ctx *, lua_State *, int at);

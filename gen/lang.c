@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: MIT
+// The description language: finds instance files, runs each in the sandbox, and gives them their globals: gemm, kinds
+// of extra input, code, one sweep constructor per schedule, require.  spec.c checks what they describe.
+#include "spec.h"
+#include "library.h"
+#include <dirent.h>
+#include <errno.h>
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char KG_MADE[] = "described value";
+static const char WHERE[] = "tunables";
+static int unknown_tunable(lua_State *);
+
+typedef struct file {
+    kg_source *source;
+    const char *path, *shown;
+    const char *dir, *shown_dir; /* for require; end in '/' or are "" */
+    dev_t dev;
+    ino_t ino;
+    enum { NOT_RUN, RUNNING, DONE, FAILED } state;
+    int result;                  /* reference to what it returned */
+    bool required, returns;
+    size_t ops;                  /* that it defined */
+    const char *pending;         /* gemm "x" without its table so far */
+    kg_pos pending_pos;
+    struct file *next;
+} file;
+
+typedef struct lang {
+    file *first, **last;
+    kg_names_list targets, schedules;
+    kg_op **op;
+    size_t nops, cap;
+    int places;       /* reference to a table: name -> position in op + 1 */
+} lang;
+
+static lang *of(kg_ctx *cx)
+{
+    return cx->lang;
+}
+
+/* ---- names of files ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n > m && strcmp(s + n - m, end) == 0;
+}
+
+/* Names of the *.lua in a folder, sorted, without annotations (*.d.lua) and hidden ones; false: it cannot be read. */
+static bool list_folder(kg_ctx *cx, const char *path, bool suffix, kg_names_list *out)
+{
+    DIR *d = opendir(path);
+    *out = (kg_names_list){0};
+    if (!d) return false;
+    kg_buf list = {0};
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        if (e->d_name[0] == '.' || !ends_with(e->d_name, ".lua") || ends_with(e->d_name, ".d.lua")) continue;
+        const char *name = kg_strndup(cx->arena, e->d_name, strlen(e->d_name) - (suffix ? 0 : strlen(".lua")));
+        kg_put(&list, (const char *)&name, sizeof name);
+    }
+    closedir(d);
+    out->n = list.len / sizeof *out->v;
+    out->v = kg_alloc(cx->arena, list.len + sizeof *out->v);
+    if (list.len) memcpy(out->v, list.p, list.len);
+    kg_buf_free(&list);
+    qsort(out->v, out->n, sizeof *out->v, by_name);
+    return true;
+}
+
+static const kg_names_list *template_names(kg_ctx *cx, const char *folder, kg_names_list *list)
+{
+    if (!list->v && cx->templates)
+        list_folder(cx, kg_printf(cx->arena, "%s/%s", cx->templates, folder), false, list);
+    return list;
+}
+
+const kg_names_list *kg_lang_targets(kg_ctx *cx)
+{
+    return template_names(cx, "targets", &of(cx)->targets);
+}
+
+const kg_names_list *kg_lang_schedules(kg_ctx *cx)
+{
+    return template_names(cx, "gemm", &of(cx)->schedules);
+}
+
+/* As given where that is relative, else the last two components: what is stored must not depend on the machine. */
+static const char *shown_path(const char *path)
+{
+    while (strncmp(path, "./", 2) == 0) path += 2 + strspn(path + 2, "/");
+    if (*path != '/') return path;
+    const char *p = path + strlen(path);
+    for (int slashes = 0; p > path && slashes < 2; p--) slashes += p[-1] == '/';
+    return p[0] == '/' ? p + 1 : p;
+}
+
+static const char *folder_of(kg_ctx *cx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return kg_strndup(cx->arena, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+/* The file at a path, known or new; NULL: reported. */
+static file *add_file(kg_ctx *cx, const char *path, const char *shown)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        kg_error(cx, (kg_pos){shown, 0, 0}, "cannot read it: %s", strerror(errno));
+        cx->io_failed = true;
+        return NULL;
+    }
+    for (file *f = of(cx)->first; f; f = f->next)
+        if (f->dev == st.st_dev && f->ino == st.st_ino) return f;
+    file *f = kg_alloc(cx->arena, sizeof *f);
+    f->path = kg_strndup(cx->arena, path, strlen(path));
+    f->shown = kg_strndup(cx->arena, shown, strlen(shown));
+    f->dir = folder_of(cx, path);
+    f->shown_dir = folder_of(cx, shown);
+    f->dev = st.st_dev;
+    f->ino = st.st_ino;
+    f->result = LUA_NOREF;
+    *of(cx)->last = f;
+    of(cx)->last = &f->next;
+    return f;
+}
+
+static void add_path(kg_ctx *cx, const char *path)
+{
+    struct stat st;
+    kg_names_list list;
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/') len--;
+    path = kg_strndup(cx->arena, path, len);
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        add_file(cx, path, shown_path(path));
+        return;
+    }
+    if (!list_folder(cx, path, true, &list)) {
+        kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "cannot read this folder: %s", strerror(errno));
+        cx->io_failed = true;
+    } else if (!list.n) {
+        kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "no instance files (*.lua) in this folder");
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const char *full = kg_printf(cx->arena, "%s/%s", path, list.v[i]);
+        add_file(cx, full, shown_path(full));
+    }
+}
+
+/* ---- running a file ---- */
+
+/* The file whose text is running; NULL: none. */
+static file *running_file(lua_State *L, const char *word, kg_pos *at)
+{
+    const kg_source *s = kg_sandbox_running(L, at);
+    if (s) at->col = kg_column(kg_source_tokens(kg_sandbox_ctx(L), s), at->line, word);
+    return s ? s->owner : NULL;
+}
+
+static void check_pending(kg_ctx *cx, file *f)
+{
+    if (f->pending)
+        kg_error(cx, f->pending_pos, "gemm \"%s\" has no description: write gemm \"%s\" { ... }", f->pending, f->pending);
+    f->pending = NULL;
+}
+
+static void run_file(kg_ctx *cx, file *f)
+{
+    lua_State *L = cx->L;
+    int top = lua_gettop(L);
+    f->state = RUNNING;
+    f->source = kg_source_read(cx, f->path, f->shown);
+    bool ok = f->source != NULL;
+    cx->io_failed |= !ok;
+    if (ok) {
+        f->source->owner = f;
+        kg_sandbox_env(L);
+        ok = kg_sandbox_load(cx, L, f->source, NULL, 0) && kg_sandbox_call(cx, L, 0, 1, (kg_pos){f->source->file, 1, 1});
+    }
+    if (ok) {
+        f->returns = !lua_isnil(L, -1);
+        f->result = luaL_ref(L, LUA_REGISTRYINDEX);
+        check_pending(cx, f);
+    }
+    lua_settop(L, top);
+    f->state = ok ? DONE : FAILED;
+}
+
+static int protected_run(lua_State *L)
+{
+    file *f = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    run_file(kg_sandbox_ctx(L), f);
+    return 0;
+}
+
+/* ---- gemm "name" { ... } ---- */
+
+static bool seen_before(kg_ctx *cx, lua_State *L, const kg_op *op)
+{
+    lang *l = of(cx);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, l->places);
+    lua_pushstring(L, op->name);
+    lua_rawget(L, -2);
+    size_t at = (size_t)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    if (!at) return false;
+    const kg_op *first = l->op[at - 1];
+    kg_error(cx, op->pos, "gemm \"%s\" is described twice", op->name);
+    kg_note(cx, first->pos, "gemm \"%s\" is first described here", op->name);
+    return true;
+}
+
+static void keep_op(kg_ctx *cx, lua_State *L, kg_op *op)
+{
+    lang *l = of(cx);
+    if (l->nops == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 64;
+        kg_op **all = kg_alloc(cx->arena, cap * sizeof *all);
+        if (l->nops) memcpy(all, l->op, l->nops * sizeof *all);
+        l->op = all;
+        l->cap = cap;
+    }
+    l->op[l->nops++] = op;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, l->places);
+    lua_pushinteger(L, (lua_Integer)l->nops);
+    lua_setfield(L, -2, op->name);
+    lua_pop(L, 1);
+}
+
+static int describe(lua_State *L) /* upvalues: name, file*, line, column */
+{
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    file *f = lua_touserdata(L, lua_upvalueindex(2));
+    const char *name = lua_tostring(L, lua_upvalueindex(1));
+    kg_op *op = kg_alloc(cx->arena, sizeof *op);
+    op->family = "gemm";
+    op->name = kg_strndup(cx->arena, name, strlen(name));
+    op->pos = (kg_pos){f->source->file, (int)lua_tointeger(L, lua_upvalueindex(3)),
+                       (int)lua_tointeger(L, lua_upvalueindex(4))};
+    op->where_ref = LUA_NOREF;
+    f->pending = NULL;
+    f->ops++;
+    if (lua_gettop(L) != 1 || !lua_istable(L, 1))
+        return kg_raise(L, NULL, "gemm \"%s\": expected a table { ... }, got %s", name, kg_kind_of(L, 1));
+    if (seen_before(cx, L, op)) return 0;
+    kg_spec sp = {.cx = cx, .L = L, .table = 1, .op = op, .source = f->source};
+    sp.prefix = kg_printf(cx->arena, "gemm \"%s\": ", op->name);
+    sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), "gemm", op->pos.line, op->name);
+    keep_op(cx, L, op);
+    kg_spec_check(&sp);
+    return 0;
+}
+
+static int ignore(lua_State *L)
+{
+    (void)L;
+    return 0;
+}
+
+static int gemm(lua_State *L)
+{
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    size_t len;
+    const char *why, *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
+    if (!name || lua_gettop(L) != 1)
+        return kg_raise(L, "gemm", "gemm needs a name and a table: gemm \"name\" { ... }, got %s", kg_kind_of(L, 1));
+    kg_pos at;
+    file *f = running_file(L, "gemm", &at);
+    if (!f) return kg_raise(L, "gemm", "gemm is called outside of an instance file");
+    check_pending(cx, f);
+    if (!kg_name_ok(cx, "op", name, len, &why)) {
+        at.col = kg_column(kg_source_tokens(cx, f->source), at.line, name);
+        kg_error(cx, at, "%s", why);
+        f->ops++;
+        lua_pushcfunction(L, ignore);
+        return 1;
+    }
+    f->pending = kg_strndup(cx->arena, name, len);
+    f->pending_pos = at;
+    lua_pushvalue(L, 1);
+    lua_pushlightuserdata(L, f);
+    lua_pushinteger(L, at.line);
+    lua_pushinteger(L, at.col);
+    lua_pushcclosure(L, describe, 4);
+    return 1;
+}
+
+/* ---- full, per_row, per_col, per_tensor, code, sweeps ---- */
+
+static kg_made *push_made(lua_State *L, kg_made_kind kind)
+{
+    kg_made *m = lua_newuserdatauv(L, sizeof *m, 1);
+    memset(m, 0, sizeof *m);
+    m->made = kind;
+    running_file(L, NULL, &m->pos);
+    luaL_setmetatable(L, KG_MADE);
+    return m;
+}
+
+static const struct {
+    const char *name;
+    kiln_dkind kind;
+} input_kinds[] = {
+#define X(name, id, text) {#name, id},
+    KILN_DKINDS(X)
+#undef X
+};
+
+static const struct {
+    const char *name;
+    char letter; /* as in kiln_d_row */
+} same_as[] = {{"a", 'a'}, {"b", 'b'}, {"acc", 'c'}, {"e", 'e'}};
+
+static uint8_t input_type(lua_State *L, const char *kind)
+{
+    if (lua_isnoneornil(L, 1)) return 0x80 | 'e';
+    kiln_dtype type = kg_to_dtype(L, 1);
+    if (type) return (uint8_t)type;
+    const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
+    for (size_t i = 0; i < sizeof same_as / sizeof *same_as; i++)
+        if (strcmp(s, same_as[i].name) == 0) return (uint8_t)(0x80 | same_as[i].letter);
+    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s", kind, kg_kind_of(L, 1));
+    return 0;
+}
+
+static int make_input(lua_State *L)
+{
+    size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(1));
+    const char *kind = input_kinds[i].name;
+    bool full = input_kinds[i].kind == KILN_D_FULL;
+    uint8_t type = input_type(L, kind);
+    kiln_layout layout = KILN_LAYOUT_NONE;
+    if (lua_gettop(L) > (full ? 2 : 1))
+        return kg_raise(L, kind, full ? "%s takes a type and a layout" : "%s takes a type alone", kind);
+    if (full && !lua_isnoneornil(L, 2)) {
+        const char *s = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+        if (strcmp(s, "r") == 0) layout = KILN_ROW;
+        else if (strcmp(s, "c") == 0) layout = KILN_COL;
+        else return kg_raise(L, kind, "full: expected the layout \"r\" or \"c\", got %s", kg_kind_of(L, 2));
+    }
+    kg_made *m = push_made(L, KG_MADE_INPUT);
+    m->kind = input_kinds[i].kind;
+    m->type = type;
+    m->layout = layout;
+    return 1;
+}
+
+static int make_code(lua_State *L)
+{
+    if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING)
+        return kg_raise(L, "code", "code needs a text: code [[...]], got %s", kg_kind_of(L, 1));
+    push_made(L, KG_MADE_CODE);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+static int make_sweep(lua_State *L)
+{
+    const char *schedule = lua_touserdata(L, lua_upvalueindex(1));
+    if (lua_gettop(L) != 1 || !lua_istable(L, 1))
+        return kg_raise(L, schedule, "%s needs a table { tunable = values }, got %s", schedule, kg_kind_of(L, 1));
+    push_made(L, KG_MADE_SWEEP)->schedule = schedule;
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+/* ---- require "name": another file of the same folder ---- */
+
+static int require_file(lua_State *L)
+{
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    kg_pos at;
+    file *from = running_file(L, NULL, &at);
+    size_t len;
+    const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
+    if (!name || !from) return kg_raise(L, "require", "require needs a name, got %s", kg_kind_of(L, 1));
+    bool plain = len > 0 && len < KILN_NAME_MAX;
+    for (size_t i = 0; i < len; i++)
+        plain &= (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '_' ||
+                 (name[i] >= '0' && name[i] <= '9');
+    if (!plain)
+        return kg_raise(L, name, "require %s: only a file of the same folder, by its name without '.lua'",
+                        kg_quote(cx, name, len));
+    const char *path = kg_printf(cx->arena, "%s%s.lua", from->dir, name);
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return kg_raise(L, name, "require '%s': no file '%s%s.lua'", name, from->shown_dir, name);
+    file *f = add_file(cx, path, kg_printf(cx->arena, "%s%s.lua", from->shown_dir, name));
+    if (!f) return kg_raise(L, name, "require '%s' failed", name);
+    f->required = true;
+    if (f->state == RUNNING) return kg_raise(L, name, "require '%s': the two files need each other", name);
+    if (f->state == NOT_RUN) run_file(cx, f);
+    if (f->state == FAILED) return kg_raise(L, name, "require '%s': that file is wrong", name);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, f->result);
+    return 1;
+}
+
+/* ---- opening, loading ---- */
+
+static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Integer n)
+{
+    lua_pushinteger(L, n);
+    lua_pushcclosure(L, f, 1);
+    lua_setfield(L, -2, name);
+}
+
+static int open_globals(lua_State *L)
+{
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    luaL_newmetatable(L, KG_MADE);
+    luaL_newmetatable(L, WHERE);
+    lua_pushcfunction(L, unknown_tunable);
+    lua_setfield(L, -2, "__index");
+    kg_library_push(L);
+    kg_expr_open(cx, L);
+    set_indexed(L, "gemm", gemm, 0);
+    set_indexed(L, "code", make_code, 0);
+    set_indexed(L, "require", require_file, 0);
+    for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
+        set_indexed(L, input_kinds[i].name, make_input, (lua_Integer)i);
+    const kg_names_list *schedules = kg_lang_schedules(cx);
+    for (size_t i = 0; i < schedules->n; i++) {
+        lua_pushlightuserdata(L, (void *)(uintptr_t)schedules->v[i]);
+        lua_pushcclosure(L, make_sweep, 1);
+        lua_setfield(L, -2, schedules->v[i]);
+    }
+    lua_newtable(L);
+    of(cx)->places = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+static int by_op(const void *a, const void *b)
+{
+    return strcmp((*(kg_op *const *)a)->name, (*(kg_op *const *)b)->name);
+}
+
+bool kg_lang_load(kg_ctx *cx, const char *const *paths, size_t n)
+{
+    size_t before = cx->errors;
+    lang *l = kg_alloc(cx->arena, sizeof *l);
+    l->last = &l->first;
+    cx->lang = l;
+    cx->L = kg_sandbox_open(cx);
+    if (!cx->L) return false;
+    lua_pushcfunction(cx->L, open_globals);
+    if (!kg_sandbox_call(cx, cx->L, 0, 0, (kg_pos){0})) return false;
+    for (size_t i = 0; i < n; i++) add_path(cx, paths[i]);
+    for (file *f = l->first; f; f = f->next) {
+        if (f->state != NOT_RUN) continue;
+        lua_pushcfunction(cx->L, protected_run);
+        lua_pushlightuserdata(cx->L, f);
+        kg_sandbox_call(cx, cx->L, 1, 0, (kg_pos){f->shown, 0, 0});
+    }
+    for (file *f = l->first; f; f = f->next)
+        if (f->state == DONE && !f->ops && !f->returns)
+            kg_error(cx, (kg_pos){f->source->file, 0, 0}, "describes no op: write gemm \"name\" { ... }");
+    if (l->nops) qsort(l->op, l->nops, sizeof *l->op, by_op);
+    cx->op = l->op;
+    cx->nops = l->nops;
+    return cx->errors == before;
+}
+
+/* ---- where ---- */
+
+typedef struct where_call {
+    const kg_op *op;
+    const char *const *name;
+    const int32_t *value;
+    size_t n;
+    bool keep;
+} where_call;
+
+static int unknown_tunable(lua_State *L)
+{
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    size_t len, n = 0;
+    const char *known[KILN_MAX_SLOTS];
+    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &len) : NULL;
+    if (!key) return kg_raise(L, NULL, "where: indexes the tunables with %s", kg_kind_of(L, 2));
+    for (lua_pushnil(L); lua_next(L, 1) && n < KILN_MAX_SLOTS; lua_pop(L, 1)) known[n++] = lua_tostring(L, -2);
+    qsort(known, n, sizeof *known, by_name);
+    const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, len);
+    if (near) return kg_raise(L, key, "where: unknown tunable %s (did you mean '%s'?)", quoted, near);
+    return kg_raise(L, key, "where: unknown tunable %s", quoted);
+}
+
+static int call_where(lua_State *L) /* where_call* */
+{
+    where_call *c = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, c->op->where_ref);
+    lua_createtable(L, 0, (int)c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        lua_pushinteger(L, c->value[i]);
+        lua_setfield(L, -2, c->name[i]);
+    }
+    luaL_setmetatable(L, WHERE);
+    lua_call(L, 1, 1);
+    if (!lua_isboolean(L, -1))
+        return kg_raise_at(L, c->op->where_pos, "where: expected true or false, got %s", kg_kind_of(L, -1));
+    c->keep = lua_toboolean(L, -1);
+    return 0;
+}
+
+bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const int32_t *value, size_t n, bool *keep)
+{
+    where_call c = {op, name, value, n, true};
+    *keep = true;
+    if (op->where_ref == LUA_NOREF) return true;
+    lua_pushcfunction(cx->L, call_where);
+    lua_pushlightuserdata(cx->L, &c);
+    char prefix[KILN_NAME_MAX + 16];
+    snprintf(prefix, sizeof prefix, "gemm \"%s\": ", op->name);
+    bool ok = kg_sandbox_call_as(cx, cx->L, 1, 0, op->where_pos, prefix);
+    *keep = c.keep;
+    return ok;
+}
+
+void kg_lang_close(kg_ctx *cx)
+{
+    kg_sandbox_close(cx->L);
+    cx->L = NULL;
+}
+
+void kg_lang_describe(FILE *to)
+{
+    static const char *const own[] = {"gemm", "code", "require"};
+    kg_spec_describe(to);
+    kg_spec_tiles_describe(to);
+    kg_expr_describe(to);
+    for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++) fprintf(to, "kind %s\n", input_kinds[i].name);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) fprintf(to, "global %s\n", own[i]);
+    kg_library_describe(to);
+}

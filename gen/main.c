@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// kiln-gen's command line and the path through its parts.  Exit status: 0 fine, 1 an instance or template is wrong,
+// 2 usage or a file that cannot be read or written, 70 a fault of its own.
+#include "spec.h"
+#include "../runtime/kiln.h"
+#include <argp.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEY_CHECK = 256, KEY_TEMPLATES, KEY_OUT, KEY_TARGET, KEY_STATS, KEY_SEAL, KEY_PACK, KEY_LANGUAGE };
+
+typedef struct command {
+    bool check, stats, language;
+    const char *templates, *out, *seal, *pack;
+    const char **path, **target;
+    size_t npaths, ntargets;
+} command;
+
+const char *argp_program_version = "kiln-gen " KILN_VERSION;
+static const char usage[] = "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE";
+static const char doc[] =
+    "\nTurns instance files into kernel sources and module tables.\n\n"
+    "  kiln-gen --check instances/my_op.lua         check one file, write nothing\n"
+    "  kiln-gen --out build/gen instances           every target that templates/targets has\n"
+    "  kiln-gen --out gen --target gfx942 --target host my_ops\n"
+    "\vExit status: 0 fine, 1 an instance is wrong, 2 usage or input and output, 70 internal.  Messages go to standard "
+    "error.  Only files whose content changed are written.";
+
+static const struct argp_option options[] = {
+    {"check", KEY_CHECK, NULL, 0, "check instance files and what they expand to; write nothing", 0},
+    {"out", KEY_OUT, "DIR", 0, "write sources and module tables under DIR", 0},
+    {"target", KEY_TARGET, "NAME", 0, "only this target; may be given several times (default: all)", 0},
+    {"templates", KEY_TEMPLATES, "DIR", 0, "schedules, targets and templates (default: beside the program)", 0},
+    {"stats", KEY_STATS, NULL, 0, "print counts, time and memory", 0},
+    {"pack", KEY_PACK, "DIR", 0, "after compiling: gather the code objects of the target folder DIR", 1},
+    {"seal", KEY_SEAL, "FILE", 0, "after linking: append the checksums that the runtime verifies", 1},
+    {"language", KEY_LANGUAGE, NULL, 0, "print the description language's fields, functions and names", 1},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    command *c = state->input;
+    switch (key) {
+    case KEY_CHECK: c->check = true; break;
+    case KEY_OUT: c->out = arg; break;
+    case KEY_TARGET: c->target[c->ntargets++] = arg; break;
+    case KEY_TEMPLATES: c->templates = arg; break;
+    case KEY_STATS: c->stats = true; break;
+    case KEY_SEAL: c->seal = arg; break;
+    case KEY_PACK: c->pack = arg; break;
+    case KEY_LANGUAGE: c->language = true; break;
+    case ARGP_KEY_ARG: c->path[c->npaths++] = arg; break;
+    case ARGP_KEY_END:
+        if (c->seal || c->pack || c->language) break;
+        if (!c->npaths) argp_error(state, "no instance files given");
+        if (!c->check && !c->out) argp_error(state, "--out DIR or --check is needed");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* ---- templates and targets ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* In the source tree (build/bin/kiln-gen) or installed (PREFIX/bin/kiln-gen). */
+static const char *find_templates(kg_arena *arena)
+{
+    static const char *const beside[] = {"../../templates", "../share/kiln/templates", "../../../templates"};
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash) *slash = 0;
+    for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
+        const char *path = kg_printf(arena, "%s/%s", exe, beside[i]);
+        if (is_folder(path)) return path;
+    }
+    return is_folder("templates") ? "templates" : NULL;
+}
+
+static bool check_usage(kg_ctx *cx, const command *c)
+{
+    if (!cx->templates || !is_folder(cx->templates)) {
+        fprintf(stderr, "kiln-gen: no templates folder%s%s; give --templates DIR\n", cx->templates ? " " : "",
+                cx->templates ? cx->templates : "");
+        return false;
+    }
+    for (size_t i = 0; i < c->ntargets; i++) {
+        const char *t = c->target[i], *path = kg_printf(cx->arena, "%s/targets/%s.lua", cx->templates, t);
+        if (!strchr(t, '/') && access(path, R_OK) == 0) continue;
+        fprintf(stderr, "kiln-gen: unknown target %s: %s/targets has no such file\n", kg_quote(cx, t, strlen(t)),
+                cx->templates);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool generate(kg_ctx *cx, const command *c)
+{
+    double start = seconds();
+    bool ok = kg_schedules_load(cx, c->target, c->ntargets);
+    double loaded = seconds();
+    ok = ok && kg_lang_load(cx, c->path, c->npaths);
+    double read = seconds();
+    ok = ok && kg_expand(cx);
+    double expanded = seconds();
+    ok = ok && (c->check || kg_emit(cx));
+    if (c->stats && ok) {
+        struct rusage use;
+        getrusage(RUSAGE_SELF, &use);
+        fprintf(stderr, "%zu ops, %zu instances, %.0f ms (schedules %.0f, ops %.0f, expand %.0f, emit %.0f), %ld MiB\n",
+                cx->nops, cx->ninstances, 1e3 * (seconds() - start), 1e3 * (loaded - start), 1e3 * (read - loaded),
+                1e3 * (expanded - read), 1e3 * (seconds() - expanded), use.ru_maxrss >> 10);
+    }
+    return ok;
+}
+
+static int run(kg_ctx *cx, const command *c)
+{
+    cx->templates = c->templates ? c->templates : find_templates(cx->arena);
+    cx->out = c->check ? NULL : c->out;
+    if (!check_usage(cx, c)) return KG_EXIT_USAGE;
+    bool ok = generate(cx, c);
+    kg_diag_flush(cx);
+    kg_lang_close(cx);
+    kg_schedules_close(cx);
+    if (cx->io_failed) return KG_EXIT_USAGE;
+    if (cx->errors) return KG_EXIT_WRONG;
+    if (!ok) fputs("kiln-gen: failed without a message\n", stderr);
+    return ok ? KG_EXIT_OK : KG_EXIT_INTERNAL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp argp = {options, parse, usage, doc, NULL, NULL, NULL};
+    static jmp_buf oom;
+    static kg_ctx cx;
+    kg_on_oom(&oom);
+    if (setjmp(oom)) {
+        fputs("kiln-gen: out of memory\n", stderr);
+        return KG_EXIT_INTERNAL;
+    }
+    cx.arena = kg_arena_new();
+    cx.err = stderr;
+    command c = {0};
+    c.path = kg_alloc(cx.arena, (size_t)argc * sizeof *c.path);
+    c.target = kg_alloc(cx.arena, (size_t)argc * sizeof *c.target);
+    argp_err_exit_status = KG_EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    int status;
+    if (c.language) kg_lang_describe(stdout);
+    if (c.language) status = fflush(stdout) || ferror(stdout) ? KG_EXIT_USAGE : KG_EXIT_OK;
+    else if (c.seal) status = kg_seal(c.seal);
+    else if (c.pack) status = kg_pack(c.pack);
+    else status = run(&cx, &c);
+    kg_arena_free(cx.arena);
+    return status;
+}
