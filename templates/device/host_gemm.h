@@ -44,6 +44,7 @@ typedef struct host_isa {
     int mr, nr, group;
     void (*pack_y)(const host_operand *, long r0, long panels, long k0, long kc, host_unit_t *to, long stride);
     void (*task)(const host_task *);
+    /* Products of a single row; plain C has none and makes a tile of it. */
     void (*row_units)(const host_operand *, long k, host_unit_t *to, char *flat);
     void (*row)(const host_out *, const host_operand *x, const host_unit_t *y, long y_matrix, long j0, long cols, long k);
 } host_isa;
@@ -201,7 +202,7 @@ static void host_gemm(const kiln_gemm_args *g)
         host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
         host_out o;
         host_batch(p, b, x, y, &o);
-        if (p->y_rows == 1) {
+        if (p->y_rows == 1 && p->isa->row) {
             host_run_row(p, x, y, &o);
             continue;
         }

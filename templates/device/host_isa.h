@@ -31,7 +31,9 @@
 #include "host_vec.h"
 #include "host_pack.h"
 #include "host_tile.h"
+#if HOST_ISA >= 256
 #include "host_row.h"
+#endif
 
 static const host_isa HOST_(isa) = {
     .mr = HOST_MR,
@@ -39,8 +41,10 @@ static const host_isa HOST_(isa) = {
     .group = HOST_GROUP,
     .pack_y = HOST_(pack_y),
     .task = HOST_(task),
+#if HOST_ISA >= 256
     .row_units = HOST_(row_units),
     .row = HOST_(row),
+#endif
 };
 
 #undef HOST_

@@ -200,8 +200,7 @@ static HOST_TARGET void HOST_(row)(const host_out *o, const host_operand *x, con
         for (int s = 0; s < HOST_PRODUCTS; s++)
             HOST_(row_sums)(x + s % HOST_X_COUNT, y + s % HOST_Y_COUNT * y_matrix, j0 + j, n, k, sum[s]);
         for (long c = 0; c < n; c += HOST_NR)
-            host_store_row(o, (const host_sum_t *)sum[0] + c, (const host_sum_t *)sum[HOST_PRODUCTS - 1] + c, 0, j0 + j + c,
-                           (int)host_min(HOST_NR, n - c), HOST_NR);
+            HOST_(finish)(o, sum[0] + c, (HOST_PRODUCTS - 1) * STEP, 0, 1, j0 + j + c, n - c);
     }
 }
 #undef HOST_PREFETCH

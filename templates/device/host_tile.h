@@ -60,13 +60,13 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(tile)(long n, const host
     HOST_(micro)(n, y, x, c, first, HOST_MR);
 }
 
-static HOST_TARGET __attribute__((noinline)) void HOST_(store_tile)(const host_out *o, const host_unit_t *c, long i0,
-                                                                    long rows, long j0, long cols)
+/* Epilogue of rows of HOST_NR sums; the second product's begin `product` units after the first's. */
+static HOST_TARGET __attribute__((noinline)) void HOST_(finish)(const host_out *o, const host_unit_t *c, long product, long i0,
+                                                                long rows, long j0, long cols)
 {
     const host_sum_t *sum = (const host_sum_t *)c;
-    for (long i = 0; i < rows; i++)
-        host_store_row(o, sum + i * HOST_NR, sum + (HOST_PRODUCTS - 1) * HOST_MR * HOST_NR + i * HOST_NR, i0 + i, j0,
-                       (int)cols, HOST_NR);
+    for (long i = 0; i < rows; i++, sum += HOST_NR)
+        host_store_row(o, sum, sum + product, i0 + i, j0, (int)host_min(HOST_NR, cols), HOST_NR);
 }
 
 static HOST_TARGET void HOST_(task)(const host_task *t)
@@ -87,7 +87,7 @@ static HOST_TARGET void HOST_(task)(const host_task *t)
                     HOST_(tile)(units, t->y + s % HOST_Y_COUNT * t->y_matrix + b * t->y_block + p * t->y_panel,
                                 t->scratch + s % HOST_X_COUNT * x_matrix + q * x_panel, c + s * HOST_MR * HOST_NR, b == 0, rows);
                 if (k0 + kc >= t->k)
-                    HOST_(store_tile)(t->out, c, t->i0 + i, rows, t->j0 + j, host_min(HOST_NR, t->cols - j));
+                    HOST_(finish)(t->out, c, (HOST_PRODUCTS - 1) * HOST_MR * HOST_NR, t->i0 + i, rows, t->j0 + j, t->cols - j);
             }
     }
 }

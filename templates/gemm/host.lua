@@ -50,7 +50,8 @@ return schedule {
   launch = function(p, t, target)
     return { { grid = { 1, 1, 1 }, block = { 1 } } }
   end,
-  -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.
+  -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.  (A single row needs less than
+  -- a panel: two rows of units at most.)
   workspace = function(p, t, target)
     local m = min(rows(p, t), min(t.mc, max(t.min_rows, t.slab // max(p.k, 1))))
     local n = min(columns(p, t), t.nc) + MAX_COLUMNS
@@ -58,11 +59,10 @@ return schedule {
     local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * panels * ceil_div(max(p.k, 1), t.kc))
     local x = t.x_count * n * units(min(p.k, t.kc), t)
     local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * (m + MAX_PANEL), 0)
-    local row = t.y_count * (p.k + 128) + p.k
-    return 128 + 4 * select(eq(rows(p, t), 1), row, y + p.units * (x + sums + 16))
+    return 128 + 4 * (y + p.units * (x + sums + 16))
   end,
   cost = function(p, t, target)
-    local units = max(p.units, 1)
+    local threads = max(p.units, 1)
     local products = t.x_count * t.y_count * p.batch
     local work = p.m * p.n * p.k * products
     local rate = select(eq(t.per_unit, 2), target.tflops.i8, target.tflops.f32) * 1e6 -- per microsecond
@@ -70,6 +70,6 @@ return schedule {
     local packed = (p.m * ceil_div(max(p.n, 1), t.nc * 4) + p.n * ceil_div(max(p.m, 1), t.mc)) * p.k * p.batch
     local sums = p.m * p.n * (blocks - 1) * products
     local bytes = 4 * (packed + sums) + 2 * p.m * p.n * p.batch
-    return target.launch_us + 2 * work / (rate * units) + bytes / (target.gbps * 1e3 * units)
+    return target.launch_us + 2 * work / (rate * threads) + bytes / (target.gbps * 1e3 * threads)
   end,
 }
