@@ -57,7 +57,7 @@ enum { KILN_EXPR_MAX = 4096 }; /* nodes of one expression */
 typedef struct kiln_xnode {
     uint8_t op;      /* kiln_xop */
     uint8_t index;   /* product, extra input, scalar or dtype */
-    uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression */
+    uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression; 0 where unused */
     float value;     /* of a constant, rounded to f32 once */
 } kiln_xnode;        /* the last node of an expression is its result */
 #endif

@@ -52,7 +52,8 @@ typedef struct kiln_schedule {
     double (*cost)(const kiln_shape *, const int32_t *t);         /* modelled microseconds */
 } kiln_schedule;
 
-/* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later). */
+/* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later).  An operand that every batch shares
+ * (stride 0) has one batch: read coordinate 0.  With K = 0 a map is all zero: nothing may be read through it. */
 typedef enum kiln_operand { KILN_OP_A, KILN_OP_B0, KILN_OP_B1, KILN_OP_E, KILN_OP_D0 /* .. D7 */ } kiln_operand;
 typedef struct kiln_map {
     uint8_t operand;      /* kiln_operand */

@@ -101,7 +101,7 @@ enum {
     ERROR_NO_BINARY = 209
 };
 
-/* The entry points, bound once; NULL, with this thread's text set, where there is no such driver. */
+/* The entry points, bound once; NULL, with this thread's text set: no such driver. */
 const kr_driver *kr_driver_bind(const char *vendor);
 /* KILN_OK for 0, else a status and a text that names what was tried. */
 kiln_status kr_driver_check(const kr_driver *, int code, const char *what);
@@ -124,6 +124,6 @@ static inline const kr_driver *kr_driver_of(const kr_device *dev)
 kiln_status kr_gpu_load(kr_device *, kiln_kernel *);
 void kr_gpu_unload(kr_device *, kiln_kernel *);
 kiln_status kr_gpu_launch(kr_device *, const kr_launch *, void *stream);
-/* target.c: what the device calls itself, as Kiln's targets are named; "" where it cannot be told. */
+/* target.c: what the device calls itself; "" where it cannot be told. */
 void kr_gpu_target(const kr_driver *, int device, char *out, size_t size);
 #endif

@@ -118,7 +118,7 @@ KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_pro
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
 /* Bounds that a correct f32 evaluation of each element of E stays within; lo, hi: batch*m*n doubles, row-major, packed.
- * NaN in both: the element must be NaN.  args->e is not read. */
+ * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  args->e is not read. */
 KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
 
 /* ---- problems as text: "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096 [acc=] [batch=] [lda= ldb= lde= ldd.NAME=]

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// A module written by hand, for tests of the runtime.  A file that includes this sets FIXTURE_TARGET (and FIXTURE_GPU for
+// a GPU's, FIXTURE_CLASH for another meaning of `bias_relu`, FIXTURE_ABI and FIXTURE_VERSION for other versions).
+// Keys, hashes and the rows' order are made when it is loaded: a generated module has them as constants.
+#define XXH_INLINE_ALL
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <kiln.h>
+#include <kiln_module.h>
+#include "fixture.h"
+
+#ifndef FIXTURE_ABI
+#define FIXTURE_ABI KILN_ABI_VERSION
+#endif
+#ifndef FIXTURE_VERSION
+#define FIXTURE_VERSION KILN_VERSION
+#endif
+#ifdef FIXTURE_GPU
+#define HOST_FN(x) 0
+#else
+#define HOST_FN(x) x
+#endif
+
+/* ---- text ---- */
+#define STRINGS(X)                                                                                 \
+    X(target, FIXTURE_TARGET)                                                                      \
+    X(version, FIXTURE_VERSION)                                                                    \
+    X(file, "instances/fixture.lua")                                                               \
+    X(bias_relu, "bias_relu")                                                                      \
+    X(axpby, "axpby")                                                                              \
+    X(swiglu, "swiglu")                                                                            \
+    X(linear_i8, "linear_i8")                                                                      \
+    X(dequant, "dequant")                                                                          \
+    X(bias, "bias")                                                                                \
+    X(c, "c")                                                                                      \
+    X(scale, "scale")                                                                              \
+    X(zero, "zero")                                                                                \
+    X(alpha, "alpha")                                                                              \
+    X(beta, "beta")                                                                                \
+    X(gate, "gate")                                                                                \
+    X(up, "up")                                                                                    \
+    X(plain, "plain")                                                                              \
+    X(wide, "wide")                                                                                \
+    X(split, "split")                                                                              \
+    X(slot_m, "m")                                                                                 \
+    X(slot_cost, "cost")                                                                           \
+    X(rule_k, "K is not a multiple of 8")                                                          \
+    X(rule_align, "A is not aligned to 16 bytes")                                                  \
+    X(rule_large, "K is less than 1024")                                                           \
+    X(sym, "fixture_kernel")                                                                       \
+    X(sym2, "fixture_kernel_2")                                                                    \
+    X(r_f32_rcr_a, FIXTURE_TARGET "/bias_relu/f32_f32_f32/rcr/plain_16")                           \
+    X(r_f32_rcr_b, FIXTURE_TARGET "/bias_relu/f32_f32_f32/rcr/plain_64")                           \
+    X(r_f32_rcr_c, FIXTURE_TARGET "/bias_relu/f32_f32_f32/rcr/split_64")                           \
+    X(r_f32_rcr_d, FIXTURE_TARGET "/bias_relu/f32_f32_f32/rcr/wide_128")                           \
+    X(r_f32_rrr, FIXTURE_TARGET "/bias_relu/f32_f32_f32/rrr/wide_128")                             \
+    X(r_f16, FIXTURE_TARGET "/bias_relu/f16_f16_f16/rcr/plain_16")                                 \
+    X(r_axpby, FIXTURE_TARGET "/axpby/f32_f32_f32/rrr/plain_16")                                   \
+    X(r_swiglu, FIXTURE_TARGET "/swiglu/f32_f32_f32/rcr/plain_16")                                 \
+    X(r_i8, FIXTURE_TARGET "/linear_i8/i8_i8_i8/rcr/plain_16")                                     \
+    X(r_dequant, FIXTURE_TARGET "/dequant/bf16_i8_f32/rrc/plain_16")
+
+static const struct pool {
+    char empty;
+#define X(name, text) char name[sizeof(text)];
+    STRINGS(X)
+#undef X
+} pool = {
+    0,
+#define X(name, text) text,
+    STRINGS(X)
+#undef X
+};
+#define S(name) ((kiln_str)offsetof(struct pool, name))
+
+/* ---- schedules: t = { m, modelled microseconds } ---- */
+static uint32_t check_plain(const kiln_shape *s, const int32_t *t)
+{
+    (void)s;
+    (void)t;
+    return 0;
+}
+
+static uint32_t check_wide(const kiln_shape *s, const int32_t *t)
+{
+    (void)t;
+    if (s->k % 8) return 1;
+    return s->align_a % 16 ? 2 : 0;
+}
+
+static uint32_t check_split(const kiln_shape *s, const int32_t *t)
+{
+    (void)t;
+    return s->k < 1024;
+}
+
+static void plan_one(const kiln_shape *s, const int32_t *t, kiln_plan *p)
+{
+    p->stages = 1;
+    p->stage[0] = (kiln_stage_plan){ { (uint32_t)((s->m + t[0] - 1) / t[0]), (uint32_t)((s->n + t[0] - 1) / t[0]),
+                                       (uint32_t)s->batch },
+                                     { 256, 1, 1 }, { 1, 1, 1 }, 1024 };
+}
+
+static void plan_wide(const kiln_shape *s, const int32_t *t, kiln_plan *p)
+{
+    plan_one(s, t, p);
+    p->stage[0].cluster[0] = 2;
+    p->stage[0].lds = 160 * 1024;
+}
+
+static void plan_split(const kiln_shape *s, const int32_t *t, kiln_plan *p)
+{
+    plan_one(s, t, p);
+    p->stages = 2;
+    p->stage[1] = (kiln_stage_plan){ { 7, 1, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, 0 };
+}
+
+static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)
+{
+    (void)s;
+    (void)t;
+    return 0;
+}
+
+static uint64_t split_workspace(const kiln_shape *s, const int32_t *t)
+{
+    (void)t;
+    return (uint64_t)(s->m * s->n) * 4;
+}
+
+static double cost(const kiln_shape *s, const int32_t *t)
+{
+    return (double)t[1] + (double)(s->m * s->n * s->k) * 1e-9;
+}
+
+static const kiln_str slot_name[] = { S(slot_m), S(slot_cost) };
+static const kiln_str wide_rules[] = { S(rule_k), S(rule_align) }, split_rules[] = { S(rule_large) };
+static const kiln_schedule schedule[] = {
+    { S(plain), 0, NULL, 2, 1, slot_name, check_plain, plan_one, no_workspace, cost },
+    { S(wide), 2, wide_rules, 2, 1, slot_name, check_wide, plan_wide, no_workspace, cost },
+    { S(split), 1, split_rules, 2, 1, slot_name, check_split, plan_split, split_workspace, cost },
+};
+
+/* ---- ops ---- */
+static const kiln_xnode node[] = {
+    /* 0: bias_relu = relu(acc + bias) */
+    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_ADD, 0, { 0, 1 }, 0 }, { KILN_X_RELU, 0, { 2 }, 0 },
+    /* 4: axpby = alpha*acc + beta*c */
+    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SCALAR, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
+    { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_SCALAR, 1, { 0 }, 0 }, { KILN_X_MUL, 0, { 3, 4 }, 0 },
+    { KILN_X_ADD, 0, { 2, 5 }, 0 },
+    /* 11: swiglu = silu(gate) * up */
+    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SILU, 0, { 0 }, 0 }, { KILN_X_ACC, 1, { 0 }, 0 },
+    { KILN_X_MUL, 0, { 1, 2 }, 0 },
+    /* 15: linear_i8 = alpha*acc */
+    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SCALAR, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
+    /* 18: dequant = acc * scale + zero;  21: its b_op = (x - 3) * 0.3, a_op = x * 2 */
+    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 }, { KILN_X_D, 1, { 0 }, 0 },
+    { KILN_X_ADD, 0, { 2, 3 }, 0 },
+    /* 23 */
+    { KILN_X_ARG, 0, { 0 }, 0 }, { KILN_X_CONST, 0, { 0 }, 3 }, { KILN_X_SUB, 0, { 0, 1 }, 0 },
+    { KILN_X_CONST, 0, { 0 }, 0.3f }, { KILN_X_MUL, 0, { 2, 3 }, 0 },
+    /* 28 */
+    { KILN_X_ARG, 0, { 0 }, 0 }, { KILN_X_CONST, 0, { 0 }, 2 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
+};
+
+static const int64_t shapes[][3] = { { 5, 7, 9 }, { 1, 1, 1 } };
+#ifdef FIXTURE_CLASH
+enum { CLASH = 1000 };
+#else
+enum { CLASH = 0 };
+#endif
+static const kiln_op_row op[] = {
+    { .hash = 1 + CLASH, .name = S(bias_relu), .file = S(file), .line = 3, .nd = 1, .products = 1,
+      .d = { { S(bias), KILN_D_PER_COL, 0, 0x80 | 'e', 0 } }, .epilogue = { 0, 4 }, .first_shape = 0, .shapes = 2 },
+    { .hash = 2, .name = S(axpby), .file = S(file), .line = 9, .nd = 1, .nscalars = 2, .products = 1,
+      .d = { { S(c), KILN_D_FULL, 0, 0x80 | 'e', 0 } }, .scalar = { S(alpha), S(beta) }, .epilogue = { 4, 7 } },
+    { .hash = 3, .name = S(swiglu), .file = S(file), .line = 15, .products = 2, .b_name = { S(gate), S(up) },
+      .epilogue = { 11, 4 }, .rtol = 1e-5f },
+    { .hash = 4, .name = S(linear_i8), .file = S(file), .line = 21, .nscalars = 1, .products = 1,
+      .scalar = { S(alpha) }, .epilogue = { 15, 3 } },
+    { .hash = 5, .name = S(dequant), .file = S(file), .line = 27, .nd = 2, .products = 1,
+      .d = { { S(scale), KILN_D_PER_ROW, 0, KILN_F32, 0 }, { S(zero), KILN_D_PER_TENSOR, 0, KILN_BF16, 0 } },
+      .epilogue = { 18, 5 }, .b_op = { 23, 5 }, .a_op = { 28, 3 } },
+};
+enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT };
+
+/* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
+#ifdef FIXTURE_GPU
+static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
+static const kiln_map map[] = { { KILN_OP_A, 128, 64, 128, 0 }, { KILN_OP_B0, 64, 64, 64, 0 } };
+#else
+#include "fixture_kernels.h"
+static const kiln_host_fn host_fn[] = { bias_relu_rcr, bias_relu_rrr, axpby, swiglu, linear_i8, nothing };
+#endif
+
+/* ---- rows ---- */
+#define F32 KILN_F32
+#define ROW(name_, op_, sched, fn, a_, b_, e_, acc_, la, lb, le, ...)                              \
+    { .name = S(name_), .op = op_, .schedule = sched, .host_fn = HOST_FN(fn), .a = a_, .b = b_,    \
+      .e = e_, .acc = acc_, .layout_a = la, .layout_b = lb, .layout_e = le, __VA_ARGS__ }
+#define R KILN_ROW
+#define C KILN_COL
+static kiln_row row[] = {
+    ROW(r_f32_rcr_a, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = { 16, 100 }),
+    ROW(r_f32_rcr_b, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = { 64, 50 }),
+    ROW(r_f32_rcr_c, BIAS_RELU, 2, 0, F32, F32, F32, F32, R, C, R, .t = { 64, 5 }),
+    ROW(r_f32_rcr_d, BIAS_RELU, 1, 0, F32, F32, F32, F32, R, C, R, .t = { 128, 10 }),
+    ROW(r_f32_rrr, BIAS_RELU, 1, 1, F32, F32, F32, F32, R, R, R, .t = { 128, 10 }),
+    ROW(r_f16, BIAS_RELU, 0, 5, KILN_F16, KILN_F16, KILN_F16, F32, R, C, R, .t = { 16, 100 }),
+    ROW(r_axpby, AXPBY, 0, 2, F32, F32, F32, F32, R, R, R, .t = { 16, 100 }),
+    ROW(r_swiglu, SWIGLU, 0, 3, F32, F32, F32, F32, R, C, R, .t = { 16, 100 }),
+    ROW(r_i8, LINEAR_I8, 0, 4, KILN_I8, KILN_I8, KILN_I8, KILN_I32, R, C, R, .t = { 16, 100 }),
+    ROW(r_dequant, DEQUANT, 0, 5, KILN_BF16, KILN_I8, F32, F32, R, R, C, .t = { 16, 100 }),
+};
+enum { ROWS = sizeof row / sizeof *row };
+
+static int by_key(const void *x, const void *y)
+{
+    const kiln_row *a = x, *b = y;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return strcmp((const char *)&pool + a->name, (const char *)&pool + b->name);
+}
+
+__attribute__((constructor)) static void finish(void)
+{
+    for (int i = 0; i < ROWS; i++) {
+        kiln_row *r = &row[i];
+        const uint8_t sig[7] = { r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e };
+        r->key = kiln_key((const char *)&pool + op[r->op].name, sig);
+#ifdef FIXTURE_GPU
+        r->code_offset = 16 + 64 * (uint64_t)i;
+        r->code_size = 64;
+        /* Every object is zeros, unless the file was damaged. */
+        static const uint8_t undamaged[64];
+        r->code_hash = XXH3_64bits(undamaged, sizeof undamaged);
+        r->symbol[0] = S(sym);
+        r->symbol[1] = r->schedule == 2 ? S(sym2) : 0;
+        if (r->schedule == 1) {
+            r->first_map = 0;
+            r->maps = 2;
+        }
+#endif
+    }
+    qsort(row, ROWS, sizeof *row, by_key);
+}
+
+__attribute__((visibility("default"))) const kiln_module kiln_module_table = {
+    .magic = KILN_MODULE_MAGIC,
+    .abi_version = FIXTURE_ABI,
+    .size = sizeof(kiln_module),
+    .row_size = sizeof(kiln_row),
+    .op_size = sizeof(kiln_op_row),
+    .target = S(target),
+    .version = S(version),
+    .id = 0x1234 + sizeof(FIXTURE_TARGET),
+    .nrows = ROWS,
+    .nops = sizeof op / sizeof *op,
+    .nschedules = sizeof schedule / sizeof *schedule,
+    .nnodes = sizeof node / sizeof *node,
+    .nshapes = 2,
+    .strings_size = sizeof pool,
+    .rows = row,
+    .ops = op,
+    .schedules = schedule,
+    .nodes = node,
+    .shapes = shapes,
+    .strings = (const char *)&pool,
+#ifdef FIXTURE_GPU
+    .nmaps = 2,
+    .map = map,
+    .code = code,
+    .code_size = sizeof code,
+#else
+    .nhost_fns = sizeof host_fn / sizeof *host_fn,
+    .host_fns = host_fn,
+#endif
+};

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// The fixture for NVIDIA sm_90a.
+#define FIXTURE_TARGET "sm_90a"
+#define FIXTURE_GPU
+#include "fixture_module.h"
