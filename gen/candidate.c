@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// One combination of tile values: runs the schedule's derive, stages, rules, name and maps on it, and makes it an
+// instance or counts why not.
+#include "expand.h"
+#include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kg_expand_count_cut(expansion *x, tally *t, const void *who, const char *text, size_t n)
+{
+    for (size_t i = 0; i < t->ncuts; i++) {
+        if (t->cut[i].who != who) continue;
+        t->cut[i].count += n;
+        t->cut[i].varies |= strcmp(t->cut[i].text, text) != 0;
+        return;
+    }
+    if (t->ncuts == t->cap) {
+        cut *more = kg_alloc(x->cx->arena, (t->cap = t->cap ? 2 * t->cap : 8) * sizeof *more);
+        if (t->ncuts) memcpy(more, t->cut, t->ncuts * sizeof *more);
+        t->cut = more;
+    }
+    t->cut[t->ncuts++] = (cut){ kg_strndup(x->cx->arena, text, strlen(text)), n, false, who };
+}
+
+/* ---- calling a schedule's functions ---- */
+void kg_expand_push_view(expansion *x, bool target_first)
+{
+    static const int order[] = { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE };
+    lua_State *T = x->cx->T;
+    if (target_first) lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
+    for (int i = 0; i < 3; i++) lua_rawgeti(T, LUA_REGISTRYINDEX, x->ref[order[i]]);
+    if (!target_first) lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
+}
+
+/* f(t, op, types, layout, target), t at stack position `t`. */
+static bool call_with_t(expansion *x, int ref, int t, int results, kg_pos pos)
+{
+    lua_State *T = x->cx->T;
+    lua_rawgeti(T, LUA_REGISTRYINDEX, ref);
+    lua_pushvalue(T, t);
+    kg_expand_push_view(x, false);
+    return kg_sandbox_call(x->cx, T, 5, results, pos);
+}
+
+bool kg_expand_supports(expansion *x, const kg_schedule *s, const char **why)
+{
+    lua_State *T = x->cx->T;
+    lua_rawgeti(T, LUA_REGISTRYINDEX, s->supports);
+    kg_expand_push_view(x, true);
+    if (!kg_sandbox_call(x->cx, T, 4, 2, kg_function_pos(x->cx, s->supports, s->pos))) return false;
+    bool good = true;
+    *why = NULL;
+    if (!lua_toboolean(T, -2)) {
+        good = lua_type(T, -1) == LUA_TSTRING;
+        if (good) *why = kg_strndup(x->cx->arena, lua_tostring(T, -1), lua_rawlen(T, -1));
+        else kg_error(x->cx, kg_function_pos(x->cx, s->supports, s->pos), "supports must return true, or nil and a sentence");
+    }
+    lua_pop(T, 2);
+    return good;
+}
+
+/* Field `name` of the table at position t as a slot's value. */
+static bool read_slot(expansion *x, int t, const char *name, kg_pos pos, int32_t *value)
+{
+    lua_State *T = x->cx->T;
+    int whole = 0;
+    lua_pushstring(T, name);
+    int type = lua_rawget(T, t);
+    lua_Integer v = lua_tointegerx(T, -1, &whole);
+    lua_pop(T, 1);
+    *value = (int32_t)v;
+    if (type == LUA_TNUMBER && whole && v == *value) return true;
+    kg_error(x->cx, pos, "derive must set '%s' to a whole number, not to a %s", name,
+             type == LUA_TNUMBER ? (whole ? "larger one than 32 bits hold" : "fraction") : lua_typename(T, type));
+    return false;
+}
+
+/* The rule's sentence with its {fields} from t (at position t) and the target. */
+static const char *fill_sentence(expansion *x, const kg_rule *r, int t)
+{
+    lua_State *T = x->cx->T;
+    kg_buf b = {0};
+    const char *s = r->sentence;
+    for (const char *open; (open = strchr(s, '{')) != NULL;) {
+        const char *close = strchr(open, '}');
+        if (!close) break;
+        kg_put(&b, s, (size_t)(open - s));
+        for (int from = 0; from < 2; from++) {
+            if (from) lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
+            else lua_pushvalue(T, t);
+            lua_pushlstring(T, open + 1, (size_t)(close - open) - 1);
+            int type = lua_rawget(T, -2);
+            if (type == LUA_TNUMBER || type == LUA_TSTRING) kg_puts(&b, lua_tostring(T, -1));
+            lua_pop(T, 2);
+            if (type == LUA_TNUMBER || type == LUA_TSTRING) break;
+            if (from) kg_put(&b, open, (size_t)(close - open) + 1);
+        }
+        s = close + 1;
+    }
+    kg_puts(&b, s);
+    const char *text = kg_strndup(x->cx->arena, b.p, b.len);
+    kg_buf_free(&b);
+    return text;
+}
+
+/* ---- one candidate ---- */
+/* Runs derive and stages on t; fills the rest of the slots. */
+static bool derive(expansion *x, candidate *c, int t)
+{
+    const kg_schedule *s = c->schedule;
+    lua_State *T = x->cx->T;
+    if (s->derive != LUA_NOREF) {
+        kg_pos pos = kg_function_pos(x->cx, s->derive, s->pos);
+        if (!call_with_t(x, s->derive, t, 0, pos)) return false;
+        size_t end = s->stages_slot < 0 ? s->nslots : (size_t)s->stages_slot;
+        for (size_t i = s->ntunables; i < end; i++)
+            if (!read_slot(x, t, s->slot[i], pos, &c->slot[i])) return false;
+    }
+    if (s->stages_slot < 0) return true;
+    kg_pos pos = kg_function_pos(x->cx, s->stages, s->pos);
+    int whole;
+    if (!call_with_t(x, s->stages, t, 1, pos)) return false;
+    lua_Integer n = lua_tointegerx(T, -1, &whole);
+    lua_pop(T, 1);
+    if (!whole || n < 1 || n > KILN_MAX_STAGES) {
+        kg_error(x->cx, pos, "stages must return 1 to %d", KILN_MAX_STAGES);
+        return false;
+    }
+    c->slot[s->stages_slot] = (int32_t)n;
+    lua_pushinteger(T, n);
+    lua_setfield(T, t, KG_STAGES_SLOT);
+    return true;
+}
+
+/* *broken: the first rule that cuts it, NULL: none. */
+static bool check_rules(expansion *x, const candidate *c, int t, const kg_rule **broken)
+{
+    const kg_schedule *s = c->schedule;
+    lua_State *T = x->cx->T;
+    *broken = NULL;
+    for (size_t i = 0; i < s->nrules && !*broken; i++) {
+        if (!call_with_t(x, s->rule[i].ref, t, 1, s->rule[i].pos)) return false;
+        int type = lua_type(T, -1);
+        if (!lua_toboolean(T, -1)) *broken = &s->rule[i];
+        lua_pop(T, 1);
+        if (type != LUA_TBOOLEAN) {
+            kg_error(x->cx, s->rule[i].pos, "a rule must return true or false, not a %s", lua_typename(T, type));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool map_number(expansion *x, const char *name, int64_t least, int64_t most, kg_pos pos, int64_t *value)
+{
+    int whole = 0;
+    lua_pushstring(x->cx->T, name);
+    int type = lua_rawget(x->cx->T, -2);
+    *value = type == LUA_TNIL && least == 0 ? whole = 1, 0 : lua_tointegerx(x->cx->T, -1, &whole);
+    lua_pop(x->cx->T, 1);
+    if (whole && *value >= least && *value <= most) return true;
+    kg_error(x->cx, pos, "maps: '%s' must be a whole number from %d to %d", name, (int)least, (int)most);
+    return false;
+}
+
+static int map_operand(const kg_op *op, const char *name)
+{
+    if (strcmp(name, "a") == 0) return KILN_OP_A;
+    if (strcmp(name, "b0") == 0 || strcmp(name, "b") == 0) return KILN_OP_B0;
+    if (strcmp(name, "b1") == 0 && op->products > 1) return KILN_OP_B1;
+    if (strcmp(name, "e") == 0) return KILN_OP_E;
+    for (size_t i = 0; i < op->nd; i++)
+        if (op->d[i].kind == KILN_D_FULL && strcmp(op->d[i].name, name) == 0) return KILN_OP_D0 + (int)i;
+    return -1;
+}
+
+/* Top: { operand = "a", inner = 64, outer = 128, swizzle = 128 }. */
+static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
+{
+    lua_State *T = x->cx->T;
+    int64_t inner, outer, swizzle;
+    lua_pushstring(T, "operand");
+    int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING ? map_operand(x->op, lua_tostring(T, -1)) : -1;
+    lua_pop(T, 1);
+    if (operand < 0) {
+        kg_error(x->cx, pos, "maps: 'operand' must be a, b0, b1 (of two products), e, or the name of a full input");
+        return false;
+    }
+    if (!map_number(x, "inner", 1, 256, pos, &inner) || !map_number(x, "outer", 1, 256, pos, &outer) ||
+        !map_number(x, "swizzle", 0, 128, pos, &swizzle))
+        return false;
+    if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128) {
+        kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
+        return false;
+    }
+    *m = (kiln_map){ (uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, 0 };
+    return true;
+}
+
+static bool read_maps(expansion *x, const kg_schedule *s, int t, kg_instance *in)
+{
+    lua_State *T = x->cx->T;
+    if (s->maps == LUA_NOREF) return true;
+    kg_pos pos = kg_function_pos(x->cx, s->maps, s->pos);
+    if (!call_with_t(x, s->maps, t, 1, pos)) return false;
+    bool good = lua_istable(T, -1) && lua_rawlen(T, -1) <= UINT8_MAX;
+    if (!good) kg_error(x->cx, pos, "maps must return a list of tables");
+    in->nmaps = good ? lua_rawlen(T, -1) : 0;
+    in->map = kg_alloc(x->cx->arena, (in->nmaps + 1) * sizeof *in->map);
+    for (size_t i = 0; good && i < in->nmaps; i++) {
+        lua_rawgeti(T, -1, (lua_Integer)i + 1);
+        good = read_map(x, pos, &in->map[i]);
+        lua_pop(T, 1);
+    }
+    lua_pop(T, 1);
+    return good;
+}
+
+/* simt_64x64x16: the schedule and what its `name` says of t. */
+static const char *tile_name(expansion *x, const kg_schedule *s, int t)
+{
+    lua_State *T = x->cx->T;
+    if (s->name_ref == LUA_NOREF) return s->name;
+    kg_pos pos = kg_function_pos(x->cx, s->name_ref, s->pos);
+    if (!call_with_t(x, s->name_ref, t, 1, pos)) return NULL;
+    const char *suffix = lua_type(T, -1) == LUA_TSTRING ? lua_tostring(T, -1) : "", *name = NULL;
+    size_t len = strlen(suffix);
+    if (len && len <= 80 && kg_identifier(kg_printf(x->cx->arena, "_%s", suffix)))
+        name = kg_printf(x->cx->arena, "%s_%s", s->name, suffix);
+    else kg_error(x->cx, pos, "name must return letters, digits and _, at most 80");
+    lua_pop(T, 1);
+    return name;
+}
+
+static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
+{
+    kg_ctx *cx = x->cx;
+    const kg_types *y = x->view.types;
+    const kg_layout *l = x->view.layout;
+    const kg_schedule *s = c->schedule;
+    const kg_lowered *f = kg_schedule_lower(cx, s, x->target);
+    bool any_size = f && kg_takes_any_size(s, f, c->slot);
+    if (!f) return false;
+    if (x->any_size_only && !any_size) return true;
+    kg_instance *in = kg_alloc(cx->arena, sizeof *in);
+    const char *tile = tile_name(x, s, t);
+    if (!tile || !read_maps(x, s, t, in)) return false;
+    bool plain = y->acc == kg_default_acc(y->a, y->b);
+    const char *types = kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b), kg_dtype_text(y->e),
+                                  plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));
+    const char layout[] = { l->a == KILN_ROW ? 'r' : 'c', l->b == KILN_ROW ? 'r' : 'c', l->e == KILN_ROW ? 'r' : 'c', 0 };
+    in->any_size = any_size;
+    in->op = x->op;
+    in->types = y;
+    in->layout = l;
+    in->target = x->target;
+    in->schedule = s;
+    memcpy(in->slot, c->slot, sizeof in->slot);
+    in->stages = s->stages_slot < 0 ? 1 : (size_t)c->slot[s->stages_slot];
+    in->name = kg_printf(cx->arena, "%s/%s/%s/%s/%s", x->target->name, x->op->name, types, layout, tile);
+    in->id = kg_printf(cx->arena, "kiln_%s_%s_%s_%s", x->op->name, types, layout, tile);
+    in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout, tile, x->target->ext);
+    if (x->n == x->cap) {
+        size_t cap = x->cap ? 2 * x->cap : 1024;
+        kg_instance **more = realloc(x->out, cap * sizeof *more);
+        if (!more) abort();
+        x->out = more;
+        x->cap = cap;
+    }
+    x->out[x->n++] = in;
+    count->kept++;
+    return true;
+}
+
+static bool too_many(expansion *x, kg_pos pos)
+{
+    const char *what = NULL;
+    if (x->candidates > KG_MAX_CANDIDATES)
+        what = kg_printf(x->cx->arena, "more than %d combinations of tile values in one run", KG_MAX_CANDIDATES);
+    if (x->n > KG_MAX_INSTANCES) what = kg_printf(x->cx->arena, "more than %d instances in one run", KG_MAX_INSTANCES);
+    if (!what) return false;
+    kg_error(x->cx, pos, "gemm \"%s\": %s", x->op->name, what);
+    return x->stop = true;
+}
+
+bool kg_expand_consider(expansion *x, candidate *c, tally *count)
+{
+    const kg_schedule *s = c->schedule;
+    lua_State *T = x->cx->T;
+    bool keep = true;
+    const kg_rule *broken;
+    count->swept++;
+    x->candidates++;
+    if (too_many(x, c->sweep ? c->sweep->pos : x->op->pos)) return false;
+    if (c->sweep && x->op->where_ref != LUA_NOREF &&
+        !kg_lang_where(x->cx, x->op, s->slot, c->slot, s->ntunables, &keep))
+        return false;
+    if (!keep) {
+        count->by_where++;
+        return true;
+    }
+    lua_createtable(T, 0, (int)s->nslots);
+    int t = lua_gettop(T);
+    for (size_t i = 0; i < s->ntunables; i++) {
+        lua_pushinteger(T, c->slot[i]);
+        lua_setfield(T, t, s->slot[i]);
+    }
+    bool good = derive(x, c, t) && check_rules(x, c, t, &broken);
+    if (good && broken) kg_expand_count_cut(x, count, broken, fill_sentence(x, broken, t), 1);
+    if (good && !broken) good = add_instance(x, c, t, count);
+    lua_settop(T, t - 1);
+    return good;
+}
+

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Between expand.c (which combinations there are) and candidate.c (what becomes of one).
+#ifndef KILN_GEN_EXPAND_H
+#define KILN_GEN_EXPAND_H
+#include "back.h"
+
+/* What happened to the combinations of one sweep, or of the defaults on one target. */
+typedef struct cut { const char *text; size_t count; bool varies; const void *who; } cut;
+typedef struct tally { size_t swept, by_where, kept; cut *cut; size_t ncuts, cap; } tally;
+
+typedef struct expansion {
+    kg_ctx *cx;
+    const kg_op *op;
+    const kg_target *target;
+    kg_view view;
+    const int *ref; /* of the view's tables */
+    kg_instance **out;
+    size_t n, cap, candidates;
+    bool any_size_only; /* drop instances that do not take any size */
+    bool stop;          /* over a limit: no more */
+} expansion;
+
+/* A schedule, the values of its tunables and where they come from. */
+typedef struct candidate {
+    const kg_schedule *schedule;
+    const kg_sweep *sweep; /* NULL: defaults */
+    int32_t slot[KILN_MAX_SLOTS];
+} candidate;
+
+void kg_expand_count_cut(expansion *, tally *, const void *who, const char *text, size_t n);
+void kg_expand_push_view(expansion *, bool target_first);
+bool kg_expand_supports(expansion *, const kg_schedule *, const char **why); /* *why: NULL where it is supported */
+bool kg_expand_consider(expansion *, candidate *, tally *);
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// A schedule's problem-time functions (problem_rules, launch, workspace, cost), traced on one target and written as the
+// bodies of the C functions in kiln_schedule.  Integers note an overflow, which then reads as "too large"; the cost is
+// computed in doubles throughout.
+#include "back.h"
+#include "../abi/kiln_problem_math.h"
+#include <lauxlib.h>
+#include <string.h>
+
+typedef struct trace {
+    kg_ctx *cx;
+    const kg_schedule *schedule;
+    const kg_target *target;
+    const char *what; /* for messages: "launch on gfx942" */
+    kg_pos pos;
+    kg_syms *syms;
+} trace;
+
+typedef struct stage { kg_value grid[3], block[3], cluster[3], lds; } stage;
+
+static bool wrong(trace *w, const char *text)
+{
+    kg_error(w->cx, w->pos, "%s: %s", w->what, text);
+    return false;
+}
+
+/* Calls function ref with symbols for p and t; the result is on top of T. */
+static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_target)
+{
+    lua_State *T = w->cx->T;
+    w->pos = pos;
+    w->what = kg_printf(w->cx->arena, "%s on %s", what, w->target->name);
+    lua_rawgeti(T, LUA_REGISTRYINDEX, ref);
+    kg_sym_push_p(w->cx, T);
+    kg_sym_push_t(w->cx, T);
+    if (with_target) lua_rawgeti(T, LUA_REGISTRYINDEX, w->target->ref);
+    return kg_sandbox_call(w->cx, T, with_target ? 3 : 2, 1, pos);
+}
+
+static bool whole(trace *w, kg_value *v, const char *what, int64_t least)
+{
+    if (!kg_sym_value(w->cx->T, -1, v) || v->boolean)
+        return wrong(w, kg_printf(w->cx->arena, "%s is a %s, not a number", what,
+                                  v->boolean ? "condition" : luaL_typename(w->cx->T, -1)));
+    if (v->real) return wrong(w, kg_printf(w->cx->arena, "%s has a fraction: use // or ceil_div", what));
+    if (!v->symbolic && (v->number < (double)least || v->number > (double)UINT32_MAX))
+        return wrong(w, kg_printf(w->cx->arena, "%s is %.0f", what, v->number));
+    return true;
+}
+
+/* ---- check ---- */
+static const char *finish(trace *w, kg_buf *b)
+{
+    const char *text = kg_strndup(w->cx->arena, b->p ? b->p : "", b->len);
+    kg_buf out = {0};
+    if (strstr(text, "&over")) kg_puts(&out, "    int over = 0;\n");
+    if (!strstr(text, "p->")) kg_puts(&out, "    (void)p;\n");
+    if (!strstr(text, "t[")) kg_puts(&out, "    (void)t;\n");
+    kg_puts(&out, text);
+    text = kg_strndup(w->cx->arena, out.p, out.len);
+    kg_buf_free(&out);
+    kg_buf_free(b);
+    return text;
+}
+
+static const char *trace_check(trace *w, const kg_value **out)
+{
+    const kg_schedule *s = w->schedule;
+    lua_State *T = w->cx->T;
+    kg_value *rule = kg_alloc(w->cx->arena, (s->nproblem_rules + 1) * sizeof *rule);
+    for (size_t i = 0; i < s->nproblem_rules; i++) {
+        const kg_rule *r = &s->problem_rule[i];
+        if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false)) return NULL;
+        bool good = kg_sym_value(T, -1, &rule[i]) && rule[i].boolean;
+        if (!good) wrong(w, "must return a condition");
+        else if (rule[i].real) good = wrong(w, "a fraction in a condition: use // or ceil_div");
+        lua_pop(T, 1);
+        if (!good) return NULL;
+    }
+    *out = rule;
+    kg_buf b = {0};
+    kg_lower l;
+    kg_lower_begin(w->cx, &l, w->syms, false, &b);
+    for (size_t i = 0; i < s->nproblem_rules; i++) kg_lower_use(&l, &rule[i]);
+    for (size_t i = 0; i < s->nproblem_rules; i++) {
+        kg_lower_vars(&l, &rule[i]);
+        kg_puts(&b, "    if (!(");
+        kg_lower_text(&l, &rule[i]);
+        kg_putf(&b, ")) return %zu; /* ", i + 1);
+        for (const char *c = s->problem_rule[i].sentence; *c; c++)
+            if (*c >= ' ' && *c <= '~' && *c != '*' && *c != '\\') kg_put(&b, c, 1);
+        kg_puts(&b, " */\n");
+    }
+    kg_puts(&b, "    return 0;\n");
+    return finish(w, &b);
+}
+
+/* ---- plan ---- */
+/* Top: a stage's table; reads up to three numbers of field `name` (1 where there are fewer). */
+static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3])
+{
+    lua_State *T = w->cx->T;
+    for (int i = 0; i < 3; i++) dim[i] = (kg_value){ .number = 1 };
+    lua_pushstring(T, name);
+    int type = lua_rawget(T, -2);
+    bool good = type == LUA_TTABLE || (type == LUA_TNIL && !required);
+    if (!good) wrong(w, kg_printf(w->cx->arena, "%s must be a list of one to three numbers", name));
+    lua_Unsigned n = type == LUA_TTABLE ? lua_rawlen(T, -1) : 0;
+    if (good && (n > 3 || (required && n == 0)))
+        good = wrong(w, kg_printf(w->cx->arena, "%s must be a list of one to three numbers", name));
+    for (lua_Unsigned i = 0; good && i < n; i++) {
+        lua_rawgeti(T, -1, (lua_Integer)i + 1);
+        good = whole(w, &dim[i], kg_printf(w->cx->arena, "%s[%d]", name, (int)i + 1), 1);
+        lua_pop(T, 1);
+    }
+    lua_pop(T, 1);
+    return good;
+}
+
+static bool read_stage(trace *w, stage *st)
+{
+    static const char *const known[] = { "grid", "block", "cluster", "lds" };
+    lua_State *T = w->cx->T;
+    if (!lua_istable(T, -1)) return wrong(w, "must return a list with one table per stage");
+    for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
+        const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
+        bool found = false;
+        for (size_t i = 0; i < 4; i++) found |= strcmp(known[i], key) == 0;
+        if (found) continue;
+        const char *near = kg_closest(key, known, 4);
+        wrong(w, kg_printf(w->cx->arena, "unknown field %s%s%s%s", kg_quote(w->cx, key, strlen(key)),
+                           near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : ""));
+        lua_pop(T, 2);
+        return false;
+    }
+    if (!read_dims(w, "grid", true, st->grid) || !read_dims(w, "block", true, st->block) ||
+        !read_dims(w, "cluster", false, st->cluster))
+        return false;
+    lua_pushstring(T, "lds");
+    bool good = lua_rawget(T, -2) == LUA_TNIL || whole(w, &st->lds, "lds", 0);
+    lua_pop(T, 1);
+    return good;
+}
+
+typedef void each_fn(void *, kg_value *, int stage, const char *name);
+
+static void each_value(stage *st, size_t n, each_fn *f, void *arg)
+{
+    static const char *const axis[] = { "x", "y", "z" };
+    for (size_t i = 0; i < n; i++) {
+        char name[40];
+        for (int k = 0; k < 9; k++) {
+            kg_value *v = k < 3 ? &st[i].grid[k] : k < 6 ? &st[i].block[k - 3] : &st[i].cluster[k - 6];
+            snprintf(name, sizeof name, "%s%zu%s", k < 3 ? "grid" : k < 6 ? "block" : "cluster", i, axis[k % 3]);
+            f(arg, v, (int)i, name);
+        }
+        snprintf(name, sizeof name, "lds%zu", i);
+        f(arg, &st[i].lds, (int)i, name);
+    }
+}
+
+static void use_value(void *arg, kg_value *v, int i, const char *name)
+{
+    (void)i, (void)name;
+    kg_lower_use(arg, v);
+}
+
+/* Every symbolic size is computed first: `over` must be final when the first of them is converted. */
+static void put_value(void *arg, kg_value *v, int i, const char *name)
+{
+    (void)i;
+    kg_lower *l = arg;
+    if (!v->symbolic) return;
+    kg_lower_vars(l, v);
+    kg_putf(l->out, "    const int64_t %s = ", name);
+    kg_lower_text(l, v);
+    kg_puts(l->out, ";\n");
+}
+
+static void put_size(void *arg, kg_value *v, int i, const char *name)
+{
+    kg_lower *l = arg;
+    const char *end = name + strlen(name) - 1;
+    bool lds = name[0] == 'l';
+    if (!lds && *end == 'x') kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
+    if (v->symbolic) kg_putf(l->out, "kiln_i_u32(%s, over)", name);
+    else kg_lower_text(l, v);
+    kg_puts(l->out, lds ? " };\n" : *end == 'z' ? " }, " : ", ");
+}
+
+static const char *trace_plan(trace *w)
+{
+    const kg_schedule *s = w->schedule;
+    lua_State *T = w->cx->T;
+    stage st[KILN_MAX_STAGES] = {0};
+    if (!call(w, s->launch, "launch", kg_function_pos(w->cx, s->launch, s->pos), true)) return NULL;
+    size_t n = lua_istable(T, -1) ? lua_rawlen(T, -1) : 0;
+    bool good = n >= 1 && n <= KILN_MAX_STAGES;
+    if (!good) wrong(w, kg_printf(w->cx->arena, "must return a list of 1 to %d stages", KILN_MAX_STAGES));
+    if (good && s->stages_slot < 0 && n > 1) good = wrong(w, "returns two stages, but the schedule has no `stages` function");
+    for (size_t i = 0; good && i < n; i++) {
+        lua_rawgeti(T, -1, (lua_Integer)i + 1);
+        good = read_stage(w, &st[i]);
+        lua_pop(T, 1);
+    }
+    lua_pop(T, 1);
+    if (!good) return NULL;
+    kg_buf b = {0};
+    kg_lower l;
+    kg_lower_begin(w->cx, &l, w->syms, false, &b);
+    kg_puts(&b, "    if (p->m <= 0 || p->n <= 0 || p->batch <= 0) return;\n");
+    each_value(st, n, use_value, &l);
+    each_value(st, n, put_value, &l);
+    if (s->stages_slot < 0) kg_putf(&b, "    out->stages = %zu;\n", n);
+    else kg_putf(&b, "    out->stages = (uint32_t)t[%d] <= %zu ? (uint32_t)t[%d] : %zu;\n", s->stages_slot, n, s->stages_slot, n);
+    size_t before = b.len;
+    each_value(st, n, put_size, &l);
+    /* Sizes may all be plain sums of nothing that overflows. */
+    if (strstr(b.p + before, ", over)") && !strstr(b.p, "&over")) {
+        kg_buf with = {0};
+        kg_puts(&with, "    const int over = 0;\n");
+        kg_put(&with, b.p, b.len);
+        kg_buf_free(&b);
+        b = with;
+    }
+    return finish(w, &b);
+}
+
+/* ---- workspace, cost ---- */
+static const char *trace_number(trace *w, int ref, const char *what, bool real)
+{
+    lua_State *T = w->cx->T;
+    kg_value v = {0};
+    if (ref != LUA_NOREF) {
+        if (!call(w, ref, what, kg_function_pos(w->cx, ref, w->schedule->pos), true)) return NULL;
+        bool good = kg_sym_value(T, -1, &v) && !v.boolean;
+        if (!good) wrong(w, "must return a number");
+        else if (v.real && !real) good = wrong(w, "has a fraction: use // or ceil_div");
+        lua_pop(T, 1);
+        if (!good) return NULL;
+    }
+    kg_buf b = {0};
+    kg_lower l;
+    kg_lower_begin(w->cx, &l, w->syms, real, &b);
+    kg_lower_use(&l, &v);
+    kg_lower_vars(&l, &v);
+    if (real) kg_puts(&b, "    return ");
+    else if (v.symbolic) kg_puts(&b, "    const int64_t bytes = ");
+    else kg_puts(&b, "    return kiln_i_bytes(");
+    kg_lower_text(&l, &v);
+    if (real) kg_puts(&b, ";\n");
+    else if (v.symbolic) kg_putf(&b, ";\n    return kiln_i_bytes(bytes, %s);\n", strstr(b.p, "&over") ? "over" : "0");
+    else kg_puts(&b, ", 0);\n");
+    return finish(w, &b);
+}
+
+const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_target *target)
+{
+    size_t at = 0;
+    while (cx->target[at] != target) at++;
+    if (s->lowered[at]) return s->lowered[at];
+    trace w = { .cx = cx, .schedule = s, .target = target, .syms = kg_alloc(cx->arena, sizeof *w.syms) };
+    w.syms->slot = s->slot;
+    w.syms->nslots = s->nslots;
+    kg_sym_begin(cx, w.syms);
+    kg_lowered *out = kg_alloc(cx->arena, sizeof *out);
+    out->syms = w.syms;
+    bool good = (out->check = trace_check(&w, &out->rule)) && (out->plan = trace_plan(&w)) &&
+                (out->workspace = trace_number(&w, s->workspace, "workspace", false)) &&
+                (out->cost = trace_number(&w, s->cost, "cost", true));
+    kg_back_of(cx)->syms = NULL;
+    if (!good) return NULL;
+    return s->lowered[at] = out;
+}
+
+bool kg_takes_any_size(const kg_schedule *s, const kg_lowered *f, const int32_t *t)
+{
+    static const kiln_shape odd[] = {
+        { .m = 1, .n = 1, .k = 0, .batch = 1, .lda = 1, .ldb = 1, .lde = 1 },
+        { .m = 17, .n = 31, .k = 13, .batch = 3, .lda = 33, .ldb = 35, .lde = 37 },
+        { .m = 4099, .n = 5003, .k = 6007, .batch = 1, .lda = 7001, .ldb = 7013, .lde = 7019 },
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        kiln_shape p = odd[i];
+        p.align_a = p.align_b = p.align_e = p.align_d = 1;
+        p.units = 1;
+        for (size_t k = 0; k < s->nproblem_rules; k++)
+            if (!kg_sym_evaluate(f->syms, &f->rule[k], &p, t)) return false;
+    }
+    return true;
+}
