@@ -17,8 +17,14 @@
 #define KILN_DEVICE __attribute__((device)) inline __attribute__((always_inline))
 #define KILN_SHARED __attribute__((shared))
 // A kernel that is always launched with `threads` threads a block.
+#if defined(KILN_GPU_AMD)
+#define KILN_KERNEL(threads)                                                                       \
+    extern "C" __attribute__((global)) void __attribute__((                                        \
+        amdgpu_flat_work_group_size(threads, threads)))
+#else
 #define KILN_KERNEL(threads)                                                                       \
     extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads)))
+#endif
 #elif !defined(KILN_EMULATE)
 #define KILN_DEVICE inline __attribute__((always_inline))
 #endif

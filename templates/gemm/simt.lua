@@ -1,0 +1,121 @@
+-- SPDX-License-Identifier: MIT
+-- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride and
+-- alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
+local function pow2(lo, hi)
+  local values = {}
+  while lo <= hi do
+    values[#values + 1] = lo
+    lo = lo * 2
+  end
+  return values
+end
+
+-- Consecutive elements that a thread loads at once: up to 16 bytes, as far as the tile's shape lets all threads take part.
+local function chunk(elements, contiguous, threads, bytes)
+  local n = 16 // bytes
+  while n * bytes > 4 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
+  return n
+end
+
+return schedule {
+  family = "gemm",
+  title = "portable vector-unit kernel: any size, stride and alignment",
+  supports = function(target, op, types, layout)
+    if target.vendor == "host" then return nil, "needs a GPU" end
+    local acc, a, b = types.acc.name, types.mul_a.name, types.mul_b.name
+    if acc == "i32" and not (a == b and (a == "i8" or a == "i32")) then
+      return nil, "products of floating-point numbers cannot be summed in i32"
+    end
+    if acc ~= "i32" and acc ~= "f32" then return nil, "sums are f32 or i32" end
+    return true
+  end,
+  tunables = {
+    { "m", values = pow2(16, 128), doc = "rows of the block's tile" },
+    { "n", values = pow2(16, 128), doc = "columns of the block's tile" },
+    { "k", values = pow2(8, 64), doc = "length along K of the tiles in LDS" },
+    { "tm", values = pow2(1, 8), doc = "rows of a thread's tile" },
+    { "tn", values = pow2(1, 8), doc = "columns of a thread's tile" },
+    { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
+  },
+  derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
+              "bytes_a", "bytes_b", "bytes_e", "e_row" },
+  derive = function(t, op, types, layout, target)
+    t.products = op.products
+    t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
+    t.pack = types.acc.name == "i32" and types.mul_a.name == "i8" and 4 or 1 -- elements along K in a word of LDS
+    t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bytes)
+    t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bytes)
+    t.loads_a = t.m * t.k // (t.threads * t.chunk_a)
+    t.loads_b = t.n * t.k // (t.threads * t.chunk_b)
+    t.strips = max((layout.e == "r" and t.tm or t.tn) // 4, 1) -- parts of the tile that pass through LDS on the way out
+    local buffers = 2 * (t.m + t.products * t.n) * (t.k // t.pack)
+    local staging = t.products * t.m * t.n // t.strips
+    t.lds_bytes = 4 * max(buffers, staging)
+    t.sums = t.products * t.tm * t.tn
+    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
+    t.e_row = layout.e == "r" and 1 or 0
+  end,
+  rules = {
+    { "{threads} threads > {max_threads}", function(t, op, types, layout, target) return t.threads <= target.max_threads end },
+    { "{threads} threads do not fill a wave of {wave}", function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
+    { "the tile of A does not divide into {threads} threads", function(t, op, types)
+      return t.m * t.k == t.threads * t.chunk_a * t.loads_a and t.loads_a > 0
+    end },
+    { "the tile of B does not divide into {threads} threads", function(t, op, types)
+      return t.n * t.k == t.threads * t.chunk_b * t.loads_b and t.loads_b > 0
+    end },
+    { "LDS > {static_lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.static_lds end },
+    { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "more registers loaded ahead than fit", function(t)
+      return t.loads_a * t.chunk_a * t.bytes_a + t.products * t.loads_b * t.chunk_b * t.bytes_b <= 256
+    end },
+  },
+  defaults = function(target, op, types, layout)
+    return {
+      { m = 128, n = 128 // op.products, k = 16, tm = 8, tn = 8 // op.products, split_k = 1 },
+      { m = 16, n = 64 // op.products, k = 32, tm = 2, tn = 4 // op.products, split_k = 8 },
+    }
+  end,
+  name = function(t)
+    local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)
+    return t.split_k > 1 and text .. "_s" .. t.split_k or text
+  end,
+  problem_rules = {
+    { "more than 2^31 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 2147483647) end },
+  },
+  stages = function(t) return t.split_k > 1 and 2 or 1 end,
+  launch = function(p, t, target)
+    -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every driver's limits.
+    local x = max(min(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1048576), 1)
+    local y = max(min(p.batch, 65535), 1)
+    return {
+      { grid = { x, y, t.split_k }, block = { t.threads } },
+      { grid = { x, y, 1 }, block = { t.threads } },
+    }
+  end,
+  -- Sums of every part of K, product and batch: E's shape, its rows padded to 4 elements.
+  workspace = function(p, t, target)
+    local row = select(eq(t.e_row, 1), p.n, p.m)
+    local rows = select(eq(t.e_row, 1), p.m, p.n)
+    return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (4 * ceil_div(row, 4)), 0)
+  end,
+  cost = function(p, t, target)
+    local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
+    local units = max(p.units, 1)
+    -- A unit runs several blocks at once, 512 threads of them before it is busy.
+    local together = max(512 // t.threads, 1)
+    local rounds = ceil_div(tiles, units * together)
+    local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
+    local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units -- of a unit, per microsecond
+    -- Each word read from LDS is used tm or tn times; a vector unit reads about one while it multiplies four times.
+    local reuse = 4 * t.tm * t.tn / (4 * (t.tm + t.products * t.tn) + t.tm * t.tn * t.products)
+    local work = 2 * t.m * t.n * t.k * steps * t.products
+    local busy = rounds * together * work / (rate * min(reuse, 1))
+    local latency = rounds * steps * 1.2 -- a step waits for memory once
+    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
+                 + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
+    local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
+    local memory = (read + write) / (target.gbps * 1e3)
+    return target.launch_us * select(gt(t.split_k, 1), 2, 1) + max(busy, max(latency, memory))
+  end,
+}
