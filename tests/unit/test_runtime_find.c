@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// Choosing an instance: by legality and cost, by tuning files good and bad; what explain and a failed find say.
+#define _GNU_SOURCE
+#include "runtime_test.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_folder();
+    install_fixture("host", "libkiln-host.so");
+    install_fixture("gfx942", "libkiln-gfx942.so");
+    return 0;
+}
+
+static const char *find(kiln_ctx *ctx, const char *text)
+{
+    const kiln_problem p = problem(text);
+    const kiln_kernel *k;
+    kiln_kernel_info info = { .struct_size = sizeof info };
+    if (kiln_find(ctx, &p, &k)) return kiln_error();
+    assert_ok(kiln_kernel_describe(k, &info));
+    return info.name;
+}
+
+static void test_cost_and_legality(void **state)
+{
+    (void)state;
+    static const char *const row[][2] = {
+        /* wide: K % 8 and A aligned to 16 bytes; split: K >= 1024 */
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16", "host/bias_relu/f32_f32_f32/rcr/wide_128" },
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 lda=10", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 batch=2 sa=33", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=9", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
+        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024", "host/bias_relu/f32_f32_f32/rcr/split_64" },
+        { "bias_relu f32,f32,f32 rcr m=0 n=0 k=0", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
+        { "bias_relu f16,f16,f16 rcr m=4 n=4 k=9", "host/bias_relu/f16_f16_f16/rcr/plain_16" },
+        { "linear_i8 i8,i8,i8 rcr m=4 n=4 k=9 acc=i32", "host/linear_i8/i8_i8_i8/rcr/plain_16" },
+    };
+    kiln_ctx *ctx = open_ctx("host");
+    for (int twice = 0; twice < 2; twice++) /* the second time from the cache */
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++) assert_string_equal(find(ctx, row[i][0]), row[i][1]);
+    kiln_close(ctx);
+}
+
+static void test_find_all(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("host");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=4 n=4 k=1024 aligna=16");
+    const kiln_kernel *all[8];
+    size_t count = 0;
+    assert_ok(kiln_find_all(ctx, &p, NULL, &count));
+    assert_int_equal(count, 4);
+    count = 8;
+    assert_ok(kiln_find_all(ctx, &p, all, &count));
+    assert_int_equal(count, 4);
+    static const char *const order[] = { "split_64", "wide_128", "plain_64", "plain_16" };
+    for (int i = 0; i < 4; i++) assert_says(kr_kernel_name(all[i]), order[i]);
+    count = 2;
+    assert_error(kiln_find_all(ctx, &p, all, &count), KILN_TRUNCATED, "4 instances are legal");
+    assert_int_equal(count, 4);
+    assert_says(kr_kernel_name(all[1]), "wide_128");
+    const kiln_problem illegal = problem("bias_relu f32,f32,f32 rrr m=4 n=4 k=9");
+    assert_status(kiln_find_all(ctx, &illegal, NULL, &count), KILN_NOT_SUPPORTED);
+    assert_int_equal(count, 0);
+    assert_status(kiln_find_all(ctx, &p, NULL, NULL), KILN_INVALID);
+    kiln_close(ctx);
+}
+
+static void test_what_comes_closest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *problem;
+        kiln_status status;
+        const char *says;
+    } row[] = {
+        { "bais_relu f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "no op 'bais_relu': did you mean 'bias_relu'?" },
+        { "flash_attention f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "no op 'flash_attention' was described" },
+        { "bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND,
+          "not described for bf16,bf16,bf16 rcr acc=f32, but for " },
+        { "bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "f16,f16,f16" },
+        { "bias_relu f16,f16,f16 rrr m=1 n=1 k=1", KILN_NOT_FOUND, "these types with rcr" },
+        { "linear_i8 i8,i8,i8 rcr m=1 n=1 k=1 acc=f32", KILN_NOT_FOUND, "acc=f32, but for acc=i32" },
+        { "bias_relu f32,f32,f32 rrr m=1 n=1 k=9", KILN_NOT_SUPPORTED, "wide_128: K is not a multiple of 8" },
+        { "bias_relu f32,f32,f32 rrr m=1 n=1 k=8", KILN_NOT_SUPPORTED, "A is not aligned to 16 bytes" },
+    };
+    kiln_ctx *ctx = open_ctx("host");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const kiln_problem p = problem(row[i].problem);
+        const kiln_kernel *k = (const kiln_kernel *)ctx;
+        assert_error(kiln_find(ctx, &p, &k), row[i].status, row[i].says);
+        assert_null(k);
+    }
+    kiln_close(ctx);
+
+    remove_file("libkiln-host.so");
+    ctx = open_ctx("host");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=1 k=1");
+    const kiln_kernel *k;
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED,
+                 "only for gfx942, and this device is host: run `make instances TARGETS=host`");
+    kiln_close(ctx);
+    remove_file("libkiln-gfx942.so");
+    ctx = open_ctx("host");
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_FOUND, "no module is open; run `make instances`");
+    write_bytes("libkiln-x.so", "damaged", 7);
+    kiln_close(ctx);
+    ctx = open_ctx("host");
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_FOUND, "libkiln-x.so: too short to be a module");
+    kiln_close(ctx);
+    remove_file("libkiln-x.so");
+    install_fixture("host", "libkiln-host.so");
+    install_fixture("gfx942", "libkiln-gfx942.so");
+}
+
+static const char *explain(kiln_ctx *ctx, const char *text)
+{
+    static char out[4096];
+    const kiln_problem p = problem(text);
+    size_t len = sizeof out, need = 0;
+    assert_ok(kiln_explain(ctx, &p, out, &len));
+    assert_int_equal(len, strlen(out) + 1);
+    assert_ok(kiln_explain(ctx, &p, NULL, &need));
+    assert_int_equal(need, len);
+    char cut[20];
+    need = sizeof cut;
+    assert_status(kiln_explain(ctx, &p, cut, &need), KILN_TRUNCATED);
+    assert_int_equal(need, len);
+    return out;
+}
+
+static void test_explain(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("host");
+    const char *text = explain(ctx, "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024");
+    const char *const expected[] = {
+        "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024 on host (",
+        "\n  host/bias_relu/f32_f32_f32/rcr/split_64  chosen: cost 5.0 us\n",
+        "\n  host/bias_relu/f32_f32_f32/rcr/plain_64  slower: cost 50.0 us\n",
+        "\n  host/bias_relu/f32_f32_f32/rcr/plain_16  slower: cost 100.0 us\n",
+        "\n  host/bias_relu/f32_f32_f32/rcr/wide_128  not legal: A is not aligned to 16 bytes\n",
+        "\n  gfx942/bias_relu/f32_f32_f32/rcr/split_64  other target: gfx942\n",
+    };
+    const char *at = text;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) { /* in this order */
+        const char *found = strstr(at, expected[i]);
+        if (!found) fail_msg("%s\n lacks \"%s\"", text, expected[i]);
+        at = found;
+    }
+    text = explain(ctx, "bias_rleu f32,f32,f32 rcr m=4 n=4 k=1024");
+    assert_says(text, "not_found: no op 'bias_rleu': did you mean 'bias_relu'?");
+    text = explain(ctx, "bias_relu f32,f32,f32 rrr m=4 n=4 k=9");
+    assert_says(text, "not legal: K is not a multiple of 8");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=4 n=4 k=4");
+    assert_status(kiln_explain(ctx, &p, NULL, NULL), KILN_INVALID);
+    assert_status(kiln_explain(NULL, &p, NULL, NULL), KILN_INVALID);
+    kiln_close(ctx);
+}
+
+/* The same module in a second folder: both groups of a key are candidates, and explain shows both. */
+static void test_two_modules_of_a_target(void **state)
+{
+    (void)state;
+    install_fixture("host", "libkiln-host2.so");
+    kiln_ctx *ctx = open_ctx("host");
+    assert_null(kiln_refused_at(ctx, 0));
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=4 n=4 k=9");
+    size_t count = 0;
+    assert_ok(kiln_find_all(ctx, &p, NULL, &count));
+    assert_int_equal(count, 4);
+    kiln_close(ctx);
+    remove_file("libkiln-host2.so");
+}
+
+/* ---- tuning files ---- */
+
+typedef struct tuning {
+    const char *version, *target, *device, *units, *registry, *rows;
+} tuning;
+
+/* Writes the file, opens a context with it and gives what find chooses; *said: the refusal, "" if none. */
+static const char *tuned(const tuning *t, const char *text, const char **said)
+{
+    static char name[128], refused[600];
+    char path[300], file[8192], registry[32];
+    kiln_ctx *plain = open_ctx("host");
+    kiln_device_info dev = { .struct_size = sizeof dev };
+    assert_ok(kiln_device_describe(plain, &dev));
+    snprintf(registry, sizeof registry, "%016llx", (unsigned long long)kiln_registry_id(plain));
+    kiln_close(plain);
+    char units[16];
+    snprintf(units, sizeof units, "%d", dev.units);
+    int n = 0;
+    const char *const value[5] = { t->version ? t->version : KILN_VERSION, t->target ? t->target : "host",
+                                   t->device ? t->device : dev.name, t->units ? t->units : units,
+                                   t->registry ? t->registry : registry };
+    static const char *const key[5] = { "KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY" };
+    for (int i = 0; i < 5; i++)
+        if (*value[i]) n += snprintf(file + n, sizeof file - (size_t)n, "Validator,%s,\"%s\"\r\n", key[i], value[i]);
+    n += snprintf(file + n, sizeof file - (size_t)n, "%s", t->rows);
+    write_bytes("tuning.csv", file, (size_t)n);
+    snprintf(path, sizeof path, "%s/tuning.csv", test_folder);
+    kiln_config config = test_config("host");
+    config.tuning = path;
+    kiln_ctx *ctx;
+    assert_ok(kiln_open(&ctx, &config));
+    snprintf(name, sizeof name, "%s", strrchr(find(ctx, text), '/') + 1);
+    snprintf(refused, sizeof refused, "%s", kiln_refused_at(ctx, 0) ? kiln_refused_at(ctx, 0) : "");
+    *said = refused;
+    kiln_close(ctx);
+    return name;
+}
+
+#define PROBLEM "bias_relu f32,f32,f32 rcr m=64 n=64 k=2048"
+#define ROW(problem, instance) "\"" problem "\",host/bias_relu/f32_f32_f32/rcr/" instance ",12.5,0.001\n"
+
+static void test_tuned_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rows, *problem, *chosen, *said;
+    } row[] = {
+        { "", PROBLEM, "split_64", "" },
+        { ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "" },
+        { ROW(PROBLEM, "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "" }, /* the later one */
+        { ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096", "plain_16", "" },              /* same sizes */
+        { ROW(PROBLEM, "plain_16") ROW(PROBLEM " lda=4096", "plain_64"), PROBLEM " lda=4096", "plain_64", "" },
+        { ROW(PROBLEM " lda=4096", "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096", "plain_64", "" },
+        { ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=65 n=64 k=2048", "plain_16", "" },  /* nearest */
+        { ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=640 n=64 k=2048", "split_64", "" }, /* too far */
+        { ROW("bias_relu f32,f32,f32 rcr m=60 n=64 k=2048", "plain_16") ROW("bias_relu f32,f32,f32 rcr m=63 n=64 k=2048",
+          "plain_64"), PROBLEM, "plain_64", "" },
+        { ROW(PROBLEM, "wide_128"), PROBLEM, "split_64", "1 of 1 rows dropped (line 6: its instance does not take" },
+        { ROW(PROBLEM " aligna=16", "wide_128"), PROBLEM, "split_64", "" }, /* legal there, not here */
+        { ROW(PROBLEM, "gone_1") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: its instance is not there)" },
+        { ROW("bias_relu f32,f32,f32 rrr m=64 n=64 k=2048", "plain_16"), PROBLEM, "split_64", "does not take its problem" },
+        { ROW("bias_relu f32", "plain_16"), PROBLEM, "split_64", "three types" },
+        { "hello\n", PROBLEM, "split_64", "1 of 1 rows dropped (line 6: not `problem,instance,us,error`)" },
+        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,-3,0\n", PROBLEM, "split_64", "1 of 1" },
+        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,nan,0\n", PROBLEM, "split_64", "1 of 1" },
+        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1\n", PROBLEM, "split_64", "1 of 1" },
+        { "\"" PROBLEM ",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64", "1 of 1" },
+        { "\"" PROBLEM "\"x,host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64", "1 of 1" },
+        { "a\"b,c,1,1\n\n\n", PROBLEM, "split_64", "1 of 1" },
+        { "\"a\"\"b\",c,1,1,1,1\n", PROBLEM, "split_64", "1 of 1" },
+        { "Validator,COLOUR,blue\n", PROBLEM, "split_64", "unknown validator COLOUR: not used" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *said;
+        const tuning t = { .rows = row[i].rows };
+        const char *chosen = tuned(&t, row[i].problem, &said);
+        if (strcmp(chosen, row[i].chosen) != 0) fail_msg("row %zu: %s, not %s (%s)", i, chosen, row[i].chosen, said);
+        if (*row[i].said) assert_says(said, row[i].said);
+        else assert_string_equal(said, "");
+    }
+}
+
+static void test_validators(void **state)
+{
+    (void)state;
+    static const struct {
+        tuning t;
+        const char *said;
+    } row[] = {
+        { { .version = "9.9" }, "made with KILN_VERSION 9.9, this is " KILN_VERSION ": not used" },
+        { { .target = "gfx942" }, "made with TARGET gfx942, this is host" },
+        { { .device = "AMD, \"\"fast\"\"" }, "made with DEVICE AMD, \"fast\", this is " },
+        { { .units = "304" }, "made with UNITS 304" },
+        { { .registry = "0123456789abcdef" }, "made with REGISTRY 0123456789abcdef" },
+        { { .registry = "" }, "no validator REGISTRY before its rows" },
+        { { .version = "" }, "no validator KILN_VERSION before its rows" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        tuning t = row[i].t;
+        const char *said;
+        t.rows = ROW(PROBLEM, "plain_16");
+        assert_string_equal(tuned(&t, PROBLEM, &said), "split_64");
+        assert_says(said, row[i].said);
+    }
+    char *long_rows = malloc(6000);
+    memset(long_rows, 'x', 5999);
+    long_rows[5999] = 0;
+    const tuning t = { .rows = long_rows };
+    const char *said;
+    assert_string_equal(tuned(&t, PROBLEM, &said), "split_64");
+    assert_says(said, "longer than 4096 bytes: not used");
+    free(long_rows);
+}
+
+static void test_tuning_in_explain(void **state)
+{
+    (void)state;
+    const char *said;
+    const tuning t = { .rows = ROW(PROBLEM, "plain_16") };
+    tuned(&t, PROBLEM, &said);
+    char path[300];
+    snprintf(path, sizeof path, "%s/tuning.csv", test_folder);
+    setenv("KILN_TUNING", path, 1);
+    kiln_ctx *ctx = open_ctx("host");
+    unsetenv("KILN_TUNING");
+    assert_says(explain(ctx, PROBLEM), "plain_16  chosen: tuned for this shape, cost 100.0 us\n");
+    assert_says(explain(ctx, PROBLEM), "split_64  not tuned: cost 5.0 us\n");
+    assert_says(explain(ctx, "bias_relu f32,f32,f32 rcr m=66 n=64 k=2048"), "chosen: tuned for the nearest shape, ");
+    kiln_close(ctx);
+    kiln_config config = test_config("host");
+    config.tuning = "/nonexistent/tuning.csv";
+    assert_ok(kiln_open(&ctx, &config));
+    assert_says(kiln_refused_at(ctx, 0), "/nonexistent/tuning.csv: No such file");
+    kiln_close(ctx);
+}
+
+/* Everything that can be wrong with a problem, once. */
+static void test_misuse(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("host");
+    const kiln_problem good = problem("axpby f32,f32,f32 rrr m=4 n=6 k=8 batch=3");
+    const kiln_kernel *k;
+#define BAD(change, status, says)                                 \
+    do {                                                          \
+        kiln_problem p = good;                                    \
+        change;                                                   \
+        k = (const kiln_kernel *)ctx;                             \
+        assert_error(kiln_find(ctx, &p, &k), status, says);       \
+        assert_null(k);                                           \
+    } while (0)
+    BAD(p.struct_size = 0, KILN_INVALID, "kiln_problem.struct_size is 0");
+    BAD(p.struct_size -= 8, KILN_INVALID, "kiln_problem.struct_size");
+    BAD(p.op[0] = 0, KILN_INVALID, "op is empty");
+    BAD(memset(p.op, 'x', sizeof p.op), KILN_INVALID, "op is not 0-terminated");
+    BAD(p.a.dtype = KILN_DTYPE_NONE, KILN_INVALID, "a.dtype is 0");
+    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 10");
+    BAD(p.e.dtype = (kiln_dtype)-5, KILN_INVALID, "e.dtype is -5");
+    BAD(p.acc = (kiln_dtype)77, KILN_INVALID, "acc is 77");
+    BAD(p.a.layout = KILN_LAYOUT_NONE, KILN_INVALID, "a.layout is 0");
+    BAD(p.e.layout = (kiln_layout)3, KILN_INVALID, "e.layout is 3");
+    BAD(p.m = -1, KILN_INVALID, "m is negative (-1)");
+    BAD(p.n = INT64_MIN, KILN_INVALID, "n is negative");
+    BAD(p.k = 1ll << 31, KILN_INVALID, "k is 2147483648: at most 2^31 - 1");
+    BAD(p.batch = INT64_MAX, KILN_INVALID, "batch is 9223372036854775807");
+    BAD(p.a.ld = 7, KILN_INVALID, "A's leading dimension is 7, but its rows have 8 elements");
+    BAD(p.b.ld = -3, KILN_INVALID, "B's leading dimension is negative (-3)");
+    BAD(p.e.ld = 5, KILN_INVALID, "E's leading dimension is 5");
+    BAD(p.d[0].ld = 5, KILN_INVALID, "c's leading dimension is 5");
+    BAD(p.a.batch_stride = -2, KILN_INVALID, "A's batch stride is negative (-2)");
+    BAD(p.e.batch_stride = KILN_BROADCAST, KILN_INVALID, "E's batch stride is KILN_BROADCAST");
+    BAD(p.e.batch_stride = 23, KILN_INVALID, "E's batch stride is 23, but one batch spans 24 elements");
+    BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
+    BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
+    BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
+    BAD(p.m = p.n = p.batch = INT32_MAX, KILN_INVALID, "spans more than 2^63 bytes");
+    BAD(p.d[0].dtype = KILN_I8, KILN_NOT_FOUND, "axpby's input 'c' is f32, not i8");
+    BAD(p.d[0].layout = KILN_COL, KILN_NOT_FOUND, "axpby's input 'c' is row-major here");
+#undef BAD
+    assert_status(kiln_find(NULL, &good, &k), KILN_INVALID);
+    assert_status(kiln_find(ctx, NULL, &k), KILN_INVALID);
+    assert_status(kiln_find(ctx, &good, NULL), KILN_INVALID);
+    assert_status(kiln_kernel_by_name(ctx, NULL, &k), KILN_INVALID);
+    assert_ok(kiln_find(ctx, &good, &k));
+    kiln_close(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cost_and_legality), cmocka_unit_test(test_find_all), cmocka_unit_test(test_what_comes_closest),
+        cmocka_unit_test(test_explain), cmocka_unit_test(test_two_modules_of_a_target), cmocka_unit_test(test_tuned_rows),
+        cmocka_unit_test(test_validators), cmocka_unit_test(test_tuning_in_explain), cmocka_unit_test(test_misuse),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
