@@ -25,7 +25,7 @@ void kg_on_oom(jmp_buf *jump)
     oom_jump = jump;
 }
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void kg_out_of_memory(void)
 {
     if (oom_jump) longjmp(*oom_jump, 1);
     fputs("kiln-gen: out of memory\n", stderr);
@@ -34,7 +34,7 @@ static _Noreturn void out_of_memory(void)
 
 static void *need(void *p)
 {
-    if (!p) out_of_memory();
+    if (!p) kg_out_of_memory();
     return p;
 }
 
@@ -55,7 +55,7 @@ void kg_arena_free(kg_arena *a)
 
 void *kg_alloc(kg_arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 2) out_of_memory();
+    if (size > SIZE_MAX / 2) kg_out_of_memory();
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     chunk *c = a->head;
     if (!c || c->size - c->used < size) {
@@ -86,7 +86,7 @@ char *kg_printf(kg_arena *a, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n < 0) out_of_memory();
+    if (n < 0) kg_out_of_memory();
     char *p = kg_alloc(a, (size_t)n + 1);
     va_start(args, format);
     vsnprintf(p, (size_t)n + 1, format, args);
@@ -96,7 +96,7 @@ char *kg_printf(kg_arena *a, const char *format, ...)
 
 static char *room_for(kg_buf *b, size_t n)
 {
-    if (n >= SIZE_MAX / 4 - b->len) out_of_memory();
+    if (n >= SIZE_MAX / 4 - b->len) kg_out_of_memory();
     if (b->len + n + 1 > b->cap) {
         size_t cap = b->cap ? b->cap : 256;
         while (cap < b->len + n + 1) cap *= 2;
@@ -125,7 +125,7 @@ void kg_putf(kg_buf *b, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n < 0) out_of_memory();
+    if (n < 0) kg_out_of_memory();
     char *to = room_for(b, (size_t)n);
     va_start(args, format);
     vsnprintf(to, (size_t)n + 1, format, args);

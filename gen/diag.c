@@ -174,18 +174,33 @@ static void print_one(FILE *to, const diag *d, kg_pos pos, const char *kind, con
     if (s) print_line(to, s, pos);
 }
 
+/* The same message at the same place says it once (a rule that fails for each instance). */
+static size_t drop_repeats(diag *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->nkept; i++) {
+        const message *last = n ? &d->kept[n - 1] : NULL, *m = &d->kept[i];
+        if (last && last->pos.file == m->pos.file && last->pos.line == m->pos.line && last->pos.col == m->pos.col &&
+            strcmp(last->text, m->text) == 0 && !m->first)
+            continue;
+        d->kept[n++] = *m;
+    }
+    return n;
+}
+
 void kg_diag_flush(kg_ctx *cx)
 {
     diag *d = cx->diag;
     if (!d || !d->nkept) return;
     qsort(d->kept, d->nkept, sizeof *d->kept, by_place);
-    for (size_t i = 0; i < d->nkept && i < SHOWN; i++) {
+    size_t distinct = drop_repeats(d), total = cx->errors - (d->nkept - distinct);
+    for (size_t i = 0; i < distinct && i < SHOWN; i++) {
         print_one(cx->err, d, d->kept[i].pos, "error", d->kept[i].text);
         for (const note *n = d->kept[i].first; n; n = n->next)
             print_one(cx->err, d, n->pos, "note", n->text);
     }
-    if (cx->errors > SHOWN) {
-        size_t more = cx->errors - SHOWN;
+    if (total > SHOWN) {
+        size_t more = total - SHOWN;
         fprintf(cx->err, "%zu more error%s\n", more, more == 1 ? "" : "s");
     }
     d->nkept = 0;
@@ -231,16 +246,16 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 
 const char *kg_closest(const char *word, const char *const *names, size_t n)
 {
-    size_t len = strlen(word), limit = len <= 2 ? 1 : len <= 5 ? 2 : 3;
+    size_t len = strlen(word), limit = len <= 2 ? 0 : len <= 5 ? 1 : len <= 9 ? 2 : 3;
+    size_t nearest = 0;
     const char *best = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t other = strlen(names[i]);
         size_t d = distance(word, len, names[i], other);
         if (d >= len || d >= other) continue; /* nothing in common */
-        if (d <= limit) {
+        if (d <= limit && (!best || d < nearest)) {
             best = names[i];
-            limit = d ? d - 1 : 0;
-            if (!d) break;
+            nearest = d;
         }
     }
     return best;

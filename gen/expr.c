@@ -87,11 +87,18 @@ static uint32_t add_node(lua_State *L, kg_trace *t, kiln_xnode x)
     return t->count++;
 }
 
-static uint32_t constant(lua_State *L, kg_trace *t, double v)
+/* What stands in the text for an operation. */
+static const char *op_token(kiln_xop op)
 {
-    if (isnan(v)) kg_raise(L, NULL, "a constant is not a number (NaN)");
+    static const char *const operators[] = {"+", "-", "*", "/", "^", "-"};
+    return op >= KILN_X_ADD && op <= KILN_X_NEG ? operators[op - KILN_X_ADD] : op < KILN_X_COUNT ? ops[op].name : NULL;
+}
+
+static uint32_t constant(lua_State *L, kg_trace *t, double v, kiln_xop op)
+{
+    if (isnan(v)) kg_raise(L, op_token(op), "a constant is not a number (NaN)");
     float f = (float)v;
-    if (isinf(f) && !isinf(v)) kg_raise(L, NULL, "constant %.9g does not fit f32", v);
+    if (isinf(f) && !isinf(v)) kg_raise(L, op_token(op), "constant %.9g does not fit f32", v);
     return add_node(L, t, (kiln_xnode){.op = KILN_X_CONST, .value = f});
 }
 
@@ -137,14 +144,14 @@ static const char *said(lua_State *L, int at)
 
 static uint32_t operand(lua_State *L, kg_trace *t, int at, kiln_xop op)
 {
-    if (lua_type(L, at) == LUA_TNUMBER) return constant(L, t, lua_tonumber(L, at));
+    if (lua_type(L, at) == LUA_TNUMBER) return constant(L, t, lua_tonumber(L, at), op);
     symbol *s = to_symbol(L, t, at);
     bool want_condition = op == KILN_X_SELECT && at == 1;
     if (s && is_condition(&t->node[s->id]) == want_condition) return s->id;
     bool is_operator = op >= KILN_X_ADD && op <= KILN_X_NEG;
     if (want_condition)
         kg_raise(L, "select", "select needs a condition (lt, le, gt, ge) first, got %s", said(L, at));
-    if (is_operator) kg_raise(L, NULL, "arithmetic on %s", said(L, at));
+    if (is_operator) kg_raise(L, op_token(op), "arithmetic on %s", said(L, at));
     kg_raise(L, ops[op].name, "%s: operand %d is %s", ops[op].name, at, said(L, at));
     return 0;
 }
@@ -171,7 +178,7 @@ static uint32_t raise_to(lua_State *L, kg_trace *t)
         }
         if (n == floor(n) && n != 0 && fabs(n) <= POWER_MAX) {
             uint32_t p = power(L, t, x, (unsigned)fabs(n));
-            return n > 0 ? p : binary(L, t, KILN_X_DIV, constant(L, t, 1), p);
+            return n > 0 ? p : binary(L, t, KILN_X_DIV, constant(L, t, 1, KILN_X_POW), p);
         }
     }
     return binary(L, t, KILN_X_POW, x, operand(L, t, 2, KILN_X_POW));
@@ -296,7 +303,7 @@ static const struct {
     {"__bnot", "~", "operator '~' on %s is not part of the language"},
     {"__shl", "<<", "operator '<<' on %s is not part of the language"},
     {"__shr", ">>", "operator '>>' on %s is not part of the language"},
-    {"__tostring", NULL, "makes text of %s: its value is not known here"},
+    {"__tostring", "tostring", "makes text of %s: its value is not known here"},
 };
 
 static int refuse(lua_State *L)
@@ -317,7 +324,8 @@ static int refuse_call(lua_State *L)
 
 static int refuse_store(lua_State *L)
 {
-    return kg_raise(L, NULL, "assigns to a field of %s", said(L, 1));
+    const char *owner = kg_trace_owner(L, 1);
+    return kg_raise(L, NULL, *owner ? "assigns to a field of '%s'" : "assigns to a field of a traced value", owner);
 }
 
 static int symbol_index(lua_State *L)

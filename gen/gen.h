@@ -23,6 +23,7 @@ typedef struct kg_arena kg_arena;
 kg_arena *kg_arena_new(void);
 void kg_arena_free(kg_arena *);
 void kg_on_oom(jmp_buf *);                        /* NULL: back to a message and exit status 70 */
+_Noreturn void kg_out_of_memory(void);
 void *kg_alloc(kg_arena *, size_t);               /* zeroed, 16-byte aligned */
 char *kg_strndup(kg_arena *, const char *, size_t);
 char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3)));

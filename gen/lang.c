@@ -23,7 +23,7 @@ typedef struct file {
     enum { NOT_RUN, RUNNING, DONE, FAILED } state;
     int result;                  /* reference to what it returned */
     bool required, returns;
-    size_t ops;                  /* that it defined */
+    size_t ops;                  /* that it described, right or wrong */
     const char *pending;         /* gemm "x" without its table so far */
     kg_pos pending_pos;
     struct file *next;
@@ -249,7 +249,6 @@ static int describe(lua_State *L) /* upvalues: name, file*, line, column */
                        (int)lua_tointeger(L, lua_upvalueindex(4))};
     op->where_ref = LUA_NOREF;
     f->pending = NULL;
-    f->ops++;
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
         return kg_raise(L, NULL, "gemm \"%s\": expected a table { ... }, got %s", name, kg_kind_of(L, 1));
     if (seen_before(cx, L, op)) return 0;
@@ -278,10 +277,10 @@ static int gemm(lua_State *L)
     file *f = running_file(L, "gemm", &at);
     if (!f) return kg_raise(L, "gemm", "gemm is called outside of an instance file");
     check_pending(cx, f);
+    f->ops++;
     if (!kg_name_ok(cx, "op", name, len, &why)) {
         at.col = kg_column(kg_source_tokens(cx, f->source), at.line, name);
         kg_error(cx, at, "%s", why);
-        f->ops++;
         lua_pushcfunction(L, ignore);
         return 1;
     }

@@ -51,6 +51,12 @@ static bool push_running_env(lua_State *L)
     return false;
 }
 
+/* Lua's own names that the sandbox leaves out; sorted. */
+static const char *const withheld[] = {
+    "collectgarbage", "coroutine", "debug", "dofile", "getmetatable", "io", "load", "loadfile", "loadstring", "next", "os",
+    "package", "pcall", "print", "rawequal", "rawget", "rawlen", "rawset", "setmetatable", "utf8", "warn", "xpcall",
+};
+
 /* Reading a name that nobody defined.  Upvalue: what the table is called, "" for globals. */
 static int unknown_name(lua_State *L)
 {
@@ -63,6 +69,8 @@ static int unknown_name(lua_State *L)
     if (!*owner && push_running_env(L)) n = collect_names(L, -1, known, n);
     qsort(known, n, sizeof *known, by_name); /* the same suggestion every time */
     const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, len);
+    if (!*owner && bsearch(&key, withheld, sizeof withheld / sizeof *withheld, sizeof *withheld, by_name))
+        return kg_raise(L, key, "Lua's '%s' is not available here", key);
     if (*owner && near) return kg_raise(L, key, "%s has no %s (did you mean '%s'?)", owner, quoted, near);
     if (*owner) return kg_raise(L, key, "%s has no %s here", owner, quoted);
     if (near) return kg_raise(L, key, "unknown name %s (did you mean '%s'?)", quoted, near);
@@ -230,12 +238,14 @@ static int string_rep(lua_State *L)
     luaL_Buffer b;
     if (n > 0 && len + gap > 0 && (lua_Integer)((REP_MAX) / (len + gap)) < n)
         return kg_raise(L, "rep", "string.rep of more than %d bytes", REP_MAX);
-    luaL_buffinit(L, &b);
-    for (; n > 0 && len + gap > 0; n--) {
-        luaL_addlstring(&b, s, len);
-        if (n > 1) luaL_addlstring(&b, sep, gap);
+    size_t total = n > 0 ? (size_t)n * len + (size_t)(n - 1) * gap : 0;
+    char *to = luaL_buffinitsize(L, &b, total);
+    for (; n > 0 && total > 0; n--) {
+        memcpy(to, s, len);
+        if (n > 1) memcpy(to + len, sep, gap);
+        to += len + gap;
     }
-    luaL_pushresult(&b);
+    luaL_pushresultsize(&b, total);
     return 1;
 }
 

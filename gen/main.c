@@ -25,11 +25,11 @@ const char *argp_program_version = "kiln-gen " KILN_VERSION;
 static const char usage[] = "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE";
 static const char doc[] =
     "\nTurns instance files into kernel sources and module tables.\n\n"
-    "  kiln-gen --check instances/my_op.lua         check one file, write nothing\n"
-    "  kiln-gen --out build/gen instances           every target that templates/targets has\n"
+    "  kiln-gen --check instances/my_op.lua    check one file, write nothing\n"
+    "  kiln-gen --out build/gen instances      sources and tables for all targets\n"
     "  kiln-gen --out gen --target gfx942 --target host my_ops\n"
-    "\vExit status: 0 fine, 1 an instance is wrong, 2 usage or input and output, 70 internal.  Messages go to standard "
-    "error.  Only files whose content changed are written.";
+    "\vExit status: 0 fine, 1 an instance is wrong, 2 usage or input and output, 70 internal.  "
+    "Messages go to standard error.  Only files whose content changed are written.";
 
 static const struct argp_option options[] = {
     {"check", KEY_CHECK, NULL, 0, "check instance files and what they expand to; write nothing", 0},
@@ -122,7 +122,7 @@ static bool generate(kg_ctx *cx, const command *c)
     double loaded = seconds();
     ok = ok && kg_lang_load(cx, c->path, c->npaths);
     double read = seconds();
-    ok = ok && kg_expand(cx);
+    ok = ok && !cx->errors && kg_expand(cx);
     double expanded = seconds();
     ok = ok && (c->check || kg_emit(cx));
     if (c->stats && ok) {

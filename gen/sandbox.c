@@ -4,6 +4,7 @@
 #include "sandbox.h"
 #include "library.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <lualib.h>
 #include <setjmp.h>
@@ -12,12 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MEMORY_MAX = 128 << 20,      /* bytes in use */
     BLOCK_MAX = 4 << 20,         /* bytes at once: bounds what one instruction can do */
     WORK_MAX = 20 * 1000 * 1000, /* instructions of one call from outside */
     BYTES_A_UNIT = 64,           /* allocating this much counts as an instruction */
+    LARGE = 64 << 10,            /* allocating this much asks for the time */
     STEP = 1000,                 /* instructions between looks at the limits */
     MILLISECONDS_MAX = 1000,     /* processor time of one call: against slow library calls */
     DEPTH_MAX = 2000,            /* calls within calls */
@@ -115,9 +118,11 @@ kg_source *kg_source_read(kg_ctx *cx, const char *path, const char *shown)
 {
     static const char bom[] = "\xEF\xBB\xBF";
     kg_buf b = {0};
-    FILE *f = fopen(path, "rb");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a named pipe must not block */
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
     const char *wrong = f ? read_all(f, &b) : strerror(errno);
     if (f) fclose(f);
+    else if (fd >= 0) close(fd);
     if (wrong) {
         kg_error(cx, (kg_pos){plain_name(cx, shown), 0, 0}, "cannot read it: %s", wrong);
         kg_buf_free(&b);
@@ -187,8 +192,9 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
         return NULL;
     }
     if (size > old) {
-        bool refused = size > BLOCK_MAX || sb->used + (size - old) > MEMORY_MAX;
         sb->work -= (int64_t)((size - old) / BYTES_A_UNIT);
+        if (sb->work <= 0 || (size - old >= LARGE && now_ms() >= sb->deadline)) sb->spent = true;
+        bool refused = sb->spent || size > BLOCK_MAX || sb->used + (size - old) > MEMORY_MAX;
         if (refused && sb->L) sb->memory_at = running_line(sb->L);
         if (refused) return NULL;
     }
@@ -197,16 +203,18 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
     return q;
 }
 
+static const char TOO_LONG[] = "runs too long: stopped after 20 million instructions or 1 second";
+_Static_assert(WORK_MAX == 20 * 1000 * 1000 && MILLISECONDS_MAX == 1000, "as the message says");
+
 static void check_limits(lua_State *L)
 {
     sandbox *sb = of(L);
     lua_Debug ar;
     if (lua_getstack(L, DEPTH_MAX, &ar))
-        kg_raise_at(L, running_line(sb->L), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
+        kg_raise_at(L, running_line(L), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
     if (sb->work > 0 && now_ms() < sb->deadline) return;
     sb->spent = true;
-    kg_raise_at(L, running_line(sb->L), "runs too long: stopped after %d million instructions or %d second",
-                WORK_MAX / 1000000, MILLISECONDS_MAX / 1000);
+    kg_raise_at(L, running_line(L), "%s", TOO_LONG);
 }
 
 static void hook(lua_State *L, lua_Debug *ar)
@@ -293,6 +301,17 @@ static void quoted_word(const char *text, char *word, size_t size)
     word[n] = 0;
 }
 
+/* Lua's messages where ours can say more. */
+static const char *plainer(kg_ctx *cx, const char *text, const char *word)
+{
+    if (strstr(text, "C stack overflow")) return "nested too deeply";
+    if (strstr(text, "'}' expected")) return kg_printf(cx->arena, "%s: is a comma missing before it?", text);
+    if (strstr(text, "got traced value"))
+        return kg_printf(cx->arena, "'%s' of Lua's library takes numbers; for traced values use the language's own functions",
+                         word);
+    return text;
+}
+
 static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
 {
     kg_ctx *cx = sb->cx;
@@ -300,13 +319,14 @@ static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
     const char *text = lua_type(sb->L, -1) == LUA_TSTRING ? lua_tostring(sb->L, -1) : NULL;
     if (status == LUA_ERRMEM) {
         at = sb->memory_at;
-        text = kg_printf(cx->arena, "needs too much memory: the limit is %d MiB, and %d MiB at once", MEMORY_MAX >> 20,
+        text = sb->spent ? TOO_LONG : kg_printf(cx->arena, "needs too much memory: the limit is %d MiB, and %d MiB at once", MEMORY_MAX >> 20,
                          BLOCK_MAX >> 20);
     } else if (!text) {
         text = kg_printf(cx->arena, "error with a %s instead of a text", luaL_typename(sb->L, -1));
     } else if (!at.file) {
         text = split_place(cx, text, &at);
         quoted_word(text, sb->token, sizeof sb->token);
+        text = plainer(cx, text, sb->token);
     }
     if (!at.file) at = fallback;
     if (at.file && at.line > 0 && at.col == 0) {
@@ -318,25 +338,33 @@ static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
     kg_error(cx, at, "%s%s", prefix, text);
 }
 
+static void refill(sandbox *sb, int64_t deadline)
+{
+    sb->work = WORK_MAX;
+    sb->deadline = deadline;
+    sb->spent = false;
+}
+
 bool kg_sandbox_call_as(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback, const char *prefix)
 {
     sandbox *sb = of(L);
     if (sb->nesting++ == 0) {
-        sb->work = WORK_MAX;
-        sb->deadline = now_ms() + MILLISECONDS_MAX;
-        sb->spent = sb->reported = false;
+        refill(sb, now_ms() + MILLISECONDS_MAX);
+        sb->reported = false;
     }
+    (void)cx;
     sb->fault = sb->memory_at = (kg_pos){0};
     sb->token[0] = 0;
     int status = lua_pcall(L, nargs, nresults, 0);
     sb->nesting--;
-    if (status == LUA_OK) return true;
-    if (!sb->reported) report(sb, status, fallback, prefix);
-    sb->reported |= sb->spent; /* what ran out inside a nested call runs out again outside */
-    sb->fault = (kg_pos){0};
-    (void)cx;
-    lua_pop(L, 1);
-    return false;
+    if (status != LUA_OK) {
+        if (!sb->reported) report(sb, status, fallback, prefix);
+        sb->reported |= sb->spent; /* what ran out inside a nested call runs out again outside */
+        sb->fault = (kg_pos){0};
+        lua_pop(L, 1);
+    }
+    if (sb->nesting == 0) refill(sb, INT64_MAX);
+    return status == LUA_OK;
 }
 
 bool kg_sandbox_call(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback)
@@ -346,15 +374,24 @@ bool kg_sandbox_call(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos f
 
 /* ---- states and chunks ---- */
 
+/* Outside of any protected call only memory can fail. */
+static int panic(lua_State *L)
+{
+    (void)L;
+    kg_out_of_memory();
+}
+
 lua_State *kg_sandbox_open(kg_ctx *cx)
 {
     sandbox *sb = calloc(1, sizeof *sb);
+    if (sb) refill(sb, INT64_MAX);
     lua_State *L = sb ? lua_newstate(allocate, sb) : NULL;
     if (!L) {
         free(sb);
         kg_error(cx, (kg_pos){0}, "out of memory");
         return NULL;
     }
+    lua_atpanic(L, panic);
     sb->cx = cx;
     sb->L = L;
     kg_sandbox_on_entry(L, NULL, NULL);

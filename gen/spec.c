@@ -96,7 +96,11 @@ const char *kg_kind_of(lua_State *L, int at)
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len;
     const char *s;
-    if (kg_to_dtype(L, at)) return kg_printf(cx->arena, "the dtype %s", luaL_tolstring(L, at, NULL));
+    if (kg_to_dtype(L, at)) {
+        s = kg_printf(cx->arena, "the dtype %s", luaL_tolstring(L, at, NULL));
+        lua_pop(L, 1);
+        return s;
+    }
     switch (lua_type(L, at)) {
     case LUA_TSTRING: s = lua_tolstring(L, at, &len); return kg_printf(cx->arena, "the text %s", kg_quote(cx, s, len));
     case LUA_TNUMBER: return kg_printf(cx->arena, "the number %.14g", lua_tonumber(L, at));
@@ -119,17 +123,28 @@ bool kg_spec_list(kg_spec *sp, const kg_value *v, size_t *count, const char *of)
         kg_wrong(sp, v->pos, "%s: expected a list of %s, got %s", v->what, of, kg_kind_of(L, -1));
         return false;
     }
-    lua_Unsigned n = lua_rawlen(L, -1);
+    lua_Unsigned n = 0;
+    while (lua_rawgeti(L, -1, (lua_Integer)n + 1) != LUA_TNIL) {
+        lua_pop(L, 1);
+        n++;
+    }
+    lua_pop(L, 1);
+    const char *foreign = NULL; /* the first in order, since Lua's own order changes from run to run */
+    bool other = false;
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         if (lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && (lua_Unsigned)lua_tointeger(L, -2) <= n) continue;
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        const kg_place *at = key ? kg_place_field(v->place, key) : NULL;
-        kg_wrong(sp, kg_key_pos(sp, at, v->pos), "%s: expected a list of %s, found the key %s", v->what, of,
-                 key ? kg_quote(sp->cx, key, strlen(key)) : kg_kind_of(L, -2));
-        lua_pop(L, 2);
+        if (key && (!foreign || strcmp(key, foreign) < 0)) foreign = key;
+        other |= !key;
+    }
+    if (foreign || other) {
+        const kg_place *at = foreign ? kg_place_field(v->place, foreign) : NULL;
+        const char *found = foreign ? kg_quote(sp->cx, foreign, strlen(foreign)) : NULL;
+        if (found) kg_wrong(sp, kg_key_pos(sp, at, v->pos), "%s: expected a list of %s, found the key %s", v->what, of, found);
+        else kg_wrong(sp, v->pos, "%s: expected a list of %s, found keys that are not 1, 2, 3, ...", v->what, of);
         return false;
     }
-    if (n == 0) kg_wrong(sp, v->pos, "%s: the list of %s is empty", v->what, of);
+    if (n == 0) kg_wrong(sp, v->pos, "%s: the list is empty", v->what);
     *count = (size_t)n;
     return n > 0;
 }
@@ -289,17 +304,20 @@ static bool check_types(kg_spec *sp, const kg_value *v, kg_types *row)
 static void read_types(kg_spec *sp, const kg_value *v)
 {
     size_t n;
-    if (!kg_spec_list(sp, v, &n, "rows { a =, b =, e = }")) return;
+    bool bare = lua_rawlen(sp->L, -1) == 0 && kg_place_field(v->place, "a");
+    if (bare) kg_wrong(sp, v->pos, "types: expected a list of rows; with one row it is { { a =, b =, e = } }");
+    if (bare || !kg_spec_list(sp, v, &n, "rows { a =, b =, e = }")) return;
     kg_op *op = sp->op;
     op->types = kg_alloc(sp->cx->arena, n * sizeof *op->types);
     for (size_t i = 1; i <= n; i++) {
         kg_types row = {0};
+        size_t before = sp->cx->errors;
         kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "types: row %zu", i));
         row.pos = item.pos;
         bool ok = lua_istable(sp->L, -1);
         if (!ok) kg_wrong(sp, item.pos, "%s: expected { a =, b =, e = }, got %s", item.what, kg_kind_of(sp->L, -1));
         if (ok) kg_spec_fields(sp, &item, read_type_field, &row);
-        ok = ok && check_types(sp, &item, &row);
+        ok = ok && sp->cx->errors == before && check_types(sp, &item, &row);
         for (size_t k = 0; ok && k < op->ntypes; k++) {
             const kg_types *o = &op->types[k];
             if (o->a != row.a || o->b != row.b || o->e != row.e || o->acc != row.acc) continue;

@@ -21,13 +21,13 @@ static bool read_whole(kg_spec *sp, const kg_value *v, int64_t low, int64_t *out
         kg_wrong(sp, v->pos, "%s: expected a whole number, got %s", v->what, kg_kind_of(L, -1));
         return false;
     }
-    if (isnan(x)) why = "not a number (NaN)";
-    else if (isinf(x)) why = "infinite";
-    else if (x < 0) why = "negative";
-    else if (!exact) why = "not a whole number";
-    else if (n < low) why = "zero";
-    else if (n > INT32_MAX) why = "larger than 2147483647";
-    if (why) kg_wrong(sp, v->pos, "%s: %.14g is %s", v->what, x, why);
+    if (x < 0) why = "is negative";
+    else if (!exact) why = "is not a whole number";
+    else if (n < low) why = "is not possible, the least is 1";
+    else if (n > INT32_MAX) why = "is larger than 2147483647";
+    if (isnan(x)) kg_wrong(sp, v->pos, "%s: not a number (NaN)", v->what);
+    else if (isinf(x)) kg_wrong(sp, v->pos, "%s: infinite", v->what);
+    else if (why) kg_wrong(sp, v->pos, "%s: %.14g %s", v->what, x, why);
     *out = n;
     return !why;
 }
@@ -46,7 +46,13 @@ static void read_axis(kg_spec *sp, const kg_value *v, const char *key, void *arg
     lua_State *L = sp->L;
     size_t before = sp->cx->errors, n = 1;
     kg_value own = *v;
-    own.what = kg_printf(sp->cx->arena, "%s: %s", job->sweep->schedule, kg_quote(sp->cx, key, strlen(key)));
+    const char *why;
+    if (!kg_name_ok(sp->cx, "tunable", key, strlen(key), &why)) {
+        kg_wrong(sp, kg_key_pos(sp, v->place, v->pos), "%s: %s", v->what, why);
+        job->ok = false;
+        return;
+    }
+    own.what = kg_printf(sp->cx->arena, "%s.%s", job->sweep->schedule, key);
     bool list = lua_istable(L, -1);
     if (list && !kg_spec_list(sp, &own, &n, "whole numbers")) n = 0;
     struct kg_axis axis = {.name = kg_strndup(sp->cx->arena, key, strlen(key)),

@@ -97,6 +97,14 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool elemen
         kg_wrong(sp, v->pos, "%s: write function(...) return f(...) end around a function of the language", field);
         return false;
     }
+    lua_Debug ar;
+    lua_pushvalue(L, -1);
+    lua_getinfo(L, ">u", &ar);
+    if (ar.nparams > (element ? 1 : 3)) {
+        kg_wrong(sp, v->pos, element ? "%s has %d arguments: it gets one, the element" :
+                 "%s has %d arguments: it gets three, acc, d and s", field, ar.nparams);
+        return false;
+    }
     kg_extent extent = kg_function_extent(L, -1);
     *pos = body_pos(&extent, v->pos);
     lua_pushcfunction(L, run);
@@ -123,7 +131,11 @@ static bool has_word(const char *const *name, size_t n, const char *s, size_t le
 static void check_words(kg_spec *sp, const char *text, kg_pos pos, const char *const *d_name)
 {
     const kg_op *op = sp->op;
-    for (const char *p = text; *p;) {
+    for (const char *p = text, *counted = text; *p;) {
+        for (; counted < p; counted++) {
+            pos.col = *counted == '\n' ? 1 : pos.col + 1;
+            pos.line += *counted == '\n';
+        }
         size_t len = 0;
         while (isalnum((unsigned char)p[len]) || p[len] == '_') len++;
         bool input = len > 2 && p[0] == 'd' && p[1] == '_', scalar = len > 2 && p[0] == 's' && p[1] == '_';
@@ -162,8 +174,10 @@ static kg_pos code_text_pos(const kg_spec *sp, const kg_place *p, kg_pos made)
         if (t->v[i].kind != KG_TOK_STRING) continue;
         kg_pos pos = {sp->source->file, t->v[i].line, t->v[i].col};
         const char *s = t->text + t->v[i].at;
-        if (*s != '[') return pos;
-        s += 1 + strspn(s + 1, "=") + 1;
+        size_t open = *s == '[' ? 2 + strspn(s + 1, "=") : 1;
+        s += open;
+        pos.col += (int)open;
+        if (open == 1) return pos;
         if (*s == '\r') s++;
         if (*s == '\n') pos = (kg_pos){pos.file, pos.line + 1, 1};
         return pos;

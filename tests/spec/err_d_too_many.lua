@@ -1,0 +1,8 @@
+-- expect: 6:52: error: gemm "x": d.i: an op has at most 8 extra inputs
+gemm "x" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  d        = { a = full(), b = full(), c = full(), dd = full(), e = full(),
+               f = full(), g = full(), h = full(), i = full() },
+  epilogue = function(acc) return acc end,
+}

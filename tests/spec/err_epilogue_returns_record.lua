@@ -1,0 +1,7 @@
+-- expect: 6:31: error: gemm "x": epilogue returns 'd' as a whole: write d.NAME
+gemm "x" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  d        = { bias = per_col() },
+  epilogue = function(acc, d) return d end,
+}

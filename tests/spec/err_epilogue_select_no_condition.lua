@@ -1,0 +1,6 @@
+-- expect: 5:35: error: gemm "x": select needs a condition (lt, le, gt, ge) first, got a traced value
+gemm "x" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  epilogue = function(acc) return select(acc, 1, acc) end,
+}

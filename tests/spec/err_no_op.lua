@@ -1,0 +1,2 @@
+-- expect: error: describes no op: write gemm "name" { ... }
+local x = 1

@@ -1,0 +1,2 @@
+-- expect: 2:1: error: makes text of a table
+local s = ("%s"):format({})

@@ -1,0 +1,2 @@
+-- expect: 2:11: error: Lua's 'io' is not available here
+local f = io.open("/etc/passwd")

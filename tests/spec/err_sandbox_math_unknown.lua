@@ -1,0 +1,2 @@
+-- expect: 2:16: error: math has no 'random' here
+local x = math.random()

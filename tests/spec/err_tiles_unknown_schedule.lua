@@ -1,0 +1,7 @@
+-- expect: 5:27: error: unknown name 'smit' (did you mean 'simt'?)
+gemm "x" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  tiles    = { gfx942 = { smit { m = 64 } } },
+  epilogue = function(acc) return acc end,
+}
