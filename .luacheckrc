@@ -10,11 +10,17 @@ local language = {
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
 }
 local sandbox = {
-  "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert",
+  "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",
 }
 local schedules = {
   "schedule", "target", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
 }
+
+-- Each schedule is a sweep's constructor in `tiles`.
+local sweeps = {}
+local folder = io.popen("ls templates/gemm 2>/dev/null")
+for file in folder:lines() do sweeps[#sweeps + 1] = file:match("^([a-z0-9_]+)%.lua$") end
+folder:close()
 
 local function names(...)
   local set = {}
@@ -24,7 +30,7 @@ local function names(...)
   return set
 end
 
-stds.instance = { read_globals = names(dtypes, language, sandbox) }
+stds.instance = { read_globals = names(dtypes, language, sandbox, sweeps) }
 stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 
 files["**/instances/*.lua"] = { std = "instance" }

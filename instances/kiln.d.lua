@@ -110,6 +110,21 @@ function per_col(type) end
 ---@return kiln.Input
 function per_tensor(type) end
 
+---Sweeps of the host schedule's tunables: `host { mc = { 512, 1024 } }`.
+---@param axes table<string, integer|integer[]>
+---@return kiln.Sweep
+function host(axes) end
+
+---Sweeps of the portable GPU schedule's tunables: `simt { m = { 64, 128 }, n = 64 }`.
+---@param axes table<string, integer|integer[]>
+---@return kiln.Sweep
+function simt(axes) end
+
+---Runs another file of the same folder once; its value is what that file returns.
+---@param name string the file's name without `.lua`
+---@return any
+function require(name) end
+
 ---A C expression as an epilogue; needs `ref`, the function that it computes.
 ---@param text string
 ---@return kiln.Code
