@@ -2,7 +2,7 @@
 // kiln list: the registry as a table or as JSON.
 #include "command.h"
 #include <jansson.h>
-#include <string.h>
+#include <stdlib.h>
 
 static json_t *to_json(const kiln_kernel_info *k)
 {
@@ -34,26 +34,24 @@ int cmd_list(const kt_options *o)
 {
     static const char *const heads[] = { "instance", "types", "layout", "tunables", "described in" };
     kiln_ctx *ctx;
-    const kiln_kernel *kernel;
-    kiln_kernel_info k;
-    size_t found = 0;
+    kt_instance *found;
     const int wrong = kt_open(o, "host", &ctx);
     if (wrong) return wrong;
     json_t *array = json_array();
     kt_table *table = kt_table_open(heads, sizeof heads / sizeof *heads);
-    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++) {
-        if (kt_describe(kernel, &k) || !kt_selected(o, &k)) continue;
-        found++;
-        if (o->json) json_array_append_new(array, to_json(&k));
-        else to_row(table, &k);
+    const size_t n = kt_select(o, ctx, &found);
+    for (size_t i = 0; i < n; i++) {
+        if (o->json) json_array_append_new(array, to_json(&found[i].info));
+        else to_row(table, &found[i].info);
     }
     if (o->json) {
         json_dumpf(array, stdout, JSON_INDENT(1));
         puts("");
-    } else if (found) kt_table_print(table, stdout, 0);
-    if (!found) kt_message("no instance is like this");
+    } else if (n) kt_table_print(table, stdout, 0);
+    if (!n) kt_message("no instance is like this");
     json_decref(array);
     kt_table_close(table);
+    free(found);
     kiln_close(ctx);
-    return found ? EXIT_PASS : EXIT_FAILED;
+    return n ? EXIT_PASS : EXIT_FAILED;
 }

@@ -96,14 +96,14 @@ int cmd_report(const kt_options *o)
 {
     report p = { .o = o };
     kiln_ctx *ctx;
-    const kiln_kernel *kernel;
-    kiln_kernel_info k;
+    kt_instance *found;
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;
     p.table = open_table();
     p.rows = json_array();
-    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++)
-        if (!kt_describe(kernel, &k) && k.code && kt_selected(o, &k)) report_kernel(&p, &k);
+    const size_t n = kt_select(o, ctx, &found);
+    for (size_t i = 0; i < n; i++)
+        if (found[i].info.code) report_kernel(&p, &found[i].info);
     if (o->json) {
         json_dumpf(p.rows, stdout, JSON_INDENT(1));
         puts("");
@@ -111,6 +111,7 @@ int cmd_report(const kt_options *o)
     if (!p.shown && !p.damaged) kt_message("no instance with a code object is like this");
     json_decref(p.rows);
     kt_table_close(p.table);
+    free(found);
     kiln_close(ctx);
     return p.damaged || !p.shown ? EXIT_FAILED : EXIT_PASS;
 }

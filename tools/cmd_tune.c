@@ -39,9 +39,9 @@ static int write_validators(tuner *t)
     kiln_device_info d = { .struct_size = sizeof d };
     const kiln_status status = kiln_device_describe(t->ctx, &d);
     if (status) return kt_failed(status, "tune");
-    fprintf(t->out, "Validator,kiln,%s\nValidator,target,%s\nValidator,device,", kiln_version(), d.target);
+    fprintf(t->out, "Validator,KILN_VERSION,%s\nValidator,TARGET,%s\nValidator,DEVICE,", kiln_version(), d.target);
     put_quoted(t->out, d.name);
-    fprintf(t->out, "\nValidator,units,%d\nValidator,registry,%016" PRIx64 "\n", d.units, kiln_registry_id(t->ctx));
+    fprintf(t->out, "\nValidator,UNITS,%d\nValidator,REGISTRY,%016" PRIx64 "\n", d.units, kiln_registry_id(t->ctx));
     return 0;
 }
 

@@ -213,26 +213,16 @@ static int by_function_and_name(const void *x, const void *y)
 
 static int verify_all(run *r)
 {
-    const kiln_kernel *kernel;
-    size_t room = 0, n = 0;
-    unit *units = NULL;
+    kt_instance *found;
+    size_t n = 0;
     int code = 0;
-    for (size_t i = 0; !kiln_kernel_at(r->ctx, i, &kernel); i++) {
-        if (n == room) {
-            room = room ? 2 * room : 256;
-            unit *more = realloc(units, room * sizeof *units);
-            if (!more) {
-                free(units);
-                return kt_failed(KILN_NO_MEMORY, "verify");
-            }
-            units = more;
-        }
-        unit *u = &units[n];
-        memset(u, 0, sizeof *u);
-        u->kernel = kernel;
-        if (!kt_describe(kernel, &u->info) && u->info.runnable && kt_selected(r->o, &u->info)) n++;
-    }
-    if (n) qsort(units, n, sizeof *units, by_function_and_name);
+    const size_t selected = kt_select(r->o, r->ctx, &found);
+    unit *units = calloc(selected + 1, sizeof *units);
+    if (!units) return free(found), kt_failed(KILN_NO_MEMORY, "verify");
+    for (size_t i = 0; i < selected; i++)
+        if (found[i].info.runnable) units[n++] = (unit){ .kernel = found[i].kernel, .info = found[i].info };
+    free(found);
+    qsort(units, n, sizeof *units, by_function_and_name);
     for (size_t i = 0, next; i < n && !code; i = next) {
         for (next = i + 1; next < n && !by_function(&units[i], &units[next]);) next++;
         code = run_group(r, &units[i], next - i);

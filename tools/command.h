@@ -48,7 +48,12 @@ int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
 int kt_problem(const char *text, kiln_problem *);
 const char *kt_problem_text(const kiln_problem *, char *text, size_t size);
 kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
-/* --op --target --schedule --dtype --instance */
+/* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is malloc'ed. */
+typedef struct kt_instance {
+    const kiln_kernel *kernel;
+    kiln_kernel_info info;
+} kt_instance;
+size_t kt_select(const kt_options *, kiln_ctx *, kt_instance **found);
 int kt_selected(const kt_options *, const kiln_kernel_info *);
 const char *kt_types(const kiln_kernel_info *, char text[64]);   /* "bf16,bf16,bf16" */
 const char *kt_layouts(const kiln_kernel_info *, char text[4]);  /* "rcr" */

@@ -75,6 +75,31 @@ int kt_selected(const kt_options *o, const kiln_kernel_info *k)
            is(o->instance, k->name);
 }
 
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(((const kt_instance *)x)->info.name, ((const kt_instance *)y)->info.name);
+}
+
+size_t kt_select(const kt_options *o, kiln_ctx *ctx, kt_instance **found)
+{
+    const kiln_kernel *kernel;
+    kiln_kernel_info info;
+    size_t n = 0, room = 0;
+    *found = NULL;
+    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++) {
+        if (kt_describe(kernel, &info) || !kt_selected(o, &info)) continue;
+        if (n == room) {
+            room = room ? 2 * room : 256;
+            kt_instance *more = realloc(*found, room * sizeof *more);
+            if (!more) break;
+            *found = more;
+        }
+        (*found)[n++] = (kt_instance){ kernel, info };
+    }
+    if (n) qsort(*found, n, sizeof **found, by_name);
+    return n;
+}
+
 const char *kt_types(const kiln_kernel_info *k, char text[64])
 {
     snprintf(text, 64, "%s,%s,%s", kiln_dtype_name(k->a), kiln_dtype_name(k->b), kiln_dtype_name(k->e));

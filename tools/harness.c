@@ -30,6 +30,7 @@ struct kh_case {
     unsigned char *inside;         /* of each element in E's span: belongs to E; NULL: all do */
     sample batches, rows, cols;
     double *lo, *hi;
+    kh_values values;
     char sampling[160];
 };
 
@@ -247,6 +248,7 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     if (!c) return KILN_NO_MEMORY;
     c->ctx = ctx;
     c->args.struct_size = sizeof c->args;
+    c->values = o.values;
     kiln_status status = kh_shape_of(ctx, problem, &c->shape);
     if (!status) kh_fill_scalars(&c->shape, o.values, &state, c->args.scalars);
     if (!status) status = open_operands(c, o.values, &state);
@@ -349,10 +351,13 @@ static int runs_agree(const kh_case *c, kh_result *r)
     return 1;
 }
 
+static int not_determined(double lo, double hi) { return lo == -INFINITY && hi == INFINITY; }
+
 /* Distance from the middle of the bounds, as a share of their half-width. */
 static double share_of(double got, double lo, double hi)
 {
     if (isnan(lo) && isnan(hi)) return isnan(got) ? 0 : INFINITY;
+    if (not_determined(lo, hi)) return 0;
     if (!(got >= lo && got <= hi) && (isinf(lo) || isinf(hi) || hi <= lo)) return INFINITY;
     if (isnan(got)) return INFINITY;
     if (isinf(lo) || isinf(hi) || hi <= lo) return 0;
@@ -373,21 +378,26 @@ static void compare(const kh_case *c, kh_result *r)
                 const int64_t at = kh_place(e, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
                 const double got = kh_decode(e->dtype, image + (size_t)at * e->size);
                 const double share = share_of(got, lo, hi), error = fabs(got - (lo + (hi - lo) / 2));
-                if (isfinite(error) && error > r->max_error) r->max_error = error;
+                const int largest = isfinite(error) && error > r->max_error;
+                if (largest) r->max_error = error;
                 r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
-                if (share <= r->bound_share) continue;
-                r->bound_share = share;
+                r->free += (size_t)not_determined(lo, hi);
+                const int worse = share > r->bound_share;
+                if (worse) r->bound_share = share;
+                if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
                 worst[0] = got, worst[1] = lo, worst[2] = hi;
                 place_text(place, sizeof place, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
             }
     if (r->bound_share < 0) r->bound_share = 0;
-    r->ok = !r->wrong;
-    if (r->wrong)
+    r->ok = !r->wrong && (c->values == KH_SPECIALS || !r->checked || r->free < r->checked);
+    if (r->free == r->checked && !r->ok)
+        snprintf(r->text, sizeof r->text, "these inputs determine no element of E: nothing could be compared");
+    else if (r->wrong)
         snprintf(r->text, sizeof r->text, "%s = %.9g, expected %.9g .. %.9g (%zu of %zu elements compared are wrong)", place,
                  worst[0], worst[1], worst[2], r->wrong, r->checked);
     else if (r->checked)
-        snprintf(r->text, sizeof r->text, "max error %.3g; closest to its bound (%.2f of it) %s = %.9g in %.9g .. %.9g",
-                 r->max_error, r->bound_share, place, worst[0], worst[1], worst[2]);
+        snprintf(r->text, sizeof r->text, "max error %.3g at %s = %.9g, expected %.9g .. %.9g", r->max_error,
+                 place, worst[0], worst[1], worst[2]);
     else snprintf(r->text, sizeof r->text, "nothing to compute, nothing written");
 }
 

@@ -65,6 +65,7 @@ typedef struct kh_options {
 typedef struct kh_result {
     int ok;
     size_t checked, wrong;  /* elements compared, outside their bounds */
+    size_t free;            /* elements that may be anything: infinities cancel, say */
     double max_error;       /* largest |got - expected| */
     double bound_share;     /* the worst element's distance from the middle of its bounds, 1 = at the bound */
     char text[480];         /* one line: the worst element, or what is wrong */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_SETS = 256, MAX_REPLAYS = 1000, MIN_REPLAYS = 5, MAX_LAUNCHES = 20000 };
+enum { MAX_SETS = 256, MAX_REPLAYS = 1000, MIN_REPLAYS = 5, FEW_REPLAYS = 2, MAX_LAUNCHES = 20000 };
 
 struct kh_sets {
     kiln_ctx *ctx;
@@ -223,7 +223,8 @@ static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double id
 {
     const double start = now();
     for (size_t round = 0; round < MAX_REPLAYS; round++) {
-        if (round > MIN_REPLAYS && now() - start > seconds * (double)n) break;
+        const double spent = (now() - start) / (double)n;
+        if (round > (spent > 4 * seconds ? FEW_REPLAYS : MIN_REPLAYS) && spent > seconds) break;
         for (size_t i = 0; i < n; i++) {
             kh_recording *c = r[i].recording;
             double took = 0;
