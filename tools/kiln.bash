@@ -9,7 +9,7 @@ _kiln() {
         --device|-d) words='host amd nvidia sim:gfx942' ;;
         --peer) words='all openblas memory cublaslt hipblaslt' ;;
         --template) words='bias residual gated quantized plain' ;;
-        --op) words=$(kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
+        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
         --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         *)
             case ${COMP_WORDS[1]} in

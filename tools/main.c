@@ -200,7 +200,7 @@ static void print_completion(void)
          "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
          "        --peer) words='all openblas memory cublaslt hipblaslt' ;;\n"
          "        --template) words='bias residual gated quantized plain' ;;\n"
-         "        --op) words=$(kiln list --json 2>/dev/null | sed -n 's/.*\"op\": \"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
+         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": \"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
          "        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n"
          "        *)\n"
          "            case ${COMP_WORDS[1]} in");

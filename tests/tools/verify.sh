@@ -28,7 +28,7 @@ gemm "spoiled" {
 }
 LUA
 out=$tmp/gen
-generate() { "$KILN_GEN" --templates templates --out "$out" --target host "$tmp/faults" && "$KILN_GEN" --pack "$out/host"; }
+generate() { "$KILN_GEN" --templates templates --out "$out" --target host "$tmp/faults"; }
 ok 'the op to spoil is generated' generate
 sources=$(find "$out/host" -name '*.c' ! -name module.c)
 cc_flags='-std=gnu11 -O2 -fPIC -fopenmp -fvisibility=hidden -Iabi -Itemplates/device'
@@ -40,8 +40,9 @@ renames=$(for n in $names; do echo "-D$n=right_$n"; done)
 compile() {
     for s in $sources; do
         # shellcheck disable=SC2086
-        gcc $cc_flags $renames -c -o "$s.o" "$s" || return 1
+        gcc $cc_flags $renames -c -o "${s%.c}.o" "$s" || return 1
     done
+    "$KILN_GEN" --pack "$out/host"
 }
 ok 'and compiled' compile
 
@@ -59,7 +60,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
     # shellcheck disable=SC2086
     gcc $cc_flags -c -o "$tmp/fault.o" "$tmp/fault.c" &&
         gcc $cc_flags -I"$out/host" -Wa,-I"$out/host" -shared -o "$tmp/module/libkiln-host.so" "$out/host/module.c" \
-            $(for s in $sources; do echo "$s.o"; done) "$tmp/fault.o" -lm &&
+            $(for s in $sources; do echo "${s%.c}.o"; done) "$tmp/fault.o" -lm &&
         "$KILN_GEN" --seal "$tmp/module/libkiln-host.so"
 }
 finds() { # exit code, text in the output, fault
