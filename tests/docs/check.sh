@@ -4,6 +4,8 @@
 set -u
 cd "${KILN_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}" || exit 2
 BUILD=${BUILD:-build} KILN_GEN=${KILN_GEN:-$PWD/$BUILD/bin/kiln-gen} KILN_BIN=${KILN_BIN:-$PWD/$BUILD/bin/kiln}
+lib=$(realpath -m "$BUILD/lib")
+check=("$KILN_GEN" --templates "$PWD/templates" --check)
 n=0
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -29,20 +31,20 @@ block() { find "$blocks" -name "$1" | sort | head -n 1; } # first block whose fi
 for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
-    { "$KILN_GEN" --check "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; check $? "$f is right"
+    { "${check[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; check $? "$f is right"
     { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
     check $? "$f describes one op of its name, under its formula"
 done
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"
-    { "$KILN_GEN" --check "$tmp/example.lua" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }
+    { "${check[@]}" "$tmp/example.lua" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }
     check $? "Lua example $(basename "$f" .lua.instance)"
 done
 
 # ---- a mistake and its message, and the same op built and launched as adding-an-op says ----
 mkdir "$tmp/instances"
 cp "$(block 'adding-an-op.*.lua.mistake')" "$tmp/instances/bias_leaky_relu.lua"
-(cd "$tmp" && "$KILN_GEN" --check instances/bias_leaky_relu.lua >"$tmp/message" 2>&1)
+(cd "$tmp" && "${check[@]}" instances/bias_leaky_relu.lua >"$tmp/message" 2>&1)
 [ $? -eq 1 ]; check $? 'the mistake in adding-an-op is one'
 same "$(block 'adding-an-op.*.text.message')" "$tmp/message" 'and gets the message shown'
 
@@ -50,9 +52,9 @@ mkdir "$tmp/docs_ops"
 cp "$(block 'adding-an-op.*.lua.instance')" "$tmp/docs_ops/bias_leaky_relu.lua"
 prog=$(block 'adding-an-op.*.c.program.bias_leaky_relu')
 cp "$prog" "$tmp/prog.c"
-if [ -e "$BUILD/lib/libkiln.so" ] && make instances BUILD="$BUILD" TARGETS=host INSTANCES="$tmp/docs_ops" >"$tmp/out" 2>&1; then
+if [ -e "$lib/libkiln.so" ] && make instances BUILD="$BUILD" TARGETS=host INSTANCES="$tmp/docs_ops" >"$tmp/out" 2>&1; then
     check 0 'the op of adding-an-op builds'
-    { gcc -std=c11 -Wall -Wextra -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$BUILD/lib" -lkiln -Wl,-rpath,"$PWD/$BUILD/lib" \
+    { gcc -std=c11 -Wall -Wextra -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$lib" -lkiln -Wl,-rpath,"$lib" \
         -o "$tmp/prog" 2>"$tmp/out" && KILN_DEVICE=host KILN_MODULE_PATH=$BUILD/modules/docs_ops "$tmp/prog" >"$tmp/printed" 2>"$tmp/out"; }
     check $? 'and its program runs'
     same "$(block 'adding-an-op.*.text.output.bias_leaky_relu')" "$tmp/printed" 'and prints what is shown'
@@ -65,8 +67,8 @@ rm -rf "${BUILD:?}/modules/docs_ops"
 for f in "$blocks"/*.c.program; do
     name=$(basename "$f" .c.program)
     cp "$f" "$tmp/prog.c"
-    { gcc -std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$BUILD/lib" -lkiln \
-        -Wl,-rpath,"$PWD/$BUILD/lib" -o "$tmp/prog" 2>"$tmp/out" && KILN_DEVICE=host "$tmp/prog" >"$tmp/out" 2>&1; }
+    { gcc -std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$lib" -lkiln -Wl,-rpath,"$lib" \
+        -o "$tmp/prog" 2>"$tmp/out" && KILN_DEVICE=host "$tmp/prog" >"$tmp/out" 2>&1; }
     check $? "C example $name compiles and runs"
     [ -s "$tmp/out" ] && : >"$tmp/out"
 done
@@ -123,7 +125,7 @@ while IFS= read -r row; do
     [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
     *) echo "gemm \"my_op\" $(op_with "$wrote")" ;;
     esac >"$tmp/instances/my_op.lua"
-    (cd "$tmp" && "$KILN_GEN" --check instances/my_op.lua >"$tmp/out" 2>&1)
+    (cd "$tmp" && "${check[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
     [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E 's/^[^ ]* error: (gemm "my_op": )?//' | grep -qxF -- "$says"
     check $? "message for: $wrote"
 done <"$tmp/messages"
