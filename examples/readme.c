@@ -9,9 +9,9 @@ enum { M = 64, N = 128, K = 256, ONE = 0x3f80, HALF = 0x3f00, MINUS_28 = 0xc1e0 
 static void *buffer(kiln_ctx *ctx, size_t count, uint16_t value)
 {
     void *device = NULL;
-    uint16_t *host = malloc(count * sizeof *host + 1);
+    uint16_t *host = malloc(count * sizeof *host);
     for (size_t i = 0; host && i < count; i++) host[i] = value;
-    if (!host || kiln_malloc(ctx, count * sizeof *host + 1, &device) || kiln_upload(ctx, device, host, count * sizeof *host))
+    if (!host || kiln_malloc(ctx, count * sizeof *host, &device) || kiln_upload(ctx, device, host, count * sizeof *host))
         exit(1);
     free(host);
     return device;
@@ -26,11 +26,11 @@ int main(void)
     if (kiln_open(&ctx, NULL) || kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=64 n=128 k=256", &problem) ||
         kiln_find(ctx, &problem, &kernel))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
-    size_t size = kiln_workspace_size(kernel, &problem);
     kiln_args args = { .struct_size = sizeof args, .a = buffer(ctx, M * K, ONE), .b = { buffer(ctx, K * N, HALF) },
                        .d = { buffer(ctx, N, MINUS_28) }, .e = buffer(ctx, M * N, 0),
-                       .workspace = buffer(ctx, (size + 1) / 2, 0), .workspace_size = size };
-    if (kiln_launch(ctx, kernel, &problem, &args, NULL) || kiln_download(ctx, e, args.e, sizeof e))
+                       .workspace_size = kiln_workspace_size(kernel, &problem) };
+    if (kiln_malloc(ctx, args.workspace_size, &args.workspace) ||
+        kiln_launch(ctx, kernel, &problem, &args, NULL) || kiln_download(ctx, e, args.e, sizeof e))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
     printf("E[0] = %s\n", e[0] == 0x42c8 && e[M * N - 1] == 0x42c8 ? "100" : "wrong"); /* 256 * 1 * 0.5 - 28 */
     kiln_close(ctx);

@@ -27,7 +27,7 @@ PY
         agree() {
             "$tmp/damage" "$object" "$symbol" 0 >"$tmp/read" || return 1
             for f in vgpr_count sgpr_count group_segment_fixed_size private_segment_fixed_size max_flat_workgroup_size; do
-                grep -qx "$f $(llvm $f)" "$tmp/read" || { echo "$f $(llvm $f)"; cat "$tmp/read"; return 1; }
+                grep -qx "$f $(llvm "$f")" "$tmp/read" || { echo "$f $(llvm "$f")"; cat "$tmp/read"; return 1; }
             done
         }
         ok 'agrees with llvm-readelf' agree

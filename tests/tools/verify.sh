@@ -57,7 +57,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
             printf '    float *e = g->e;\n    (void)e;\n    %s\n}\n' "$1"
         done
     } >"$tmp/fault.c"
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046,SC2086
     gcc $cc_flags -c -o "$tmp/fault.o" "$tmp/fault.c" &&
         gcc $cc_flags -I"$out/host" -Wa,-I"$out/host" -shared -o "$tmp/module/libkiln-host.so" "$out/host/module.c" \
             $(for s in $sources; do echo "${s%.c}.o"; done) "$tmp/fault.o" -lm &&

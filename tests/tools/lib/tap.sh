@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Shared by the tests of kiln: TAP lines, a scratch folder, where things are.  Sourced, not run.
 set -u
 ROOT=${KILN_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)}
