@@ -82,8 +82,7 @@ int64_t kg_sym_evaluate(const kg_syms *, const kg_value *, const kiln_shape *, c
 typedef struct kg_lower {
     const kg_syms *syms;
     bool real;              /* doubles: cost */
-    uint16_t *uses;
-    bool *done;
+    uint16_t *uses, *size; /* of each node: how often it is used; operations in its own text, 0: not looked at yet */
     kg_buf *out;
 } kg_lower;
 void kg_lower_begin(kg_ctx *, kg_lower *, const kg_syms *, bool real, kg_buf *);

@@ -122,14 +122,33 @@ static void put_float(kg_buf *b, float x)
 {
     if (isnan(x)) kg_puts(b, "__builtin_nanf(\"\")");
     else if (isinf(x)) kg_puts(b, x < 0 ? "-__builtin_inff()" : "__builtin_inff()");
+    else if (x == floorf(x) && fabsf(x) < 1e6f && !(x == 0 && signbit(x))) kg_putf(b, "%.0f", (double)x);
     else kg_putf(b, "%af", (double)x);
 }
+
+static const char *const dtype_name[] = {
+    "KILN_DTYPE_NONE",
+#define X(name, id, ...) #id,
+    KILN_DTYPES(X)
+#undef X
+};
+static const char *const layout_name[] = {
+    "KILN_LAYOUT_NONE",
+#define X(id, ...) #id,
+    KILN_LAYOUTS(X)
+#undef X
+};
+static const char *const node_name[] = {
+#define X(name, id, ...) #id,
+    KILN_EXPR_OPS(X)
+#undef X
+};
 
 static kiln_expr_ref put_nodes(writer *w, const kg_expr *e, uint32_t *n)
 {
     for (size_t i = 0; i < e->count; i++) {
         const kiln_xnode *x = &e->node[i];
-        kg_putf(w->out, "    { %u, %u, { %u, %u, %u }, ", x->op, x->index, x->arg[0], x->arg[1], x->arg[2]);
+        kg_putf(w->out, "    { %s, %u, { %u, %u, %u }, ", node_name[x->op], x->index, x->arg[0], x->arg[1], x->arg[2]);
         put_float(w->out, x->value);
         kg_puts(w->out, " },\n");
     }
@@ -311,7 +330,8 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     size_t schedule = position((const void *const *)w->schedule, w->nschedules, in->schedule);
     kg_putf(b, ".op = %zu, .schedule = %zu, .host_fn = %zu, .first_map = %u, .maps = %zu,\n", op, schedule, host ? i : 0,
             first_map, in->nmaps);
-    kg_putf(b, "      TYPES(%d, %d, %d, %d, %d, %d, %d), .t = {", t->a, t->b, t->e, t->acc, l->a, l->b, l->e);
+    kg_putf(b, "      TYPES(%s, %s, %s, %s, %s, %s, %s), .t = {", dtype_name[t->a], dtype_name[t->b], dtype_name[t->e],
+            dtype_name[t->acc], layout_name[l->a], layout_name[l->b], layout_name[l->e]);
     for (size_t k = 0; k < in->schedule->nslots; k++) kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);
     kg_puts(b, " } },\n");
     feed_text(&w->id, in->name);

@@ -84,9 +84,9 @@ static const char *trace_check(trace *w, const kg_value **out)
     for (size_t i = 0; i < s->nproblem_rules; i++) kg_lower_use(&l, &rule[i]);
     for (size_t i = 0; i < s->nproblem_rules; i++) {
         kg_lower_vars(&l, &rule[i]);
-        kg_puts(&b, "    if (!(");
+        kg_puts(&b, "    if (!"); /* the text is a name, a number or in brackets */
         kg_lower_text(&l, &rule[i]);
-        kg_putf(&b, ")) return %zu; /* ", i + 1);
+        kg_putf(&b, ") return %zu; /* ", i + 1);
         for (const char *c = s->problem_rule[i].sentence; *c; c++)
             if (*c >= ' ' && *c <= '~' && *c != '*' && *c != '\\') kg_put(&b, c, 1);
         kg_puts(&b, " */\n");

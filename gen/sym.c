@@ -5,6 +5,7 @@
 #include "../abi/kiln_problem_math.h"
 #include <lauxlib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct { const char *integer, *real; int args; } op_info[KG_S_COUNT] = {
@@ -18,7 +19,7 @@ static const char *const shape_field[] = {
     KG_SHAPE_FIELDS(X)
 #undef X
 };
-enum { NSHAPE = sizeof shape_field / sizeof *shape_field };
+enum { NSHAPE = sizeof shape_field / sizeof *shape_field, LINE_NODES = 4 };
 
 #define SYMBOL "kiln.symbol"
 
@@ -365,7 +366,7 @@ void kg_lower_begin(kg_ctx *cx, kg_lower *l, const kg_syms *s, bool real, kg_buf
 {
     *l = (kg_lower){ s, real, NULL, NULL, out };
     l->uses = kg_alloc(cx->arena, (s->count + 1) * sizeof *l->uses);
-    l->done = kg_alloc(cx->arena, (s->count + 1) * sizeof *l->done);
+    l->size = kg_alloc(cx->arena, (s->count + 1) * sizeof *l->size);
 }
 
 static void use(kg_lower *l, uint16_t node)
@@ -388,7 +389,10 @@ static void put_number(kg_lower *l, double x)
 {
     if (l->real) {
         char text[40];
-        snprintf(text, sizeof text, "%.17g", x);
+        for (int digits = 15; digits <= 17; digits++) { /* as few as give it back */
+            snprintf(text, sizeof text, "%.*g", digits, x);
+            if (strtod(text, NULL) == x) break;
+        }
         kg_putf(l->out, strpbrk(text, ".e") ? "%s" : "%s.0", text);
     } else if (fabs(x) > INT32_MAX) {
         kg_putf(l->out, "%lldll", (long long)x);
@@ -430,12 +434,17 @@ static void put_node(kg_lower *l, uint16_t node)
     else put_expression(l, n);
 }
 
-static void put_vars(kg_lower *l, uint16_t node)
+/* Shared nodes get a variable, and so do the parts of what would become a long line. */
+static void put_vars(kg_lower *l, uint16_t node, bool root)
 {
     const kg_snode *n = &l->syms->node[node];
-    if (l->done[node] || is_leaf(n)) return;
-    l->done[node] = true;
-    for (int i = 0; i < op_info[n->op].args; i++) put_vars(l, n->arg[i]);
+    if (l->size[node] || is_leaf(n)) return;
+    l->size[node] = 1;
+    for (int i = 0; i < op_info[n->op].args; i++) {
+        put_vars(l, n->arg[i], false);
+        if (l->uses[n->arg[i]] < 2) l->size[node] = (uint16_t)(l->size[node] + l->size[n->arg[i]]);
+    }
+    if (!root && l->size[node] >= LINE_NODES) l->uses[node] = 2;
     if (l->uses[node] < 2) return;
     kg_putf(l->out, "    const %s v%d = ",
             is_condition((kg_sym_op)n->op) ? "int" : l->real ? "double" : "int64_t", node);
@@ -445,7 +454,7 @@ static void put_vars(kg_lower *l, uint16_t node)
 
 void kg_lower_vars(kg_lower *l, const kg_value *v)
 {
-    if (v->symbolic) put_vars(l, v->node);
+    if (v->symbolic) put_vars(l, v->node, true);
 }
 
 void kg_lower_text(kg_lower *l, const kg_value *v)
