@@ -16,14 +16,15 @@
 #if defined(KILN_GPU_NVIDIA) || defined(KILN_GPU_AMD)
 #define KILN_DEVICE __attribute__((device)) inline __attribute__((always_inline))
 #define KILN_SHARED __attribute__((shared))
-// A kernel that is always launched with `threads` threads a block.
+// A kernel that is always launched with `threads` threads a block, and is to leave room for `blocks` blocks on a unit: NVIDIA's
+// compiler wants to be told, AMD's finds its own balance.
 #if defined(KILN_GPU_AMD)
-#define KILN_KERNEL(threads)                                                                       \
+#define KILN_KERNEL(threads, blocks)                                                               \
     extern "C" __attribute__((global)) void __attribute__((                                        \
         amdgpu_flat_work_group_size(threads, threads)))
 #else
-#define KILN_KERNEL(threads)                                                                       \
-    extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads)))
+#define KILN_KERNEL(threads, blocks)                                                               \
+    extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, blocks)))
 #endif
 #elif !defined(KILN_EMULATE)
 #define KILN_DEVICE inline __attribute__((always_inline))

@@ -38,7 +38,7 @@ return schedule {
     { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "bytes_a", "bytes_b", "bytes_e", "e_row" },
+              "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
@@ -52,6 +52,7 @@ return schedule {
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
     t.sums = t.products * t.tm * t.tn
+    t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
   end,
@@ -71,8 +72,12 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
+    local large = { m = 128, n = 128 // op.products, k = 16, tm = 8, tn = 8 // op.products, split_k = 1 }
+    if types.acc.name == "i32" and types.mul_a.name == "i32" then -- a 32-bit integer product takes several instructions
+      large = { m = 64, n = 64 // op.products, k = 16, tm = 4, tn = 4 // op.products, split_k = 1 }
+    end
     return {
-      { m = 128, n = 128 // op.products, k = 16, tm = 8, tn = 8 // op.products, split_k = 1 },
+      large,
       { m = 16, n = 64 // op.products, k = 32, tm = 2, tn = 4 // op.products, split_k = 8 },
     }
   end,
@@ -80,9 +85,6 @@ return schedule {
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)
     return t.split_k > 1 and text .. "_s" .. t.split_k or text
   end,
-  problem_rules = {
-    { "more than 2^31 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 2147483647) end },
-  },
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   launch = function(p, t, target)
     -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every driver's limits.

@@ -6,7 +6,7 @@
 
 #define KILN_DEVICE inline
 #define KILN_SHARED
-#define KILN_KERNEL(threads) extern "C" void
+#define KILN_KERNEL(threads, blocks) extern "C" void
 
 typedef struct kiln_emulated {
     unsigned thread, block[3], blocks[3]; /* of the running fiber */
