@@ -130,8 +130,8 @@ kg_pos kg_function_pos(kg_ctx *, int ref, kg_pos fallback);
 
 /* plan.c: traces the problem-time functions on a target, once; NULL: reported. */
 const kg_lowered *kg_schedule_lower(kg_ctx *, const kg_schedule *, const kg_target *);
-/* Whether the problem rules let odd sizes, strides and alignments through. */
-bool kg_takes_any_size(const kg_schedule *, const kg_lowered *, const int32_t *t);
+/* The problem rule that odd sizes, strides or alignments break; NULL: it takes any. */
+const char *kg_size_limit(const kg_schedule *, const kg_lowered *, const int32_t *t);
 
 /* ---- what templates and schedules see of an op (present.c): pushes onto cx->T ---- */
 typedef struct kg_view { const kg_op *op; const kg_types *types; const kg_layout *layout; } kg_view;

@@ -239,9 +239,9 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     const kg_layout *l = x->view.layout;
     const kg_schedule *s = c->schedule;
     const kg_lowered *f = kg_schedule_lower(cx, s, x->target);
-    bool any_size = f && kg_takes_any_size(s, f, c->slot);
     if (!f) return false;
-    if (x->any_size_only && !any_size) return true;
+    x->limit = kg_size_limit(s, f, c->slot);
+    if (x->any_size_only && x->limit) return true;
     kg_instance *in = kg_alloc(cx->arena, sizeof *in);
     const char *tile = tile_name(x, s, t);
     if (!tile || !read_maps(x, s, t, in)) return false;
@@ -249,7 +249,7 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     const char *types = kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b), kg_dtype_text(y->e),
                                   plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));
     const char layout[] = { l->a == KILN_ROW ? 'r' : 'c', l->b == KILN_ROW ? 'r' : 'c', l->e == KILN_ROW ? 'r' : 'c', 0 };
-    in->any_size = any_size;
+    in->any_size = !x->limit;
     in->op = x->op;
     in->types = y;
     in->layout = l;

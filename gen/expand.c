@@ -260,13 +260,17 @@ static bool expand_defaults(expansion *x, bool any_size_only, size_t first)
         const kg_schedule *s = x->cx->schedule[i];
         const char *why;
         good = kg_expand_supports(x, s, &why);
+        if (good && !why) {
+            x->limit = NULL;
+            good = add_defaults(x, s, &count);
+            why = x->limit;
+        }
         if (good && why) kg_putf(&why_not, "%s%s: %s", why_not.len ? "; " : "", s->name, why);
-        else if (good) good = add_defaults(x, s, &count);
     }
     x->any_size_only = false;
     if (good && !has_any_size(x, first)) {
         const kg_types *y = x->view.types;
-        if (count.swept) kg_putf(&why_not, "%s%s", why_not.len ? "; " : "", tally_text(x, &count, "default tiles, none for any size"));
+        if (count.ncuts) kg_putf(&why_not, "%s%s", why_not.len ? "; " : "", tally_text(x, &count, "default tiles"));
         kg_error(x->cx, y->pos.file ? y->pos : x->op->pos,
                  "gemm \"%s\": no schedule on %s takes %s, %s, %s of any size: %s; name the targets that can in `targets`",
                  x->op->name, x->target->name, kg_dtype_text(y->a), kg_dtype_text(y->b), kg_dtype_text(y->e),

@@ -17,6 +17,7 @@ typedef struct expansion {
     kg_instance **out;
     size_t n, cap, candidates;
     bool any_size_only; /* drop instances that do not take any size */
+    const char *limit;  /* why the last one considered does not */
     bool stop;          /* over a limit: no more */
 } expansion;
 

@@ -273,7 +273,7 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     return s->lowered[at] = out;
 }
 
-bool kg_takes_any_size(const kg_schedule *s, const kg_lowered *f, const int32_t *t)
+const char *kg_size_limit(const kg_schedule *s, const kg_lowered *f, const int32_t *t)
 {
     static const kiln_shape odd[] = {
         { .m = 1, .n = 1, .k = 0, .batch = 1, .lda = 1, .ldb = 1, .lde = 1 },
@@ -285,7 +285,7 @@ bool kg_takes_any_size(const kg_schedule *s, const kg_lowered *f, const int32_t 
         p.align_a = p.align_b = p.align_e = p.align_d = 1;
         p.units = 1;
         for (size_t k = 0; k < s->nproblem_rules; k++)
-            if (!kg_sym_evaluate(f->syms, &f->rule[k], &p, t)) return false;
+            if (!kg_sym_evaluate(f->syms, &f->rule[k], &p, t)) return s->problem_rule[k].sentence;
     }
-    return true;
+    return NULL;
 }
