@@ -240,6 +240,7 @@ static int bench_row(const char *text, kiln_ctx *one)
 
 int main(void)
 {
+    setenv("KILN_MODULE_PATH", KILN_TEST_BUILD "/lib/kiln", 0);
     const sgemm_fn sgemm = load_sgemm();
     if (!sgemm) fprintf(stderr, "host_bench: no OpenBLAS here, so nothing is compared with it\n");
     kiln_ctx *one = NULL, *two = NULL;
