@@ -52,7 +52,7 @@ f8e5m2fnuz = {}
 ---@class kiln.Input
 
 ---@class kiln.Check
----@field rtol? number relative tolerance for verification, in place of the derived one
+---@field rtol? number widens what a sum may be off by this share of the sum of |a||b|
 ---@field shapes? integer[][] more problems to verify: { { m, n, k }, ... }
 
 ---One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`.
