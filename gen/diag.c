@@ -71,7 +71,7 @@ static const source *find_source(const diag *d, const char *file, size_t *rank)
     return NULL;
 }
 
-static const char *vtext(kg_ctx *cx, const char *format, va_list args)
+__attribute__((nonnull)) static const char *vtext(kg_ctx *cx, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);

@@ -26,13 +26,13 @@ void kg_on_oom(jmp_buf *);                        /* NULL: back to a message and
 _Noreturn void kg_out_of_memory(void);
 void *kg_alloc(kg_arena *, size_t);               /* zeroed, 16-byte aligned */
 char *kg_strndup(kg_arena *, const char *, size_t);
-char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3)));
+char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3), nonnull));
 
 /* Growing text buffer in plain malloc memory. */
 typedef struct kg_buf { char *p; size_t len, cap; } kg_buf;
 void kg_put(kg_buf *, const char *, size_t);
 void kg_puts(kg_buf *, const char *);
-void kg_putf(kg_buf *, const char *, ...) __attribute__((format(printf, 2, 3)));
+void kg_putf(kg_buf *, const char *, ...) __attribute__((format(printf, 2, 3), nonnull));
 void kg_buf_free(kg_buf *);
 
 /* ---- diagnostics (diag.c): file:line:col: error: text, the source line and a caret; 20 shown, then a count ---- */

@@ -52,7 +52,7 @@ static void read_axis(kg_spec *sp, const kg_value *v, const char *key, void *arg
         job->ok = false;
         return;
     }
-    own.what = kg_printf(sp->cx->arena, "%s.%s", job->sweep->schedule, key);
+    own.what = kg_printf(sp->cx->arena, "%s.%s", v->what, key);
     bool list = lua_istable(L, -1);
     if (list && !kg_spec_list(sp, &own, &n, "whole numbers")) n = 0;
     struct kg_axis axis = {.name = kg_strndup(sp->cx->arena, key, strlen(key)),
