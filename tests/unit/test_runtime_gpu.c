@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+// The GPU path without a GPU: a stand-in driver (fake_driver.c), found as libcuda.so.1 and libamdhip64.so.6 through
+// LD_LIBRARY_PATH, records what libkiln does and fails where the test wants it to.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <kiln_args.h>
+#include "fake_driver.h"
+#include "runtime_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static size_t allocations;
+#else
+static _Thread_local size_t allocations;
+void *__libc_malloc(size_t);
+void *malloc(size_t size)
+{
+    allocations++;
+    return __libc_malloc(size);
+}
+#endif
+
+static fake_state *fake, fresh;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_folder();
+    install_fixture("host", "libkiln-host.so");
+    install_fixture("sm90", "libkiln-sm_90a.so");
+    install_fixture("gfx942", "libkiln-gfx942.so");
+    void *dl = dlopen("libcuda.so.1", RTLD_NOW);
+    fake = dl ? dlsym(dl, "fake_record") : NULL;
+    if (!fake) return -1;
+    fresh = *fake;
+    return 0;
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    *fake = fresh;
+    return 0;
+}
+
+static const char *target_of(kiln_ctx *ctx)
+{
+    static kiln_device_info dev;
+    dev.struct_size = sizeof dev;
+    assert_ok(kiln_device_describe(ctx, &dev));
+    return dev.target;
+}
+
+/* ---- which device ---- */
+
+static void test_detection(void **state)
+{
+    (void)state;
+    kiln_device_info dev = { .struct_size = sizeof dev };
+    kiln_ctx *ctx = open_ctx("nvidia");
+    assert_ok(kiln_device_describe(ctx, &dev));
+    assert_string_equal(dev.name, "Fake GPU 0");
+    assert_string_equal(dev.vendor, "nvidia");
+    assert_string_equal(dev.target, "sm_90a");
+    assert_int_equal(dev.units, 132);
+    assert_int_equal(dev.memory, 1u << 30);
+    assert_int_equal(dev.l2, 50 << 20);
+    kiln_close(ctx);
+    assert_int_equal(fake->retained, 1);
+    assert_int_equal(fake->released, 1);
+    for (int old = 0; old < 2; old++) {
+        fake->old_properties = old; /* the struct's layout differs between versions */
+        ctx = open_ctx("amd:0");
+        assert_string_equal(target_of(ctx), "gfx942");
+        kiln_close(ctx);
+    }
+    ctx = open_ctx(NULL); /* the best there is */
+    assert_string_equal(target_of(ctx), "sm_90a");
+    kiln_close(ctx);
+    fake->major = 8; /* no module for sm_86: AMD's comes next */
+    fake->minor = 6;
+    ctx = open_ctx(NULL);
+    assert_string_equal(target_of(ctx), "gfx942");
+    kiln_close(ctx);
+    fake->arch[0] = "gfx1030";
+    ctx = open_ctx(NULL);
+    assert_string_equal(target_of(ctx), "host");
+    kiln_close(ctx);
+    fake->arch[0] = NULL;
+    ctx = open_ctx("amd");
+    assert_string_equal(target_of(ctx), "");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=1 k=1");
+    const kiln_kernel *k;
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED, "and no target fits this device (Fake GPU 0)");
+    kiln_close(ctx);
+    ctx = open_ctx("nvidia"); /* asked for by name: opened, though nothing is compiled for it */
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED, "run `make instances TARGETS=sm_86`");
+    kiln_close(ctx);
+}
+
+static void test_devices_that_are_not_there(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx;
+    kiln_config config = test_config("nvidia:3");
+    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "nvidia:3 is not there: devices 0 to 0 are");
+    fake->devices = 0;
+    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "there is a driver for nvidia, but no device");
+    fake->devices = 3;
+    fake->arch[2] = "gfx90a";
+    config = test_config("amd:2");
+    assert_ok(kiln_open(&ctx, &config));
+    assert_string_equal(target_of(ctx), "gfx90a");
+    kiln_close(ctx);
+    fake->fail = "cuDevicePrimaryCtxRetain";
+    fake->fail_code = 2;
+    config = test_config("nvidia");
+    assert_error(kiln_open(&ctx, &config), KILN_NO_MEMORY, "making a context: CUDA error 2: made-up error");
+    fake->fail_code = 999;
+    assert_error(kiln_open(&ctx, &config), KILN_DRIVER, "CUDA error 999: unknown");
+    assert_null(ctx);
+    fake->fail = "cuDeviceGetAttribute";
+    assert_status(kiln_open(&ctx, &config), KILN_DRIVER);
+}
+
+/* ---- launching ---- */
+
+static kiln_args arguments(void)
+{
+    /* Never dereferenced: made-up addresses, far apart. */
+    return (kiln_args){ .struct_size = sizeof(kiln_args), .a = (void *)0x100000000, .b = { (void *)0x200000000 },
+                        .d = { (void *)0x300000000 }, .e = (void *)0x400000000, .workspace = (void *)0x500000000,
+                        .workspace_size = 1 << 30 };
+}
+
+static const kiln_kernel *find(kiln_ctx *ctx, const kiln_problem *p)
+{
+    const kiln_kernel *k;
+    assert_ok(kiln_find(ctx, p, &k));
+    return k;
+}
+
+static void test_plain_launch(void **state)
+{
+    (void)state;
+    static const char *const device[] = { "nvidia", "amd" };
+    for (int i = 0; i < 2; i++) {
+        reset(NULL);
+        kiln_ctx *ctx = open_ctx(device[i]);
+        const kiln_problem p = problem("axpby f32,f32,f32 rrr m=33 n=17 k=9 batch=3 sb=broadcast lda=12 ldd.c=20");
+        kiln_args args = arguments();
+        args.scalars[0] = 1.5f;
+        args.scalars[1] = -2;
+        assert_ok(kiln_launch(ctx, find(ctx, &p), &p, &args, (void *)0x77));
+        assert_int_equal(fake->launches, 1);
+        const fake_launch *l = &fake->launch[0];
+        assert_int_equal(l->grid[0], 3);
+        assert_int_equal(l->grid[1], 2);
+        assert_int_equal(l->grid[2], 3);
+        assert_int_equal(l->block[0], 256);
+        assert_int_equal(l->lds, 1024);
+        assert_ptr_equal(l->stream, (void *)0x77);
+        assert_string_equal(l->function, "fixture_kernel");
+        kiln_gemm_args g;
+        memcpy(&g, l->args, sizeof g);
+        assert_ptr_equal(g.a, args.a);
+        assert_ptr_equal(g.b[0], args.b[0]);
+        assert_ptr_equal(g.d[0], args.d[0]);
+        assert_ptr_equal(g.e, args.e);
+        assert_int_equal(g.m * 10000 + g.n * 100 + g.k, 331709);
+        assert_int_equal(g.batch, 3);
+        assert_int_equal(g.lda, 12);
+        assert_int_equal(g.ldb, 17);
+        assert_int_equal(g.ldd[0], 20);
+        assert_int_equal(g.stride_a, 33 * 12);
+        assert_int_equal(g.stride_b, 0);
+        assert_int_equal(g.stride_e, 33 * 17);
+        assert_int_equal(g.stride_d[0], 33 * 20);
+        assert_true(g.s[0] == 1.5f && g.s[1] == -2);
+        assert_int_equal(g.units, 132);
+        assert_int_equal(fake->loads, 1);
+        kiln_close(ctx);
+        assert_int_equal(fake->unloads, 1);
+    }
+}
+
+static void test_clusters_and_maps(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 lda=72 batch=2 sb=broadcast align=256");
+    kiln_args args = arguments();
+    const kiln_kernel *k = find(ctx, &p);
+    assert_says(kr_kernel_name(k), "wide_128");
+    assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    const fake_launch *l = &fake->launch[0];
+    assert_int_equal(l->cluster[0], 2);
+    assert_int_equal(l->cluster[1], 1);
+    assert_int_equal(l->lds, 160 * 1024);
+    assert_int_equal(fake->function_attribute[8], 232448 - 1000); /* all the shared memory there is */
+    assert_int_equal(fake->function_attribute[14], 1);
+    assert_int_equal(fake->maps, 2);
+    const fake_map *a = &fake->map[0], *b = &fake->map[1];
+    assert_int_equal(a->type, 7);
+    assert_int_equal(a->rank, 3);
+    assert_ptr_equal(a->base, args.a);
+    assert_int_equal(a->dim[0], 64);
+    assert_int_equal(a->dim[1], 500);
+    assert_int_equal(a->dim[2], 2);
+    assert_int_equal(a->stride[0], 72 * 4);
+    assert_int_equal(a->stride[1], 500 * 72 * 4);
+    assert_int_equal(a->box[0] * 1000 + a->box[1], 64128); /* kiln_map: swizzle comes before the box */
+    assert_int_equal(b->dim[1], 300); /* columns of B */
+    assert_int_equal(b->dim[2], 1);   /* one for all batches */
+    assert_int_equal(l->map[1][0], 1); /* the second map is the second of the parameter */
+    assert_int_equal(l->map[0][15] >> 56, 0x77);
+    /* K = 0: maps of nothing are zero. */
+    kiln_problem empty = p;
+    empty.k = 0;
+    args.a = NULL;
+    args.b[0] = NULL;
+    memset(fake->launch[1].map, 0xff, sizeof fake->launch[1].map);
+    assert_ok(kiln_launch(ctx, k, &empty, &args, NULL));
+    assert_int_equal(fake->maps, 2);
+    assert_int_equal(fake->launch[1].map[0][0] | fake->launch[1].map[1][15], 0);
+    args = arguments();
+    fake->fail = "cuTensorMapEncodeTiled";
+    fake->fail_code = 1;
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, "wide_128: CUDA error 1");
+    fake->fail = "cuLaunchKernelEx";
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, "wide_128: CUDA error 1");
+    kiln_close(ctx);
+    ctx = open_ctx("amd"); /* no tensor maps there */
+    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_NOT_SUPPORTED, "needs tensor maps");
+    kiln_close(ctx);
+}
+
+static void test_two_stages(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("amd");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=100 n=100 k=2048");
+    const kiln_args args = arguments();
+    assert_ok(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
+    assert_int_equal(fake->launches, 2);
+    assert_string_equal(fake->launch[0].function, "fixture_kernel");
+    assert_string_equal(fake->launch[1].function, "fixture_kernel_2");
+    assert_int_equal(fake->launch[1].grid[0], 7);
+    assert_int_equal(fake->launch[1].block[0], 64);
+    kiln_gemm_args g;
+    memcpy(&g, fake->launch[1].args, sizeof g);
+    assert_ptr_equal(g.workspace, args.workspace);
+    const kiln_problem none = problem("bias_relu f32,f32,f32 rcr m=100 n=0 k=2048");
+    assert_ok(kiln_launch(ctx, find(ctx, &none), &none, &args, NULL));
+    assert_int_equal(fake->launches, 2);
+    kiln_close(ctx);
+}
+
+static void test_capture(void **state)
+{
+    (void)state;
+    static const char *const device[] = { "nvidia", "amd" };
+    for (int i = 0; i < 2; i++) {
+        reset(NULL);
+        kiln_ctx *ctx = open_ctx(device[i]);
+        const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3");
+        const kiln_args args = arguments();
+        void *stream, *graph;
+        double seconds;
+        assert_ok(kiln_stream_create(ctx, &stream));
+        assert_error(kiln_graph_begin(ctx, NULL), KILN_INVALID, "kiln_stream_create");
+        assert_ok(kiln_graph_begin(ctx, stream));
+        assert_int_equal(fake->capturing, 1);
+        fake->capture_mode = 1; /* the capture's; loading code must run relaxed and put it back */
+        assert_ok(kiln_launch(ctx, find(ctx, &p), &p, &args, stream));
+        assert_int_equal(fake->worst_mode_at_load, -1);
+        assert_int_equal(fake->loads, 1);
+        assert_int_equal(fake->capture_mode, 1);
+        assert_ok(kiln_graph_end(ctx, stream, &graph));
+        assert_ok(kiln_graph_replay(ctx, graph, stream, &seconds));
+        assert_true(seconds == 0.002);
+        assert_ok(kiln_graph_replay(ctx, graph, stream, NULL));
+        assert_int_equal(fake->graph_launches, 2);
+        assert_ok(kiln_graph_destroy(ctx, graph));
+        assert_ok(kiln_graph_begin(ctx, stream));
+        fake->fail = i ? "hipGraphInstantiate" : "cuGraphInstantiateWithFlags";
+        fake->fail_code = 2;
+        assert_error(kiln_graph_end(ctx, stream, &graph), KILN_NO_MEMORY, "kiln_graph_end");
+        assert_null(graph);
+        assert_ok(kiln_stream_destroy(ctx, stream));
+        kiln_close(ctx);
+    }
+}
+
+static void test_loading_fails(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"), q = problem("swiglu f32,f32,f32 rcr m=3 n=3 k=3");
+    kiln_args args = arguments();
+    args.b[1] = (void *)0x600000000;
+    fake->fail = "cuModuleLoadData";
+    fake->fail_code = 200;
+    fake->capture_mode = 1;
+    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_BAD_MODULE,
+                 "sm_90a/axpby/f32_f32_f32/rrr/plain_16: CUDA error 200: made-up image error");
+    assert_int_equal(fake->capture_mode, 1);
+    fake->fail = NULL; /* neither this kernel nor another one is spoilt by it */
+    assert_ok(kiln_launch(ctx, find(ctx, &q), &q, &args, NULL));
+    assert_ok(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
+    kiln_close(ctx);
+    ctx = open_ctx("nvidia");
+    fake->fail = "cuModuleGetFunction";
+    fake->fail_code = 500;
+    fake->unloads = 0;
+    assert_error(kiln_prepare(ctx, find(ctx, &p)), KILN_DRIVER, "CUDA error 500");
+    assert_int_equal(fake->unloads, 1); /* nothing is left loaded */
+    kiln_close(ctx);
+}
+
+static void test_damaged_code(void **state)
+{
+    (void)state;
+    bytes b = sealed_fixture("sm90");
+    uint8_t *mark = memmem(b.p, b.size, FIXTURE_CODE_MARK, sizeof FIXTURE_CODE_MARK);
+    assert_non_null(mark);
+    mark[16 + 64 * 6 + 5] ^= 4; /* axpby's object; its place is not in the seal's hash */
+    write_bytes("libkiln-sm_90a.so", b.p, b.size);
+    kiln_ctx *ctx = open_ctx("nvidia");
+    assert_null(kiln_refused_at(ctx, 0));
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"), q = problem("bias_relu f32,f32,f32 rcr m=3 n=3 k=3");
+    const kiln_args args = arguments();
+    const int loads = fake->loads;
+    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_BAD_MODULE,
+                 "sm_90a/axpby/f32_f32_f32/rrr/plain_16: its code object in libkiln-sm_90a.so is damaged");
+    assert_int_equal(fake->loads, loads); /* the driver never sees it */
+    assert_ok(kiln_launch(ctx, find(ctx, &q), &q, &args, NULL));
+    kiln_close(ctx);
+    free(b.p);
+    install_fixture("sm90", "libkiln-sm_90a.so");
+}
+
+static void test_every_call_may_fail(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3");
+    const kiln_args args = arguments();
+    void *x = NULL;
+    char byte = 0;
+    assert_ok(kiln_malloc(ctx, 10, &x));
+    assert_ok(kiln_upload(ctx, x, &byte, 1));
+    fake->fail_code = 700;
+#define FAILS(name, call) \
+    do { \
+        fake->fail = name; \
+        assert_error(call, KILN_DRIVER, "CUDA error 700: made-up error"); \
+        fake->fail = NULL; \
+    } while (0)
+    FAILS("cuLaunchKernel", kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
+    FAILS("cuCtxGetCurrent", kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
+    FAILS("cuCtxPushCurrent_v2", kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
+    FAILS("cuMemcpyHtoDAsync_v2", kiln_upload(ctx, x, &byte, 1));
+    FAILS("cuMemcpyDtoHAsync_v2", kiln_download(ctx, &byte, x, 1));
+    FAILS("cuStreamSynchronize", kiln_upload(ctx, x, &byte, 1));
+    FAILS("cuStreamSynchronize", kiln_synchronize(ctx, NULL));
+    FAILS("cuStreamCreate", kiln_stream_create(ctx, &(void *){ NULL }));
+    FAILS("cuStreamBeginCapture_v2", kiln_graph_begin(ctx, x));
+    FAILS("cuMemFree_v2", kiln_free(ctx, x));
+    FAILS("cuMemAlloc_v2", kiln_malloc(ctx, 10, &(void *){ NULL }));
+    fake->fail_code = 2;
+    fake->fail = "cuMemAlloc_v2";
+    assert_status(kiln_malloc(ctx, 10, &(void *){ NULL }), KILN_NO_MEMORY);
+    fake->fail = NULL;
+    assert_ok(kiln_free(ctx, x));
+    kiln_close(ctx);
+}
+
+/* The caller's current device is left as it was. */
+static void test_current_device(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    fake->current = (void *)0x1234;
+    void *p;
+    assert_ok(kiln_malloc(ctx, 8, &p));
+    assert_int_equal(fake->pushes, 1);
+    assert_int_equal(fake->pops, 1);
+    assert_ptr_equal(fake->current, (void *)0x1234);
+    fake->current = ctx->device->context; /* already current: nothing to switch */
+    assert_ok(kiln_free(ctx, p));
+    assert_int_equal(fake->pushes, 1);
+    kiln_close(ctx);
+    fake->devices = 2;
+    fake->arch[1] = "gfx942";
+    ctx = open_ctx("amd:1");
+    fake->set_device = 0;
+    assert_ok(kiln_malloc(ctx, 8, &p));
+    assert_ok(kiln_free(ctx, p));
+    assert_int_equal(fake->set_device, 0);
+    kiln_close(ctx);
+}
+
+static void test_launch_allocates_nothing(void **state)
+{
+    (void)state;
+    static const char *const text[] = { "axpby f32,f32,f32 rrr m=3 n=3 k=3",
+                                        "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=256" };
+    kiln_ctx *ctx = open_ctx("nvidia");
+    for (int i = 0; i < 2; i++) {
+        const kiln_problem p = problem(text[i]);
+        const kiln_args args = arguments();
+        const kiln_kernel *k = find(ctx, &p);
+        assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+        const size_t before = allocations;
+        const int synchronized = fake->calls;
+        for (int n = 0; n < 50; n++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+        assert_int_equal(allocations, before);
+        /* Making the context current, a map per operand, the launch: nothing that waits. */
+        assert_int_equal(fake->calls - synchronized, 50 * (i ? 5 : 3));
+    }
+    kiln_close(ctx);
+}
+
+static kiln_ctx *shared;
+static void *first_launch(void *arg)
+{
+    kiln_problem p;
+    const kiln_kernel *k;
+    const kiln_args args = arguments();
+    const bool ok = kiln_problem_parse("axpby f32,f32,f32 rrr m=3 n=3 k=3", &p) == KILN_OK &&
+                    kiln_find(shared, &p, &k) == KILN_OK && kiln_prepare(shared, k) == KILN_OK;
+    (void)args;
+    *(bool *)arg = ok;
+    return NULL;
+}
+
+/* Eight threads load one kernel at once: it is loaded once. */
+static void test_concurrent_first_use(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        reset(NULL);
+        shared = open_ctx("amd");
+        pthread_t id[8];
+        bool ok[8];
+        for (int i = 0; i < 8; i++) pthread_create(&id[i], NULL, first_launch, &ok[i]);
+        for (int i = 0; i < 8; i++) pthread_join(id[i], NULL);
+        for (int i = 0; i < 8; i++) assert_true(ok[i]);
+        assert_int_equal(fake->loads, 1);
+        kiln_close(shared);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = getenv("LD_LIBRARY_PATH");
+    const char *folder = KILN_TEST_BUILD "/tests/fake";
+    (void)argc;
+    if (!path || strncmp(path, folder, strlen(folder)) != 0) { /* the linker reads it when a program starts */
+        setenv("LD_LIBRARY_PATH", folder, 1);
+        execv("/proc/self/exe", argv);
+        return 1;
+    }
+#define TEST(f) cmocka_unit_test_setup(f, reset)
+    const struct CMUnitTest tests[] = {
+        TEST(test_detection), TEST(test_devices_that_are_not_there), TEST(test_plain_launch), TEST(test_clusters_and_maps),
+        TEST(test_two_stages), TEST(test_capture), TEST(test_loading_fails), TEST(test_damaged_code),
+        TEST(test_every_call_may_fail), TEST(test_current_device), TEST(test_launch_allocates_nothing),
+        TEST(test_concurrent_first_use),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
