@@ -55,14 +55,11 @@ int kt_occupancy_of(const char *target, const kt_resources *r, long long lds, lo
         o->waves = (int)(m->registers / registers);
         o->limit = "registers";
     }
+    const long long of_group = threads > 0 && threads <= 4096 ? (threads + wave - 1) / wave : 0;
     const long long need = round_up(lds > 0 ? lds : 0, m->lds_block) + m->lds_extra;
-    if (threads > 0 && threads <= 4096 && need > 0) {
-        const long long of_group = (threads + wave - 1) / wave, groups = m->lds / need;
-        const long long waves = (groups * of_group + m->simds - 1) / m->simds;
-        if (waves < o->waves) {
-            o->waves = (int)waves;
-            o->limit = "LDS";
-        }
-    }
+    if (!of_group) return 1;
+    const long long fit = (long long)o->waves * m->simds / of_group, groups = need > 0 ? m->lds / need : fit;
+    if (groups < fit) o->limit = "LDS";
+    o->waves = (int)(((groups < fit ? groups : fit) * of_group + m->simds - 1) / m->simds); /* whole workgroups only */
     return 1;
 }
