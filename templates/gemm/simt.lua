@@ -17,16 +17,17 @@ local function chunk(elements, contiguous, threads, bytes)
   return n
 end
 
+-- Four bytes of A times four of B in one instruction.
+local function dot4(types)
+  return types.acc.name == "i32" and types.mul_a.name == "i8" and types.mul_b.name == "i8"
+end
+
 return schedule {
   family = "gemm",
   title = "portable vector-unit kernel: any size, stride and alignment",
   supports = function(target, op, types, layout)
     if target.vendor == "host" then return nil, "needs a GPU" end
-    local acc, a, b = types.acc.name, types.mul_a.name, types.mul_b.name
-    if acc == "i32" and not (a == b and (a == "i8" or a == "i32")) then
-      return nil, "products of floating-point numbers cannot be summed in i32"
-    end
-    if acc ~= "i32" and acc ~= "f32" then return nil, "sums are f32 or i32" end
+    if types.acc.name == "i32" and not dot4(types) then return nil, "products of floating-point numbers cannot be summed in i32" end
     return true
   end,
   tunables = {
@@ -42,7 +43,7 @@ return schedule {
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
-    t.pack = types.acc.name == "i32" and types.mul_a.name == "i8" and 4 or 1 -- elements along K in a word of LDS
+    t.pack = dot4(types) and 4 or 1 -- elements along K in a word of LDS
     t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bytes)
     t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bytes)
     t.loads_a = t.m * t.k // (t.threads * t.chunk_a)
@@ -72,13 +73,10 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local large = { m = 128, n = 128 // op.products, k = 16, tm = 8, tn = 8 // op.products, split_k = 1 }
-    if types.acc.name == "i32" and types.mul_a.name == "i32" then -- a 32-bit integer product takes several instructions
-      large = { m = 64, n = 64 // op.products, k = 16, tm = 4, tn = 4 // op.products, split_k = 1 }
-    end
+    local n, i8 = op.products, dot4(types)
     return {
-      large,
-      { m = 16, n = 64 // op.products, k = 32, tm = 2, tn = 4 // op.products, split_k = 8 },
+      { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 },
+      { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 }, -- few rows: K keeps the machine busy
     }
   end,
   name = function(t)
