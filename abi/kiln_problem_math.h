@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT
 // Arithmetic of a schedule's problem-time functions once lowered to C: Lua's meaning of // and %, 64-bit integers
-// that note an overflow instead of wrapping, and doubles for the cost model.  Division by zero gives 0.
+// that become and stay KILN_TOO_LARGE instead of wrapping, and doubles for the cost model.  Division by zero gives 0.
 #ifndef KILN_PROBLEM_MATH_H
 #define KILN_PROBLEM_MATH_H
 #include <stdint.h>
 
-static inline int64_t kiln_i_add(int64_t x, int64_t y, int *over)
+#define KILN_TOO_LARGE INT64_MAX /* compares as what it says: min() may still bring it back into range */
+
+static inline int64_t kiln_i_add(int64_t x, int64_t y)
 {
     int64_t r;
-    *over |= __builtin_add_overflow(x, y, &r);
-    return r;
+    return __builtin_add_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
 }
 
-static inline int64_t kiln_i_sub(int64_t x, int64_t y, int *over)
+static inline int64_t kiln_i_sub(int64_t x, int64_t y)
 {
     int64_t r;
-    *over |= __builtin_sub_overflow(x, y, &r);
-    return r;
+    return __builtin_sub_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
 }
 
-static inline int64_t kiln_i_mul(int64_t x, int64_t y, int *over)
+static inline int64_t kiln_i_mul(int64_t x, int64_t y)
 {
     int64_t r;
-    *over |= __builtin_mul_overflow(x, y, &r);
-    return r;
+    return __builtin_mul_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
 }
 
-static inline int64_t kiln_i_div(int64_t x, int64_t y, int *over)
+static inline int64_t kiln_i_div(int64_t x, int64_t y)
 {
     if (y == 0) return 0;
-    if (y == -1) return kiln_i_sub(0, x, over);
+    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1) return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
 static inline int64_t kiln_i_mod(int64_t x, int64_t y)
 {
+    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE) return KILN_TOO_LARGE;
     if (y == 0 || y == -1) return 0;
     int64_t r = x % y;
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-static inline int64_t kiln_i_ceil_div(int64_t x, int64_t y, int *over)
+static inline int64_t kiln_i_ceil_div(int64_t x, int64_t y)
 {
     if (y == 0) return 0;
-    if (y == -1) return kiln_i_sub(0, x, over);
+    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1) return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
     return x / y + (x % y != 0 && (x < 0) == (y < 0));
 }
 
@@ -51,14 +51,14 @@ static inline int64_t kiln_i_min(int64_t x, int64_t y) { return x < y ? x : y; }
 static inline int64_t kiln_i_max(int64_t x, int64_t y) { return x > y ? x : y; }
 
 /* A grid, block or LDS size: what does not fit becomes UINT32_MAX, which no device takes. */
-static inline uint32_t kiln_i_u32(int64_t x, int over)
+static inline uint32_t kiln_i_u32(int64_t x)
 {
-    return over || x < 0 || x > (int64_t)UINT32_MAX ? UINT32_MAX : (uint32_t)x;
+    return x < 0 || x > (int64_t)UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-static inline uint64_t kiln_i_bytes(int64_t x, int over)
+static inline uint64_t kiln_i_bytes(int64_t x)
 {
-    return over ? UINT64_MAX : x < 0 ? 0 : (uint64_t)x;
+    return x == KILN_TOO_LARGE ? UINT64_MAX : x < 0 ? 0 : (uint64_t)x;
 }
 
 /* Without libm's floor, which baseline x86-64 calls out of line. */

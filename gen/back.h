@@ -19,14 +19,14 @@ enum {
     X(CONST, 0, "", NULL)                                                                   \
     X(P, 0, "", NULL)                                                                       \
     X(T, 0, "", NULL)                                                                       \
-    X(ADD, 2, "kiln_i_add(%0, %1, &over)", "(%0 + %1)")                                     \
-    X(SUB, 2, "kiln_i_sub(%0, %1, &over)", "(%0 - %1)")                                     \
-    X(MUL, 2, "kiln_i_mul(%0, %1, &over)", "(%0 * %1)")                                     \
+    X(ADD, 2, "kiln_i_add(%0, %1)", "(%0 + %1)")                                     \
+    X(SUB, 2, "kiln_i_sub(%0, %1)", "(%0 - %1)")                                     \
+    X(MUL, 2, "kiln_i_mul(%0, %1)", "(%0 * %1)")                                     \
     X(DIV, 2, "", "kiln_r_div(%0, %1)")                                                     \
-    X(FLOOR_DIV, 2, "kiln_i_div(%0, %1, &over)", "kiln_r_floor_div(%0, %1)")                \
+    X(FLOOR_DIV, 2, "kiln_i_div(%0, %1)", "kiln_r_floor_div(%0, %1)")                \
     X(MOD, 2, "kiln_i_mod(%0, %1)", "kiln_r_mod(%0, %1)")                                   \
-    X(CEIL_DIV, 2, "kiln_i_ceil_div(%0, %1, &over)", "kiln_r_ceil_div(%0, %1)")             \
-    X(NEG, 1, "kiln_i_sub(0, %0, &over)", "(-%0)")                                          \
+    X(CEIL_DIV, 2, "kiln_i_ceil_div(%0, %1)", "kiln_r_ceil_div(%0, %1)")             \
+    X(NEG, 1, "kiln_i_sub(0, %0)", "(-%0)")                                          \
     X(MIN, 2, "kiln_i_min(%0, %1)", "kiln_r_min(%0, %1)")                                   \
     X(MAX, 2, "kiln_i_max(%0, %1)", "kiln_r_max(%0, %1)")                                   \
     X(SELECT, 3, "(%0 ? %1 : %2)", NULL)                                                    \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A schedule's problem-time functions (problem_rules, launch, workspace, cost), traced on one target and written as the
-// bodies of the C functions in kiln_schedule.  Integers note an overflow, which then reads as "too large"; the cost is
-// computed in doubles throughout.
+// bodies of the C functions in kiln_schedule.  Integers that overflow read as "too large"; the cost is computed in doubles
+// throughout.
 #include "back.h"
 #include "../abi/kiln_problem_math.h"
 #include <lauxlib.h>
@@ -53,7 +53,6 @@ static const char *finish(trace *w, kg_buf *b)
 {
     const char *text = kg_strndup(w->cx->arena, b->p ? b->p : "", b->len);
     kg_buf out = {0};
-    if (strstr(text, "&over")) kg_puts(&out, "    int over = 0;\n");
     if (!strstr(text, "p->")) kg_puts(&out, "    (void)p;\n");
     if (!strstr(text, "t[")) kg_puts(&out, "    (void)t;\n");
     kg_puts(&out, text);
@@ -165,7 +164,6 @@ static void use_value(void *arg, kg_value *v, int i, const char *name)
     kg_lower_use(arg, v);
 }
 
-/* Every symbolic size is computed first: `over` must be final when the first of them is converted. */
 static void put_value(void *arg, kg_value *v, int i, const char *name)
 {
     (void)i;
@@ -183,7 +181,7 @@ static void put_size(void *arg, kg_value *v, int i, const char *name)
     const char *end = name + strlen(name) - 1;
     bool lds = name[0] == 'l';
     if (!lds && *end == 'x') kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
-    if (v->symbolic) kg_putf(l->out, "kiln_i_u32(%s, over)", name);
+    if (v->symbolic) kg_putf(l->out, "kiln_i_u32(%s)", name);
     else kg_lower_text(l, v);
     kg_puts(l->out, lds ? " };\n" : *end == 'z' ? " }, " : ", ");
 }
@@ -213,16 +211,7 @@ static const char *trace_plan(trace *w)
     each_value(st, n, put_value, &l);
     if (s->stages_slot < 0) kg_putf(&b, "    out->stages = %zu;\n", n);
     else kg_putf(&b, "    out->stages = (uint32_t)t[%d] <= %zu ? (uint32_t)t[%d] : %zu;\n", s->stages_slot, n, s->stages_slot, n);
-    size_t before = b.len;
     each_value(st, n, put_size, &l);
-    /* Sizes may all be plain sums of nothing that overflows. */
-    if (strstr(b.p + before, ", over)") && !strstr(b.p, "&over")) {
-        kg_buf with = {0};
-        kg_puts(&with, "    const int over = 0;\n");
-        kg_put(&with, b.p, b.len);
-        kg_buf_free(&b);
-        b = with;
-    }
     return finish(w, &b);
 }
 
@@ -244,13 +233,9 @@ static const char *trace_number(trace *w, int ref, const char *what, bool real)
     kg_lower_begin(w->cx, &l, w->syms, real, &b);
     kg_lower_use(&l, &v);
     kg_lower_vars(&l, &v);
-    if (real) kg_puts(&b, "    return ");
-    else if (v.symbolic) kg_puts(&b, "    const int64_t bytes = ");
-    else kg_puts(&b, "    return kiln_i_bytes(");
+    kg_puts(&b, real ? "    return " : "    return kiln_i_bytes(");
     kg_lower_text(&l, &v);
-    if (real) kg_puts(&b, ";\n");
-    else if (v.symbolic) kg_putf(&b, ";\n    return kiln_i_bytes(bytes, %s);\n", strstr(b.p, "&over") ? "over" : "0");
-    else kg_puts(&b, ", 0);\n");
+    kg_puts(&b, real ? ";\n" : ");\n");
     return finish(w, &b);
 }
 

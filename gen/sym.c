@@ -327,7 +327,6 @@ int64_t kg_sym_evaluate(const kg_syms *s, const kg_value *v, const kiln_shape *p
 #undef X
     };
     int64_t of[KG_SYM_MAX];
-    int over = 0;
     of[0] = 0; /* what leaves name as operands */
     if (!v->symbolic) return (int64_t)v->number;
     for (size_t i = 0; i <= v->node; i++) { /* operands come first */
@@ -337,13 +336,13 @@ int64_t kg_sym_evaluate(const kg_syms *s, const kg_value *v, const kiln_shape *p
         case KG_S_CONST: of[i] = (int64_t)n->value; break;
         case KG_S_P: memcpy(&of[i], (const char *)p + field[n->index], sizeof of[i]); break;
         case KG_S_T: of[i] = t[n->index]; break;
-        case KG_S_ADD: of[i] = kiln_i_add(x, y, &over); break;
-        case KG_S_SUB: of[i] = kiln_i_sub(x, y, &over); break;
-        case KG_S_MUL: of[i] = kiln_i_mul(x, y, &over); break;
-        case KG_S_DIV: case KG_S_FLOOR_DIV: of[i] = kiln_i_div(x, y, &over); break;
+        case KG_S_ADD: of[i] = kiln_i_add(x, y); break;
+        case KG_S_SUB: of[i] = kiln_i_sub(x, y); break;
+        case KG_S_MUL: of[i] = kiln_i_mul(x, y); break;
+        case KG_S_DIV: case KG_S_FLOOR_DIV: of[i] = kiln_i_div(x, y); break;
         case KG_S_MOD: of[i] = kiln_i_mod(x, y); break;
-        case KG_S_CEIL_DIV: of[i] = kiln_i_ceil_div(x, y, &over); break;
-        case KG_S_NEG: of[i] = kiln_i_sub(0, x, &over); break;
+        case KG_S_CEIL_DIV: of[i] = kiln_i_ceil_div(x, y); break;
+        case KG_S_NEG: of[i] = kiln_i_sub(0, x); break;
         case KG_S_MIN: of[i] = kiln_i_min(x, y); break;
         case KG_S_MAX: of[i] = kiln_i_max(x, y); break;
         case KG_S_SELECT: of[i] = x ? y : z; break;

@@ -73,16 +73,19 @@ static const char *hole_end(const char *s, const char *end)
     return NULL;
 }
 
-/* Each hole is one whole expression: what would only make sense together with its surroundings is refused. */
+/* Each hole is one whole expression, in brackets and without: "1, 2" and "f) (x" are not. */
 static bool check_hole(kg_ctx *cx, kg_pos pos, const char *text)
 {
-    const char *chunk = kg_printf(cx->arena, "return (%s)", text);
-    bool good = luaL_loadbufferx(cx->T, chunk, strlen(chunk), "=@{}", "t") == LUA_OK;
-    if (!good) {
-        const char *why = lua_tostring(cx->T, -1), *after = why ? strstr(why, ": ") : NULL;
-        kg_error(cx, pos, "@{%s} is not an expression: %s", text, after ? after + 2 : "out of memory");
+    bool good = true;
+    for (int i = 0; good && i < 2; i++) {
+        const char *chunk = kg_printf(cx->arena, "return %s%s%s", i ? "" : "(", text, i ? "" : ")");
+        good = luaL_loadbufferx(cx->T, chunk, strlen(chunk), "=@{}", "t") == LUA_OK;
+        if (!good) {
+            const char *why = lua_tostring(cx->T, -1), *after = why ? strstr(why, ": ") : NULL;
+            kg_error(cx, pos, "@{%s} is not an expression: %s", text, after ? after + 2 : "out of memory");
+        }
+        lua_pop(cx->T, 1);
     }
-    lua_pop(cx->T, 1);
     return good;
 }
 
@@ -180,6 +183,7 @@ static tmpl *compile(kg_ctx *cx, const kg_schedule *s, const char *source)
     kg_buf text = {0};
     bool good = translate(cx, w, &text);
     if (good) {
+        if (text.p[text.len - 1] == '\n') text.len--; /* else Lua takes the end for a line of its own */
         lua_newtable(cx->T);
         good = kg_sandbox_load(cx, cx->T, w->source, text.p, text.len);
         if (good) w->function = luaL_ref(cx->T, LUA_REGISTRYINDEX);
