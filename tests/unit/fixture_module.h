@@ -133,7 +133,7 @@ static uint64_t split_workspace(const kiln_shape *s, const int32_t *t)
 
 static double cost(const kiln_shape *s, const int32_t *t)
 {
-    return (double)t[1] + (double)(s->m * s->n * s->k) * 1e-9;
+    return (double)t[1] + (double)s->m * (double)s->n * (double)s->k * 1e-9;
 }
 
 static const kiln_str slot_name[] = { S(slot_m), S(slot_cost) };
