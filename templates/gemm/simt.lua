@@ -101,17 +101,15 @@ return schedule {
   end,
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
-    local units = max(p.units, 1)
-    -- A unit runs several blocks at once, 512 threads of them before it is busy.
-    local together = max(512 // t.threads, 1)
-    local rounds = ceil_div(tiles, units * together)
+    local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
+    local together = max(512 // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units -- of a unit, per microsecond
-    -- Each word read from LDS is used tm or tn times; a vector unit reads about one while it multiplies four times.
+    -- A word read from LDS serves tm or tn products; reading one takes about as long as four multiplications.
     local reuse = 4 * t.tm * t.tn / (4 * (t.tm + t.products * t.tn) + t.tm * t.tn * t.products)
     local work = 2 * t.m * t.n * t.k * steps * t.products
-    local busy = rounds * together * work / (rate * min(reuse, 1))
-    local latency = rounds * steps * 1.2 -- a step waits for memory once
+    local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
+    local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
     local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
                  + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
