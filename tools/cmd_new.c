@@ -34,12 +34,27 @@ static const struct template { const char *name, *formula, *types, *body; } temp
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
+/* Words that generated code has a meaning for: kiln-gen refuses them as names, and tests compare the two lists. */
+static const char reserved[] =
+    " alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue "
+    "decltype default delete do double else enum explicit export extern false float for friend goto if inline int kiln "
+    "long main module mutable namespace new noexcept not nullptr operator or private protected public register requires "
+    "restrict return short signed sizeof static struct switch template this throw true try typedef typeid typename "
+    "typeof union unsigned using virtual void volatile while xor ";
+
 static int name_ok(const char *name)
 {
+    char word[KILN_NAME_MAX + 2];
     const size_t length = strlen(name);
-    if (length == 0 || length >= KILN_NAME_MAX) return 0;
-    if (name[0] < 'a' || name[0] > 'z') return 0;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+    if (length == 0 || length >= KILN_NAME_MAX || name[0] < 'a' || name[0] > 'z' ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length) {
+        kt_message("an op's name has 1 to %d letters a-z, digits and _, a letter first", KILN_NAME_MAX - 1);
+        return 0;
+    }
+    snprintf(word, sizeof word, " %s ", name);
+    if (!strstr(reserved, word)) return 1;
+    kt_message("'%s' is a reserved word", name);
+    return 0;
 }
 
 static const struct template *find_template(const char *name)
@@ -50,18 +65,26 @@ static const struct template *find_template(const char *name)
     return NULL;
 }
 
-static void write_instance(FILE *f, const char *name, const struct template *t)
+/* A path that can stand in a comment of one line. */
+static int printable(const char *path)
+{
+    for (; *path; path++)
+        if ((unsigned char)*path < ' ' || *path == 127) return 0;
+    return 1;
+}
+
+static void write_instance(FILE *f, const char *path, const char *name, const struct template *t)
 {
     fprintf(f,
             "-- E = %s\n"
-            "-- Check this file with `build/bin/kiln-gen --check %s.lua`, build it with `make instances`.\n"
+            "-- Check this file with `build/bin/kiln-gen --check %s`, build it with `make instances`.\n"
             "gemm \"%s\" {\n"
             "%s"
             "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, c = column-major\n"
             "%s"
             "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes than the schedule's own\n"
             "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k for `kiln verify --all`\n"
-            "}\n", t->formula, name, name, t->types, t->body);
+            "}\n", t->formula, printable(path) ? path : "FILE", name, t->types, t->body);
 }
 
 int cmd_new(const kt_options *o)
@@ -70,10 +93,7 @@ int cmd_new(const kt_options *o)
     const struct template *t = find_template(o->template ? o->template : "bias");
     char path[4096];
     if (!t) return EXIT_USAGE;
-    if (!name_ok(name)) {
-        kt_message("an op's name has 1 to %d letters a-z, digits and _, a letter first", KILN_NAME_MAX - 1);
-        return EXIT_USAGE;
-    }
+    if (!name_ok(name)) return EXIT_USAGE;
     if (snprintf(path, sizeof path, "%s/%s.lua", folder, name) >= (int)sizeof path) {
         kt_message("the folder's name is too long");
         return EXIT_USAGE;
@@ -84,7 +104,7 @@ int cmd_new(const kt_options *o)
         kt_message("%s: %s", path, strerror(errno));
         return EXIT_USAGE;
     }
-    write_instance(f, name, t);
+    write_instance(f, path, name, t);
     int failed = ferror(f);
     failed |= fclose(f) != 0;
     if (failed) {

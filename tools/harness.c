@@ -20,6 +20,7 @@ typedef struct buffer {
 } buffer;
 
 typedef struct sample { int64_t *at; int64_t count, of; } sample;
+typedef struct samples { sample batches, rows, cols; } samples;
 
 struct kh_case {
     kiln_ctx *ctx;
@@ -28,8 +29,8 @@ struct kh_case {
     buffer operand[KH_MAX_OPERANDS];
     char *e_image[RUNS], *scratch;
     unsigned char *inside;         /* of each element in E's span: belongs to E; NULL: all do */
-    sample batches, rows, cols;
-    double *lo, *hi;
+    samples compared;
+    double *lo, *hi;               /* of each element compared */
     kh_values values;
     char sampling[160];
 };
@@ -143,38 +144,40 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
         cols = clamped(elements / (double)(rows < 1024 ? rows : 1024), 32, cols);
         rows = clamped(elements / (double)cols, 32, rows);
     }
-    kiln_status status = sample_open(&c->batches, p->batch, batches, 0, state);
-    if (!status) status = sample_open(&c->rows, p->m, rows, o->tile_m, state);
-    if (!status) status = sample_open(&c->cols, p->n, cols, o->tile_n, state);
-    if (!status && (c->rows.count < p->m || c->cols.count < p->n || c->batches.count < p->batch))
+    samples *at = &c->compared;
+    kiln_status status = sample_open(&at->batches, p->batch, batches, 0, state);
+    if (!status) status = sample_open(&at->rows, p->m, rows, o->tile_m, state);
+    if (!status) status = sample_open(&at->cols, p->n, cols, o->tile_n, state);
+    if (!status && (at->rows.count < p->m || at->cols.count < p->n || at->batches.count < p->batch))
         snprintf(c->sampling, sizeof c->sampling, "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
-                 (long long)c->rows.count, (long long)p->m, (long long)c->cols.count, (long long)p->n,
-                 (long long)c->batches.count, (long long)p->batch, (unsigned long long)o->seed);
+                 (long long)at->rows.count, (long long)p->m, (long long)at->cols.count, (long long)p->n,
+                 (long long)at->batches.count, (long long)p->batch, (unsigned long long)o->seed);
     return status;
 }
 
 /* ---- expected values: a packed problem of the sampled rows and columns ---- */
-static void gather(const kh_case *c, const kh_operand *from, const char *source, const kh_operand *to, char *base)
+static void gather(const samples *at, const kh_operand *from, const char *source, const kh_operand *to, char *base)
 {
     for (int64_t b = 0; b < to->batch; b++)
         for (int64_t i = 0; i < to->rows; i++)
             for (int64_t j = 0; j < to->cols; j++) {
-                const int64_t row = from->role == KH_B ? i : c->rows.at[from->rows == 1 ? 0 : i];
-                const int64_t col = from->role == KH_A ? j : c->cols.at[from->cols == 1 ? 0 : j];
+                const int64_t row = from->role == KH_B ? i : at->rows.at[from->rows == 1 ? 0 : i];
+                const int64_t col = from->role == KH_A ? j : at->cols.at[from->cols == 1 ? 0 : j];
                 memcpy(base + (size_t)kh_place(to, b, i, j) * to->size,
-                       source + (size_t)kh_place(from, c->batches.at[b], row, col) * from->size, to->size);
+                       source + (size_t)kh_place(from, at->batches.at[b], row, col) * from->size, to->size);
             }
 }
 
 static void packed(kiln_tensor *t) { t->ld = t->batch_stride = t->align = 0; }
 
-static kiln_status expect(kh_case *c)
+/* Bounds of the elements at these places; the arrays have room for them. */
+static kiln_status expect(const kh_case *c, const samples *at, double *lo, double *hi)
 {
     kh_shape small;
     kiln_problem p = c->shape.problem;
     kiln_args args = c->args;
     char *base[KH_MAX_OPERANDS] = { 0 };
-    p.m = c->rows.count, p.n = c->cols.count, p.batch = c->batches.count;
+    p.m = at->rows.count, p.n = at->cols.count, p.batch = at->batches.count;
     packed(&p.a), packed(&p.b), packed(&p.e);
     for (int i = 0; i < KILN_MAX_D; i++) packed(&p.d[i]);
     kiln_status status = kh_shape_of(c->ctx, &p, &small);
@@ -186,18 +189,68 @@ static kiln_status expect(kh_case *c)
         else if (i == small.e) args.e = base[i];
         else {
             if (o->span)
-                gather(c, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o, base[i]);
+                gather(at, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o, base[i]);
             *kh_slot(&args, o) = base[i];
         }
     }
     args.workspace = NULL, args.workspace_size = 0;
-    const size_t count = (size_t)(p.m * p.n * p.batch);
-    c->lo = malloc((count + 1) * sizeof *c->lo);
-    c->hi = malloc((count + 1) * sizeof *c->hi);
-    if (!c->lo || !c->hi) status = KILN_NO_MEMORY;
-    if (!status && count) status = kiln_reference_bounds(&small.problem, &args, c->lo, c->hi);
+    if (!status && p.m && p.n) status = kiln_reference_bounds(&small.problem, &args, lo, hi);
     for (int i = 0; i < small.count; i++) free(base[i]);
     return status;
+}
+
+static kiln_status expect_compared(kh_case *c)
+{
+    const samples *at = &c->compared;
+    const size_t count = (size_t)(at->batches.count * at->rows.count * at->cols.count) + 1;
+    c->lo = malloc(count * sizeof *c->lo);
+    c->hi = malloc(count * sizeof *c->hi);
+    return c->lo && c->hi ? expect(c, at, c->lo, c->hi) : KILN_NO_MEMORY;
+}
+
+/* ---- scalars: of several settings the one under which a corner of E differs most, lest all of it saturates ---- */
+enum { CORNER = 8, SETTINGS = 16 };
+
+static int by_number(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static int distinct(double *values, int n)
+{
+    int kept = 0, count = 0;
+    for (int i = 0; i < n; i++)
+        if (isfinite(values[i])) values[kept++] = values[i];
+    qsort(values, (size_t)kept, sizeof *values, by_number);
+    for (int i = 0; i < kept; i++) count += !i || values[i] != values[i - 1];
+    return count;
+}
+
+static void shorten(sample *s, int64_t to)
+{
+    if (s->count > to) s->count = to;
+}
+
+static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
+{
+    samples corner = c->compared;
+    kiln_args best = c->args;
+    double lo[CORNER * CORNER], hi[CORNER * CORNER];
+    int most = -1;
+    shorten(&corner.batches, 1), shorten(&corner.rows, CORNER), shorten(&corner.cols, CORNER);
+    const int n = (int)(corner.batches.count * corner.rows.count * corner.cols.count);
+    const int settings = c->shape.op.nscalars == 0 ? 0 : c->shape.op.nscalars == 1 ? 4 : SETTINGS;
+    for (int i = 0; i < settings; i++) {
+        kh_fill_scalars(&c->shape, values, i, state, c->args.scalars);
+        const kiln_status status = expect(c, &corner, lo, hi);
+        if (status) return status;
+        for (int e = 0; e < n; e++) lo[e] += (hi[e] - lo[e]) / 2;
+        const int here = distinct(lo, n);
+        if (here > most) most = here, best = c->args;
+    }
+    c->args = best;
+    return KILN_OK;
 }
 
 /* ---- opening and closing ---- */
@@ -250,10 +303,10 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     c->args.struct_size = sizeof c->args;
     c->values = o.values;
     kiln_status status = kh_shape_of(ctx, problem, &c->shape);
-    if (!status) kh_fill_scalars(&c->shape, o.values, &state, c->args.scalars);
     if (!status) status = open_operands(c, o.values, &state);
     if (!status) status = choose_samples(c, &o, &state);
-    if (!status) status = expect(c);
+    if (!status) status = choose_scalars(c, o.values, &state);
+    if (!status) status = expect_compared(c);
     if (status) kh_case_close(c);
     else *out = c;
     return status;
@@ -265,7 +318,7 @@ void kh_case_close(kh_case *c)
     for (int i = 0; i < c->shape.count; i++) buffer_close(c->ctx, &c->operand[i]);
     for (int r = 0; r < RUNS; r++) free(c->e_image[r]);
     free(c->scratch), free(c->inside);
-    free(c->batches.at), free(c->rows.at), free(c->cols.at);
+    free(c->compared.batches.at), free(c->compared.rows.at), free(c->compared.cols.at);
     free(c->lo), free(c->hi);
     free(c);
 }
@@ -368,15 +421,16 @@ static void compare(const kh_case *c, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
     const char *image = c->e_image[0] + c->operand[c->shape.e].start;
+    const samples *at = &c->compared;
     char place[96] = "";
     double worst[3] = { 0, 0, 0 };
     r->bound_share = -1;
-    for (int64_t b = 0; b < c->batches.count; b++)
-        for (int64_t i = 0; i < c->rows.count; i++)
-            for (int64_t j = 0; j < c->cols.count; j++, r->checked++) {
+    for (int64_t b = 0; b < at->batches.count; b++)
+        for (int64_t i = 0; i < at->rows.count; i++)
+            for (int64_t j = 0; j < at->cols.count; j++, r->checked++) {
                 const double lo = c->lo[r->checked], hi = c->hi[r->checked];
-                const int64_t at = kh_place(e, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
-                const double got = kh_decode(e->dtype, image + (size_t)at * e->size);
+                const int64_t offset = kh_place(e, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
+                const double got = kh_decode(e->dtype, image + (size_t)offset * e->size);
                 const double share = share_of(got, lo, hi), error = fabs(got - (lo + (hi - lo) / 2));
                 const int largest = isfinite(error) && error > r->max_error;
                 if (largest) r->max_error = error;
@@ -386,7 +440,7 @@ static void compare(const kh_case *c, kh_result *r)
                 if (worse) r->bound_share = share;
                 if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
                 worst[0] = got, worst[1] = lo, worst[2] = hi;
-                place_text(place, sizeof place, c->batches.at[b], c->rows.at[i], c->cols.at[j]);
+                place_text(place, sizeof place, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
             }
     if (r->bound_share < 0) r->bound_share = 0;
     r->ok = !r->wrong && (c->values == KH_SPECIALS || !r->checked || r->free < r->checked);

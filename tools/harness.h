@@ -51,7 +51,7 @@ typedef enum kh_values {
 
 /* Writes an operand's elements to base[0 .. span); what lies between them is left alone. */
 void kh_fill(const kh_shape *, const kh_operand *, kh_values, uint64_t *state, void *base);
-void kh_fill_scalars(const kh_shape *, kh_values, uint64_t *state, float *scalars);
+void kh_fill_scalars(const kh_shape *, kh_values, int attempt, uint64_t *state, float *scalars);
 unsigned char kh_poison(kiln_dtype); /* the byte that fills what an input's reader must not use */
 
 /* ---- cases (harness.c) ---- */

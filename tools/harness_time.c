@@ -89,7 +89,7 @@ kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t se
     s->args[0].struct_size = sizeof *s->args;
     for (int i = 0; i < s->shape.count; i++)
         kh_fill(&s->shape, &s->shape.operand[i], KH_RANDOM, &seed, image + start[i]);
-    kh_fill_scalars(&s->shape, KH_RANDOM, &seed, s->args[0].scalars);
+    kh_fill_scalars(&s->shape, KH_RANDOM, 0, &seed, s->args[0].scalars);
     status = upload_sets(s, image, start, total);
 out:
     free(image);

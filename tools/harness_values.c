@@ -301,13 +301,14 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     if (values == KH_SPECIALS) fill_specials(o, state, base);
 }
 
-void kh_fill_scalars(const kh_shape *s, kh_values values, uint64_t *state, float *scalars)
+/* Which of a few magnitudes suits a scalar depends on where the epilogue has it: attempt, in base 4, says which to use. */
+void kh_fill_scalars(const kh_shape *s, kh_values values, int attempt, uint64_t *state, float *scalars)
 {
-    const double size = accumulator_size(s), range = formats[s->problem.e.dtype].is_float ? 2 : 48;
-    for (size_t i = 0; i < s->op.nscalars; i++) {
-        double v = uniform(state, 0.25, 1);
-        if (values == KH_INTEGERS) v = (double)(1 + kh_random(state) % 2);
-        else if (i == 0 && size > 8) v *= range / size;
-        scalars[i] = (float)v;
+    const double sum = accumulator_size(s), size = sum > 8 ? sum : 1;
+    const double range = formats[s->problem.e.dtype].is_float ? 2 : 96;
+    const double first[4] = { range / size, 1 / size, 1, range }, other[4] = { 1, range, 1 / size, range / size };
+    for (size_t i = 0; i < s->op.nscalars; i++, attempt /= 4) {
+        const double v = uniform(state, 0.5, 1) * (i ? other : first)[attempt % 4];
+        scalars[i] = (float)(values == KH_INTEGERS ? (double)(1 + kh_random(state) % 2) : v);
     }
 }

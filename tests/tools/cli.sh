@@ -101,6 +101,12 @@ for name in '' A 1x ../x 'a b' "a'b" a.lua é "$(printf 'a\nb')" "$(head -c 64 /
     refused() { exits 2 new --folder "$tmp/ops" -- "$name" && [ "$(find "$tmp/ops" -newer "$tmp/ops/taken.lua" | grep -vc 'ops$')" = 0 ]; }
     ok "new: name '$(printf '%.20q' "$name")' is refused" refused
 done
+reserved() {
+    words=$(sed -n '/^static const char \*const reserved/,/^};/s/"\([a-z]*\)",/\1/gp' gen/spec.c)
+    [ "$(echo "$words" | wc -w)" -gt 50 ] || return 1
+    for w in $words; do exits 2 new "$w" --folder "$tmp/ops" && says reserved || { echo "$w"; return 1; }; done
+}
+ok 'new: every word that kiln-gen reserves is refused' reserved
 ok 'new: no such template' exits 2 new x --template no --folder "$tmp/ops"
 ok 'new: no such folder' exits 2 new x --folder "$tmp/none"
 finish
