@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: problem text.  Whatever is accepted must be written, read and written again to the same text, and must
-// not upset resolve, find or explain.
+// Fuzz target: problem text.  Whatever is accepted must be written, read and written again to the
+// same text, and must not upset resolve, find or explain.
 #define _GNU_SOURCE
 #include "../unit/runtime_test.h"
 #include "replay.h"
@@ -35,10 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(kiln_problem_format(&q, second, &len) == KILN_OK && strcmp(first, second) == 0);
         if (kiln_problem_resolve(&p, &resolved) == KILN_OK) {
             check(resolved.batch > 0 && resolved.a.ld > 0);
-            check(kiln_problem_resolve(&resolved, &q) == KILN_OK && memcmp(&q, &resolved, sizeof q) == 0);
+            check(kiln_problem_resolve(&resolved, &q) == KILN_OK &&
+                  memcmp(&q, &resolved, sizeof q) == 0);
         }
-        if (kiln_find(ctx, &p, &k) == KILN_OK) check(kiln_workspace_size(k, &p) != SIZE_MAX);
-        else check(kiln_error()[0] != 0);
+        if (kiln_find(ctx, &p, &k) == KILN_OK)
+            check(kiln_workspace_size(k, &p) != SIZE_MAX);
+        else
+            check(kiln_error()[0] != 0);
         len = 0;
         kiln_explain(ctx, &p, NULL, &len);
     } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: tuning files.  A file may be dropped or followed, but what find then chooses must be legal.  `@DEVICE`,
-// `@UNITS` and `@REGISTRY` in the input become this machine's, so that inputs get past the validators.
+// Fuzz target: tuning files.  A file may be dropped or followed, but what find then chooses must be
+// legal.  `@DEVICE`,
+// `@UNITS` and `@REGISTRY` in the input become this machine's, so that inputs get past the
+// validators.
 #define _GNU_SOURCE
 #include "../unit/runtime_test.h"
 #include "replay.h"
@@ -24,11 +26,14 @@ static void write_input(const uint8_t *data, size_t size)
     FILE *f = fopen(path, "wb");
     if (!f) abort();
     for (size_t i = 0; i < size; i++) {
-        if (size - i >= 7 && memcmp(data + i, "@DEVICE", 7) == 0) fputs(device.name, f), i += 6;
-        else if (size - i >= 6 && memcmp(data + i, "@UNITS", 6) == 0) fprintf(f, "%d", device.units), i += 5;
+        if (size - i >= 7 && memcmp(data + i, "@DEVICE", 7) == 0)
+            fputs(device.name, f), i += 6;
+        else if (size - i >= 6 && memcmp(data + i, "@UNITS", 6) == 0)
+            fprintf(f, "%d", device.units), i += 5;
         else if (size - i >= 9 && memcmp(data + i, "@REGISTRY", 9) == 0)
             fprintf(f, "%016llx", (unsigned long long)kiln_registry_id(ctx)), i += 8;
-        else fputc(data[i], f);
+        else
+            fputc(data[i], f);
     }
     fclose(f);
 }
@@ -45,15 +50,18 @@ static void forget(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const text[] = { "bias_relu f32,f32,f32 rcr m=64 n=64 k=2048", "bias_relu f32,f32,f32 rcr m=1 n=1 k=1",
-                                        "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=64" };
+    static const char *const text[] = {"bias_relu f32,f32,f32 rcr m=64 n=64 k=2048",
+                                       "bias_relu f32,f32,f32 rcr m=1 n=1 k=1",
+                                       "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=64"};
     if (!ctx) start();
     write_input(data, size);
     kr_tuning_load(ctx, path);
     for (int i = 0; i < 3; i++) {
         kiln_problem p;
         const kiln_kernel *k;
-        if (kiln_problem_parse(text[i], &p) || kiln_find(ctx, &p, &k) || kiln_workspace_size(k, &p) == SIZE_MAX) abort();
+        if (kiln_problem_parse(text[i], &p) || kiln_find(ctx, &p, &k) ||
+            kiln_workspace_size(k, &p) == SIZE_MAX)
+            abort();
     }
     forget();
     return 0;

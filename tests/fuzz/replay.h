@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fuzz target's main without a fuzzer: runs every file of its corpus (and of the folders given as arguments), then
-// mutations of them from a fixed seed; TAP.  With -fsanitize=fuzzer define KILN_LIBFUZZER.
+// A fuzz target's main without a fuzzer: runs every file of its corpus (and of the folders given as
+// arguments), then mutations of them from a fixed seed; TAP.  With -fsanitize=fuzzer define
+// KILN_LIBFUZZER.
 #ifndef KILN_REPLAY_H
 #define KILN_REPLAY_H
 #include <dirent.h>
@@ -16,7 +17,8 @@ static uint64_t replay_seed = 0x853c49e6748fea9bull;
 
 static inline uint64_t replay_random(void)
 {
-    replay_seed ^= replay_seed << 13, replay_seed ^= replay_seed >> 7, replay_seed ^= replay_seed << 17;
+    replay_seed ^= replay_seed << 13, replay_seed ^= replay_seed >> 7,
+        replay_seed ^= replay_seed << 17;
     return replay_seed;
 }
 
@@ -29,9 +31,15 @@ static inline void replay_mutations(const uint8_t *data, size_t size)
         for (uint64_t edits = 1 + replay_random() % 4; edits && n; edits--) {
             const size_t at = replay_random() % n, length = 1 + replay_random() % 8;
             switch (replay_random() % 4) {
-            case 0: copy[at] = (uint8_t)replay_random(); break;
-            case 1: copy[at] ^= (uint8_t)(1u << replay_random() % 8); break;
-            case 2: n = at; break;
+            case 0:
+                copy[at] = (uint8_t)replay_random();
+                break;
+            case 1:
+                copy[at] ^= (uint8_t)(1u << replay_random() % 8);
+                break;
+            case 2:
+                n = at;
+                break;
             default:
                 if (at + length <= n && n + length <= 2 * size) {
                     memmove(copy + at + length, copy + at, n - at); /* a piece twice */
@@ -67,13 +75,13 @@ static inline int replay_folder(const char *folder, int *number)
     return count;
 }
 
-#define REPLAY_MAIN(corpus)                                           \
-    int main(int argc, char **argv)                                   \
-    {                                                                 \
-        int number = 0;                                               \
-        replay_folder(corpus, &number);                               \
-        for (int i = 1; i < argc; i++) replay_folder(argv[i], &number); \
-        printf("1..%d\n", number);                                    \
-        return number == 0;                                           \
+#define REPLAY_MAIN(corpus)                                                                        \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        int number = 0;                                                                            \
+        replay_folder(corpus, &number);                                                            \
+        for (int i = 1; i < argc; i++) replay_folder(argv[i], &number);                            \
+        printf("1..%d\n", number);                                                                 \
+        return number == 0;                                                                        \
     }
 #endif

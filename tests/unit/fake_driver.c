@@ -26,19 +26,22 @@ static int called(const char *nv, const char *amd)
 }
 
 /* Defines both names of one entry point. */
-#define BOTH(nv, amd, parameters, arguments, ...)                                                  \
-    API int nv parameters;                                                                         \
-    API int amd parameters;                                                                        \
-    static int do_##nv parameters __VA_ARGS__ int nv parameters                                    \
-    {                                                                                              \
-        const int code = called(#nv, #amd);                                                        \
-        return code ? code : do_##nv arguments;                                                    \
-    }                                                                                              \
-    int amd parameters                                                                             \
-    {                                                                                              \
-        const int code = called(#nv, #amd);                                                        \
-        return code ? code : do_##nv arguments;                                                    \
+// clang-format off
+#define BOTH(nv, amd, parameters, arguments, ...)      \
+    API int nv parameters;                             \
+    API int amd parameters;                            \
+    static int do_##nv parameters __VA_ARGS__          \
+    int nv parameters                                  \
+    {                                                  \
+        const int code = called(#nv, #amd);            \
+        return code ? code : do_##nv arguments;        \
+    }                                                  \
+    int amd parameters                                 \
+    {                                                  \
+        const int code = called(#nv, #amd);            \
+        return code ? code : do_##nv arguments;        \
     }
+// clang-format on
 
 /* ---- devices ---- */
 BOTH(cuInit, hipInit, (u32 flags), (flags), {

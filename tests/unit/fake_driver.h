@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU driver that executes nothing: NVIDIA's and HIP's entry points record what they are called with.  The test finds
-// the record by the symbol `fake_record` of the library that libkiln bound.
+// A GPU driver that executes nothing: NVIDIA's and HIP's entry points record what they are called
+// with.  The test finds the record by the symbol `fake_record` of the library that libkiln bound.
 #ifndef KILN_FAKE_DRIVER_H
 #define KILN_FAKE_DRIVER_H
 #include <stdatomic.h>
@@ -27,10 +27,10 @@ typedef struct fake_map {
 typedef struct fake_state {
     /* what the test sets */
     int devices, major, minor, units, shared_optin;
-    const char *arch[4];            /* AMD: per device */
-    const char *fail;               /* entry point (either vendor's name) that fails ... */
-    int fail_code, fail_after;      /* ... with this code, after so many good calls */
-    int old_properties;             /* 1: only hipGetDeviceProperties works */
+    const char *arch[4];       /* AMD: per device */
+    const char *fail;          /* entry point (either vendor's name) that fails ... */
+    int fail_code, fail_after; /* ... with this code, after so many good calls */
+    int old_properties;        /* 1: only hipGetDeviceProperties works */
     /* what it reads */
     atomic_int launches, maps, loads, unloads, retained, released, calls;
     fake_launch launch[FAKE_LAUNCHES];
@@ -39,7 +39,7 @@ typedef struct fake_state {
     int capturing, graph_launches;
     int function_attribute[32];
     void *freed;
-    void *current;                  /* NVIDIA: context; AMD: ordinal */
+    void *current; /* NVIDIA: context; AMD: ordinal */
     int pushes, pops, set_device;
 } fake_state;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What fixture modules and the tests that open them share: files in a folder of the test's own, sealed as
-// `kiln-gen --seal` does, and ways of damaging them.
+// What fixture modules and the tests that open them share: files in a folder of the test's own,
+// sealed as `kiln-gen --seal` does, and ways of damaging them.
 #ifndef KILN_FIXTURE_H
 #define KILN_FIXTURE_H
 #include <stddef.h>

@@ -10,15 +10,16 @@ static float dot(const kiln_gemm_args *g, int product, int layout_b, int batch, 
     const float *a = (const float *)g->a + batch * g->stride_a;
     const float *b = (const float *)g->b[product] + batch * g->stride_b;
     float acc = 0;
-    for (int k = 0; k < g->k; k++) acc += at(a, KILN_ROW, g->lda, i, k) * at(b, layout_b, g->ldb, k, j);
+    for (int k = 0; k < g->k; k++)
+        acc += at(a, KILN_ROW, g->lda, i, k) * at(b, layout_b, g->ldb, k, j);
     return acc;
 }
 
-#define EACH(g, body)                                     \
-    for (int batch = 0; batch < g->batch; batch++)        \
-        for (int i = 0; i < g->m; i++)                    \
-            for (int j = 0; j < g->n; j++) {              \
-                body                                      \
+#define EACH(g, body)                                                                              \
+    for (int batch = 0; batch < g->batch; batch++)                                                 \
+        for (int i = 0; i < g->m; i++)                                                             \
+            for (int j = 0; j < g->n; j++) {                                                       \
+                body                                                                               \
             }
 
 static float *e_at(const kiln_gemm_args *g, int batch, int i, int j)
@@ -29,7 +30,8 @@ static float *e_at(const kiln_gemm_args *g, int batch, int i, int j)
 static void bias_relu(const kiln_gemm_args *g, int layout_b)
 {
     EACH(g, {
-        const float x = dot(g, 0, layout_b, batch, i, j) + ((const float *)g->d[0])[batch * g->stride_d[0] + j];
+        const float x =
+            dot(g, 0, layout_b, batch, i, j) + ((const float *)g->d[0])[batch * g->stride_d[0] + j];
         *e_at(g, batch, i, j) = x < 0 ? 0 : x;
     })
 }
@@ -56,7 +58,8 @@ static void swiglu(const kiln_gemm_args *g)
 {
     EACH(g, {
         const float gate = dot(g, 0, KILN_COL, batch, i, j);
-        *e_at(g, batch, i, j) = gate / (1 + __builtin_expf(-gate)) * dot(g, 1, KILN_COL, batch, i, j);
+        *e_at(g, batch, i, j) =
+            gate / (1 + __builtin_expf(-gate)) * dot(g, 1, KILN_COL, batch, i, j);
     })
 }
 
@@ -68,7 +71,9 @@ static void linear_i8(const kiln_gemm_args *g)
         int acc = 0;
         for (int k = 0; k < g->k; k++) acc += a[k] * b[k];
         const float x = __builtin_nearbyintf(g->s[0] * (float)acc);
-        ((int8_t *)g->e)[batch * g->stride_e + i * g->lde + j] = (int8_t)(x < -128 ? -128 : x > 127 ? 127 : x);
+        ((int8_t *)g->e)[batch * g->stride_e + i * g->lde + j] = (int8_t)(x < -128  ? -128
+                                                                          : x > 127 ? 127
+                                                                                    : x);
     })
 }
 

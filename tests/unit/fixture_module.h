@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A module written by hand, for tests of the runtime.  A file that includes this sets FIXTURE_TARGET (and FIXTURE_GPU for
-// a GPU's, FIXTURE_CLASH for another meaning of `bias_relu`, FIXTURE_ABI and FIXTURE_VERSION for other versions).
-// Keys, hashes and the rows' order are made when it is loaded: a generated module has them as constants.
+// A module written by hand, for tests of the runtime.  A file that includes this sets
+// FIXTURE_TARGET (and FIXTURE_GPU for a GPU's, FIXTURE_CLASH for another meaning of `bias_relu`,
+// FIXTURE_ABI and FIXTURE_VERSION for other versions). Keys, hashes and the rows' order are made
+// when it is loaded: a generated module has them as constants.
 #define XXH_INLINE_ALL
 #include <stddef.h>
 #include <stdlib.h>
@@ -67,10 +68,9 @@ static const struct pool {
 #define X(name, text) char name[sizeof(text)];
     STRINGS(X)
 #undef X
-} pool = {
-    0,
+} pool = {0,
 #define X(name, text) text,
-    STRINGS(X)
+          STRINGS(X)
 #undef X
 };
 #define S(name) ((kiln_str)offsetof(struct pool, name))
@@ -99,9 +99,11 @@ static uint32_t check_split(const kiln_shape *s, const int32_t *t)
 static void plan_one(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     p->stages = 1;
-    p->stage[0] = (kiln_stage_plan){ { (uint32_t)((s->m + t[0] - 1) / t[0]), (uint32_t)((s->n + t[0] - 1) / t[0]),
-                                       (uint32_t)s->batch },
-                                     { 256, 1, 1 }, { 1, 1, 1 }, 1024 };
+    p->stage[0] = (kiln_stage_plan){{(uint32_t)((s->m + t[0] - 1) / t[0]),
+                                     (uint32_t)((s->n + t[0] - 1) / t[0]), (uint32_t)s->batch},
+                                    {256, 1, 1},
+                                    {1, 1, 1},
+                                    1024};
 }
 
 static void plan_wide(const kiln_shape *s, const int32_t *t, kiln_plan *p)
@@ -115,7 +117,7 @@ static void plan_split(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     plan_one(s, t, p);
     p->stages = 2;
-    p->stage[1] = (kiln_stage_plan){ { 7, 1, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, 0 };
+    p->stage[1] = (kiln_stage_plan){{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
 }
 
 static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)
@@ -136,85 +138,143 @@ static double cost(const kiln_shape *s, const int32_t *t)
     return (double)t[1] + (double)s->m * (double)s->n * (double)s->k * 1e-9;
 }
 
-static const kiln_str slot_name[] = { S(slot_m), S(slot_cost) };
-static const kiln_str wide_rules[] = { S(rule_k), S(rule_align) }, split_rules[] = { S(rule_large) };
+static const kiln_str slot_name[] = {S(slot_m), S(slot_cost)};
+static const kiln_str wide_rules[] = {S(rule_k), S(rule_align)}, split_rules[] = {S(rule_large)};
 static const kiln_schedule schedule[] = {
-    { S(plain), 0, NULL, 2, 1, slot_name, check_plain, plan_one, no_workspace, cost },
-    { S(wide), 2, wide_rules, 2, 1, slot_name, check_wide, plan_wide, no_workspace, cost },
-    { S(split), 1, split_rules, 2, 1, slot_name, check_split, plan_split, split_workspace, cost },
+    {S(plain), 0, NULL, 2, 1, slot_name, check_plain, plan_one, no_workspace, cost},
+    {S(wide), 2, wide_rules, 2, 1, slot_name, check_wide, plan_wide, no_workspace, cost},
+    {S(split), 1, split_rules, 2, 1, slot_name, check_split, plan_split, split_workspace, cost},
 };
 
 /* ---- ops ---- */
 static const kiln_xnode node[] = {
     /* 0: bias_relu = relu(acc + bias) */
-    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_ADD, 0, { 0, 1 }, 0 }, { KILN_X_RELU, 0, { 2 }, 0 },
+    {KILN_X_ACC, 0, {0}, 0},
+    {KILN_X_D, 0, {0}, 0},
+    {KILN_X_ADD, 0, {0, 1}, 0},
+    {KILN_X_RELU, 0, {2}, 0},
     /* 4: axpby = alpha*acc + beta*c */
-    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SCALAR, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
-    { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_SCALAR, 1, { 0 }, 0 }, { KILN_X_MUL, 0, { 3, 4 }, 0 },
-    { KILN_X_ADD, 0, { 2, 5 }, 0 },
+    {KILN_X_ACC, 0, {0}, 0},
+    {KILN_X_SCALAR, 0, {0}, 0},
+    {KILN_X_MUL, 0, {0, 1}, 0},
+    {KILN_X_D, 0, {0}, 0},
+    {KILN_X_SCALAR, 1, {0}, 0},
+    {KILN_X_MUL, 0, {3, 4}, 0},
+    {KILN_X_ADD, 0, {2, 5}, 0},
     /* 11: swiglu = silu(gate) * up */
-    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SILU, 0, { 0 }, 0 }, { KILN_X_ACC, 1, { 0 }, 0 },
-    { KILN_X_MUL, 0, { 1, 2 }, 0 },
+    {KILN_X_ACC, 0, {0}, 0},
+    {KILN_X_SILU, 0, {0}, 0},
+    {KILN_X_ACC, 1, {0}, 0},
+    {KILN_X_MUL, 0, {1, 2}, 0},
     /* 15: linear_i8 = alpha*acc */
-    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_SCALAR, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
+    {KILN_X_ACC, 0, {0}, 0},
+    {KILN_X_SCALAR, 0, {0}, 0},
+    {KILN_X_MUL, 0, {0, 1}, 0},
     /* 18: dequant = acc * scale + zero;  21: its b_op = (x - 3) * 0.3, a_op = x * 2 */
-    { KILN_X_ACC, 0, { 0 }, 0 }, { KILN_X_D, 0, { 0 }, 0 }, { KILN_X_MUL, 0, { 0, 1 }, 0 }, { KILN_X_D, 1, { 0 }, 0 },
-    { KILN_X_ADD, 0, { 2, 3 }, 0 },
+    {KILN_X_ACC, 0, {0}, 0},
+    {KILN_X_D, 0, {0}, 0},
+    {KILN_X_MUL, 0, {0, 1}, 0},
+    {KILN_X_D, 1, {0}, 0},
+    {KILN_X_ADD, 0, {2, 3}, 0},
     /* 23 */
-    { KILN_X_ARG, 0, { 0 }, 0 }, { KILN_X_CONST, 0, { 0 }, 3 }, { KILN_X_SUB, 0, { 0, 1 }, 0 },
-    { KILN_X_CONST, 0, { 0 }, 0.3f }, { KILN_X_MUL, 0, { 2, 3 }, 0 },
+    {KILN_X_ARG, 0, {0}, 0},
+    {KILN_X_CONST, 0, {0}, 3},
+    {KILN_X_SUB, 0, {0, 1}, 0},
+    {KILN_X_CONST, 0, {0}, 0.3f},
+    {KILN_X_MUL, 0, {2, 3}, 0},
     /* 28 */
-    { KILN_X_ARG, 0, { 0 }, 0 }, { KILN_X_CONST, 0, { 0 }, 2 }, { KILN_X_MUL, 0, { 0, 1 }, 0 },
+    {KILN_X_ARG, 0, {0}, 0},
+    {KILN_X_CONST, 0, {0}, 2},
+    {KILN_X_MUL, 0, {0, 1}, 0},
 };
 
-static const int64_t shapes[][3] = { { 5, 7, 9 }, { 1, 1, 1 } };
+static const int64_t shapes[][3] = {{5, 7, 9}, {1, 1, 1}};
 #ifdef FIXTURE_CLASH
 enum { CLASH = 1000 };
 #else
 enum { CLASH = 0 };
 #endif
 static const kiln_op_row op[] = {
-    { .hash = 1 + CLASH, .name = S(bias_relu), .file = S(file), .line = 3, .nd = 1, .products = 1,
-      .d = { { S(bias), KILN_D_PER_COL, 0, 0x80 | 'e', 0 } }, .epilogue = { 0, 4 }, .first_shape = 0, .shapes = 2 },
-    { .hash = 2, .name = S(axpby), .file = S(file), .line = 9, .nd = 1, .nscalars = 2, .products = 1,
-      .d = { { S(c), KILN_D_FULL, 0, 0x80 | 'e', 0 } }, .scalar = { S(alpha), S(beta) }, .epilogue = { 4, 7 } },
-    { .hash = 3, .name = S(swiglu), .file = S(file), .line = 15, .products = 2, .b_name = { S(gate), S(up) },
-      .epilogue = { 11, 4 }, .rtol = 1e-5f },
-    { .hash = 4, .name = S(linear_i8), .file = S(file), .line = 21, .nscalars = 1, .products = 1,
-      .scalar = { S(alpha) }, .epilogue = { 15, 3 } },
-    { .hash = 5, .name = S(dequant), .file = S(file), .line = 27, .nd = 2, .products = 1,
-      .d = { { S(scale), KILN_D_PER_ROW, 0, KILN_F32, 0 }, { S(zero), KILN_D_PER_TENSOR, 0, KILN_BF16, 0 } },
-      .epilogue = { 18, 5 }, .b_op = { 23, 5 }, .a_op = { 28, 3 } },
+    {.hash = 1 + CLASH,
+     .name = S(bias_relu),
+     .file = S(file),
+     .line = 3,
+     .nd = 1,
+     .products = 1,
+     .d = {{S(bias), KILN_D_PER_COL, 0, 0x80 | 'e', 0}},
+     .epilogue = {0, 4},
+     .first_shape = 0,
+     .shapes = 2},
+    {.hash = 2,
+     .name = S(axpby),
+     .file = S(file),
+     .line = 9,
+     .nd = 1,
+     .nscalars = 2,
+     .products = 1,
+     .d = {{S(c), KILN_D_FULL, 0, 0x80 | 'e', 0}},
+     .scalar = {S(alpha), S(beta)},
+     .epilogue = {4, 7}},
+    {.hash = 3,
+     .name = S(swiglu),
+     .file = S(file),
+     .line = 15,
+     .products = 2,
+     .b_name = {S(gate), S(up)},
+     .epilogue = {11, 4},
+     .rtol = 1e-5f},
+    {.hash = 4,
+     .name = S(linear_i8),
+     .file = S(file),
+     .line = 21,
+     .nscalars = 1,
+     .products = 1,
+     .scalar = {S(alpha)},
+     .epilogue = {15, 3}},
+    {.hash = 5,
+     .name = S(dequant),
+     .file = S(file),
+     .line = 27,
+     .nd = 2,
+     .products = 1,
+     .d = {{S(scale), KILN_D_PER_ROW, 0, KILN_F32, 0},
+           {S(zero), KILN_D_PER_TENSOR, 0, KILN_BF16, 0}},
+     .epilogue = {18, 5},
+     .b_op = {23, 5},
+     .a_op = {28, 3}},
 };
 enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT };
 
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-static const kiln_map map[] = { { KILN_OP_A, 128, 64, 128, 0 }, { KILN_OP_B0, 64, 64, 64, 0 } };
+static const kiln_map map[] = {{KILN_OP_A, 128, 64, 128, 0}, {KILN_OP_B0, 64, 64, 64, 0}};
 #else
 #include "fixture_kernels.h"
-static const kiln_host_fn host_fn[] = { bias_relu_rcr, bias_relu_rrr, axpby, swiglu, linear_i8, nothing };
+static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,
+                                       swiglu,        linear_i8,     nothing};
 #endif
 
 /* ---- rows ---- */
 #define F32 KILN_F32
 #define ROW(name_, op_, sched, fn, a_, b_, e_, acc_, la, lb, le, ...)                              \
-    { .name = S(name_), .op = op_, .schedule = sched, .host_fn = HOST_FN(fn), .a = a_, .b = b_,    \
-      .e = e_, .acc = acc_, .layout_a = la, .layout_b = lb, .layout_e = le, __VA_ARGS__ }
+    {                                                                                              \
+        .name = S(name_), .op = op_, .schedule = sched, .host_fn = HOST_FN(fn), .a = a_, .b = b_,  \
+        .e = e_, .acc = acc_, .layout_a = la, .layout_b = lb, .layout_e = le, __VA_ARGS__          \
+    }
 #define R KILN_ROW
 #define C KILN_COL
 static kiln_row row[] = {
-    ROW(r_f32_rcr_a, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = { 16, 100 }),
-    ROW(r_f32_rcr_b, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = { 64, 50 }),
-    ROW(r_f32_rcr_c, BIAS_RELU, 2, 0, F32, F32, F32, F32, R, C, R, .t = { 64, 5 }),
-    ROW(r_f32_rcr_d, BIAS_RELU, 1, 0, F32, F32, F32, F32, R, C, R, .t = { 128, 10 }),
-    ROW(r_f32_rrr, BIAS_RELU, 1, 1, F32, F32, F32, F32, R, R, R, .t = { 128, 10 }),
-    ROW(r_f16, BIAS_RELU, 0, 5, KILN_F16, KILN_F16, KILN_F16, F32, R, C, R, .t = { 16, 100 }),
-    ROW(r_axpby, AXPBY, 0, 2, F32, F32, F32, F32, R, R, R, .t = { 16, 100 }),
-    ROW(r_swiglu, SWIGLU, 0, 3, F32, F32, F32, F32, R, C, R, .t = { 16, 100 }),
-    ROW(r_i8, LINEAR_I8, 0, 4, KILN_I8, KILN_I8, KILN_I8, KILN_I32, R, C, R, .t = { 16, 100 }),
-    ROW(r_dequant, DEQUANT, 0, 5, KILN_BF16, KILN_I8, F32, F32, R, R, C, .t = { 16, 100 }),
+    ROW(r_f32_rcr_a, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = {16, 100}),
+    ROW(r_f32_rcr_b, BIAS_RELU, 0, 0, F32, F32, F32, F32, R, C, R, .t = {64, 50}),
+    ROW(r_f32_rcr_c, BIAS_RELU, 2, 0, F32, F32, F32, F32, R, C, R, .t = {64, 5}),
+    ROW(r_f32_rcr_d, BIAS_RELU, 1, 0, F32, F32, F32, F32, R, C, R, .t = {128, 10}),
+    ROW(r_f32_rrr, BIAS_RELU, 1, 1, F32, F32, F32, F32, R, R, R, .t = {128, 10}),
+    ROW(r_f16, BIAS_RELU, 0, 5, KILN_F16, KILN_F16, KILN_F16, F32, R, C, R, .t = {16, 100}),
+    ROW(r_axpby, AXPBY, 0, 2, F32, F32, F32, F32, R, R, R, .t = {16, 100}),
+    ROW(r_swiglu, SWIGLU, 0, 3, F32, F32, F32, F32, R, C, R, .t = {16, 100}),
+    ROW(r_i8, LINEAR_I8, 0, 4, KILN_I8, KILN_I8, KILN_I8, KILN_I32, R, C, R, .t = {16, 100}),
+    ROW(r_dequant, DEQUANT, 0, 5, KILN_BF16, KILN_I8, F32, F32, R, R, C, .t = {16, 100}),
 };
 enum { ROWS = sizeof row / sizeof *row };
 
@@ -229,7 +289,7 @@ __attribute__((constructor)) static void finish(void)
 {
     for (int i = 0; i < ROWS; i++) {
         kiln_row *r = &row[i];
-        const uint8_t sig[7] = { r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e };
+        const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
         r->key = kiln_key((const char *)&pool + op[r->op].name, sig);
 #ifdef FIXTURE_GPU
         r->code_offset = 16 + 64 * (uint64_t)i;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests of the runtime: cmocka, module files in a folder of the test's own, sealed as `kiln-gen --seal` does.
+// For tests of the runtime: cmocka, module files in a folder of the test's own, sealed as `kiln-gen
+// --seal` does.
 #ifndef KILN_RUNTIME_TEST_H
 #define KILN_RUNTIME_TEST_H
 #include <setjmp.h>
@@ -46,7 +47,7 @@ static inline bytes read_bytes(const char *path)
         abort();
     }
     fseek(f, 0, SEEK_END);
-    bytes b = { NULL, (size_t)ftell(f) };
+    bytes b = {NULL, (size_t)ftell(f)};
     rewind(f);
     b.p = malloc(b.size + sizeof(kiln_seal));
     if (fread(b.p, 1, b.size, f) != b.size) abort();
@@ -73,7 +74,7 @@ static inline void remove_file(const char *name)
 /* Appends a seal; the code blob is found by its mark. */
 static inline void seal_bytes(bytes *b)
 {
-    kiln_seal seal = { 0, 0, 0, KILN_SEAL_MAGIC };
+    kiln_seal seal = {0, 0, 0, KILN_SEAL_MAGIC};
     const uint8_t *mark = memmem(b->p, b->size, FIXTURE_CODE_MARK, sizeof FIXTURE_CODE_MARK);
     if (mark) {
         seal.code_offset = (uint64_t)(mark - b->p);
@@ -82,7 +83,8 @@ static inline void seal_bytes(bytes *b)
     XXH3_state_t *state = XXH3_createState();
     XXH3_64bits_reset(state);
     XXH3_64bits_update(state, b->p, seal.code_offset);
-    XXH3_64bits_update(state, b->p + seal.code_offset + seal.code_size, b->size - seal.code_offset - seal.code_size);
+    XXH3_64bits_update(state, b->p + seal.code_offset + seal.code_size,
+                       b->size - seal.code_offset - seal.code_size);
     seal.hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     memcpy(b->p + b->size, &seal, sizeof seal);
@@ -107,8 +109,11 @@ static inline void install_fixture(const char *fixture, const char *name)
 
 static inline kiln_config test_config(const char *device)
 {
-    return (kiln_config){ .struct_size = sizeof(kiln_config), .device = device, .module_path = test_folder,
-                          .threads = 2, .only_module_path = 1 };
+    return (kiln_config){.struct_size = sizeof(kiln_config),
+                         .device = device,
+                         .module_path = test_folder,
+                         .threads = 2,
+                         .only_module_path = 1};
 }
 
 static inline kiln_ctx *open_ctx(const char *device)
@@ -126,21 +131,21 @@ static inline kiln_problem problem(const char *text)
     return p;
 }
 
-#define assert_status(call, expected)                                                        \
-    do {                                                                                     \
-        const kiln_status status_ = (call);                                                  \
-        if (status_ != (expected))                                                           \
-            fail_msg("%s: %s (%s), not %s", #call, kiln_status_name(status_), kiln_error(),  \
-                     kiln_status_name(expected));                                            \
+#define assert_status(call, expected)                                                              \
+    do {                                                                                           \
+        const kiln_status status_ = (call);                                                        \
+        if (status_ != (expected))                                                                 \
+            fail_msg("%s: %s (%s), not %s", #call, kiln_status_name(status_), kiln_error(),        \
+                     kiln_status_name(expected));                                                  \
     } while (0)
 #define assert_ok(call) assert_status(call, KILN_OK)
-#define assert_says(text, part)                                                              \
-    do {                                                                                     \
-        if (!strstr(text, part)) fail_msg("\"%s\" does not say \"%s\"", text, part);         \
+#define assert_says(text, part)                                                                    \
+    do {                                                                                           \
+        if (!strstr(text, part)) fail_msg("\"%s\" does not say \"%s\"", text, part);               \
     } while (0)
-#define assert_error(call, expected, part)                                                   \
-    do {                                                                                     \
-        assert_status(call, expected);                                                       \
-        assert_says(kiln_error(), part);                                                     \
+#define assert_error(call, expected, part)                                                         \
+    do {                                                                                           \
+        assert_status(call, expected);                                                             \
+        assert_says(kiln_error(), part);                                                           \
     } while (0)
 #endif

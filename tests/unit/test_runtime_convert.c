@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Number formats: every pattern of every small type decodes to its definition and encodes back to itself; every
-// midpoint between neighbours rounds to even; saturation, infinities and NaN as described.
+// Number formats: every pattern of every small type decodes to its definition and encodes back to
+// itself; every midpoint between neighbours rounds to even; saturation, infinities and NaN as
+// described.
 #define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
@@ -15,12 +16,12 @@ typedef struct definition {
 } definition;
 
 static const definition small[] = {
-    { KILN_F16, 5, 10, 15, 0x7c01, 0x7fff, 0x7c00, 0, 0 },
-    { KILN_BF16, 8, 7, 127, 0x7f81, 0x7fff, 0x7f80, 0, 0 },
-    { KILN_F8E4M3, 4, 3, 7, 0x7f, 0x7f, 0, 0, 1 },
-    { KILN_F8E5M2, 5, 2, 15, 0x7d, 0x7f, 0x7c, 0, 1 },
-    { KILN_F8E4M3FNUZ, 4, 3, 8, 0, 0, 0, 1, 1 },
-    { KILN_F8E5M2FNUZ, 5, 2, 16, 0, 0, 0, 1, 1 },
+    {KILN_F16, 5, 10, 15, 0x7c01, 0x7fff, 0x7c00, 0, 0},
+    {KILN_BF16, 8, 7, 127, 0x7f81, 0x7fff, 0x7f80, 0, 0},
+    {KILN_F8E4M3, 4, 3, 7, 0x7f, 0x7f, 0, 0, 1},
+    {KILN_F8E5M2, 5, 2, 15, 0x7d, 0x7f, 0x7c, 0, 1},
+    {KILN_F8E4M3FNUZ, 4, 3, 8, 0, 0, 0, 1, 1},
+    {KILN_F8E5M2FNUZ, 5, 2, 16, 0, 0, 0, 1, 1},
 };
 enum { SMALL = sizeof small / sizeof *small };
 
@@ -93,7 +94,8 @@ static void test_every_midpoint(void **state)
             assert_int_equal(encode(f, nextafter(middle, 0)), code);
             assert_int_equal(encode(f, nextafter(middle, INFINITY)), code + 1);
             if (code || !f->fnuz)
-                assert_int_equal(encode(f, -nextafter(middle, INFINITY)), (code + 1) | patterns(f) / 2);
+                assert_int_equal(encode(f, -nextafter(middle, INFINITY)),
+                                 (code + 1) | patterns(f) / 2);
         }
     }
 }
@@ -104,7 +106,7 @@ static void test_beyond_the_largest(void **state)
     static const struct {
         int i;
         double largest;
-    } expected[] = { { 0, 65504 }, { 1, 0x1.fep127 }, { 2, 448 }, { 3, 57344 }, { 4, 240 }, { 5, 57344 } };
+    } expected[] = {{0, 65504}, {1, 0x1.fep127}, {2, 448}, {3, 57344}, {4, 240}, {5, 57344}};
     for (int i = 0; i < SMALL; i++) {
         const definition *f = &small[i];
         const double most = expected[i].largest;
@@ -146,7 +148,8 @@ static void test_f32(void **state)
         const double d = kr_decode(KILN_F32, &code);
         assert_true(isnan(x) ? isnan(d) : d == (double)x);
         double wide; /* any double, most of them near f32's range */
-        uint64_t bits = (random & 0x800fffffffffffffull) | (uint64_t)(1023 - 160 + (int)(random >> 52 & 0xff)) << 52 |
+        uint64_t bits = (random & 0x800fffffffffffffull) |
+                        (uint64_t)(1023 - 160 + (int)(random >> 52 & 0xff)) << 52 |
                         (random & 0x10000000) << 20;
         memcpy(&wide, &bits, 8);
         kr_encode(KILN_F32, wide, &got);
@@ -163,11 +166,23 @@ static void test_integers(void **state)
         int i8;
         int32_t i32;
     } row[] = {
-        { 0.5, 0, 0 },       { 1.5, 2, 2 },         { 2.5, 2, 2 },           { -0.5, 0, 0 },
-        { -1.5, -2, -2 },    { 126.5, 126, 126 },   { 127.5, 127, 128 },     { 127.49, 127, 127 },
-        { 1e9, 127, 1000000000 }, { -128.5, -128, -128 }, { -129, -128, -129 }, { 1e300, 127, INT32_MAX },
-        { -INFINITY, -128, INT32_MIN }, { INFINITY, 127, INT32_MAX }, { NAN, 0, 0 },
-        { 2147483647.4, 127, INT32_MAX }, { -2147483648.5, -128, INT32_MIN },
+        {0.5, 0, 0},
+        {1.5, 2, 2},
+        {2.5, 2, 2},
+        {-0.5, 0, 0},
+        {-1.5, -2, -2},
+        {126.5, 126, 126},
+        {127.5, 127, 128},
+        {127.49, 127, 127},
+        {1e9, 127, 1000000000},
+        {-128.5, -128, -128},
+        {-129, -128, -129},
+        {1e300, 127, INT32_MAX},
+        {-INFINITY, -128, INT32_MIN},
+        {INFINITY, 127, INT32_MAX},
+        {NAN, 0, 0},
+        {2147483647.4, 127, INT32_MAX},
+        {-2147483648.5, -128, INT32_MIN},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         int8_t byte;
@@ -187,11 +202,16 @@ static void test_mul_types(void **state)
 {
     (void)state;
     static const kiln_dtype row[][4] = {
-        { KILN_F16, KILN_F16, KILN_F16, KILN_F16 },     { KILN_BF16, KILN_I8, KILN_BF16, KILN_BF16 },
-        { KILN_I8, KILN_F16, KILN_F16, KILN_F16 },      { KILN_F16, KILN_BF16, KILN_F32, KILN_F32 },
-        { KILN_F8E4M3, KILN_F8E5M2, KILN_F8E4M3, KILN_F8E5M2 }, { KILN_F8E4M3, KILN_BF16, KILN_BF16, KILN_BF16 },
-        { KILN_I8, KILN_I32, KILN_F32, KILN_F32 },      { KILN_F32, KILN_F16, KILN_F32, KILN_F32 },
-        { KILN_I8, KILN_F8E4M3, KILN_F32, KILN_F32 },   { KILN_I32, KILN_I32, KILN_I32, KILN_I32 },
+        {KILN_F16, KILN_F16, KILN_F16, KILN_F16},
+        {KILN_BF16, KILN_I8, KILN_BF16, KILN_BF16},
+        {KILN_I8, KILN_F16, KILN_F16, KILN_F16},
+        {KILN_F16, KILN_BF16, KILN_F32, KILN_F32},
+        {KILN_F8E4M3, KILN_F8E5M2, KILN_F8E4M3, KILN_F8E5M2},
+        {KILN_F8E4M3, KILN_BF16, KILN_BF16, KILN_BF16},
+        {KILN_I8, KILN_I32, KILN_F32, KILN_F32},
+        {KILN_F32, KILN_F16, KILN_F32, KILN_F32},
+        {KILN_I8, KILN_F8E4M3, KILN_F32, KILN_F32},
+        {KILN_I32, KILN_I32, KILN_I32, KILN_I32},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         kiln_dtype a, b;
@@ -217,10 +237,14 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pattern), cmocka_unit_test(test_every_midpoint),
-        cmocka_unit_test(test_beyond_the_largest), cmocka_unit_test(test_zero_signs),
-        cmocka_unit_test(test_f32), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_mul_types), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_every_pattern),
+        cmocka_unit_test(test_every_midpoint),
+        cmocka_unit_test(test_beyond_the_largest),
+        cmocka_unit_test(test_zero_signs),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_mul_types),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

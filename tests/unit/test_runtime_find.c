@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Choosing an instance: by legality and cost, by tuning files good and bad; what explain and a failed find say.
+// Choosing an instance: by legality and cost, by tuning files good and bad; what explain and a
+// failed find say.
 #define _GNU_SOURCE
 #include "runtime_test.h"
 
@@ -16,7 +17,7 @@ static const char *find(kiln_ctx *ctx, const char *text)
 {
     const kiln_problem p = problem(text);
     const kiln_kernel *k;
-    kiln_kernel_info info = { .struct_size = sizeof info };
+    kiln_kernel_info info = {.struct_size = sizeof info};
     if (kiln_find(ctx, &p, &k)) return kiln_error();
     assert_ok(kiln_kernel_describe(k, &info));
     return info.name;
@@ -27,19 +28,23 @@ static void test_cost_and_legality(void **state)
     (void)state;
     static const char *const row[][2] = {
         /* wide: K % 8 and A aligned to 16 bytes; split: K >= 1024 */
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16", "host/bias_relu/f32_f32_f32/rcr/wide_128" },
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 lda=10", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 batch=2 sa=33", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=8", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=9", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
-        { "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024", "host/bias_relu/f32_f32_f32/rcr/split_64" },
-        { "bias_relu f32,f32,f32 rcr m=0 n=0 k=0", "host/bias_relu/f32_f32_f32/rcr/plain_64" },
-        { "bias_relu f16,f16,f16 rcr m=4 n=4 k=9", "host/bias_relu/f16_f16_f16/rcr/plain_16" },
-        { "linear_i8 i8,i8,i8 rcr m=4 n=4 k=9 acc=i32", "host/linear_i8/i8_i8_i8/rcr/plain_16" },
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16",
+         "host/bias_relu/f32_f32_f32/rcr/wide_128"},
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 lda=10",
+         "host/bias_relu/f32_f32_f32/rcr/plain_64"},
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=8 aligna=16 batch=2 sa=33",
+         "host/bias_relu/f32_f32_f32/rcr/plain_64"},
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=8", "host/bias_relu/f32_f32_f32/rcr/plain_64"},
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=9", "host/bias_relu/f32_f32_f32/rcr/plain_64"},
+        {"bias_relu f32,f32,f32 rcr m=4 n=4 k=1024", "host/bias_relu/f32_f32_f32/rcr/split_64"},
+        {"bias_relu f32,f32,f32 rcr m=0 n=0 k=0", "host/bias_relu/f32_f32_f32/rcr/plain_64"},
+        {"bias_relu f16,f16,f16 rcr m=4 n=4 k=9", "host/bias_relu/f16_f16_f16/rcr/plain_16"},
+        {"linear_i8 i8,i8,i8 rcr m=4 n=4 k=9 acc=i32", "host/linear_i8/i8_i8_i8/rcr/plain_16"},
     };
     kiln_ctx *ctx = open_ctx("host");
     for (int twice = 0; twice < 2; twice++) /* the second time from the cache */
-        for (size_t i = 0; i < sizeof row / sizeof *row; i++) assert_string_equal(find(ctx, row[i][0]), row[i][1]);
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+            assert_string_equal(find(ctx, row[i][0]), row[i][1]);
     kiln_close(ctx);
 }
 
@@ -55,7 +60,7 @@ static void test_find_all(void **state)
     count = 8;
     assert_ok(kiln_find_all(ctx, &p, all, &count));
     assert_int_equal(count, 4);
-    static const char *const order[] = { "split_64", "wide_128", "plain_64", "plain_16" };
+    static const char *const order[] = {"split_64", "wide_128", "plain_64", "plain_16"};
     for (int i = 0; i < 4; i++) assert_says(kr_kernel_name(all[i]), order[i]);
     count = 2;
     assert_error(kiln_find_all(ctx, &p, all, &count), KILN_TRUNCATED, "4 instances are legal");
@@ -76,15 +81,19 @@ static void test_what_comes_closest(void **state)
         kiln_status status;
         const char *says;
     } row[] = {
-        { "bais_relu f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "no op 'bais_relu': did you mean 'bias_relu'?" },
-        { "flash_attention f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "no op 'flash_attention' was described" },
-        { "bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND,
-          "not described for bf16,bf16,bf16 rcr acc=f32, but for " },
-        { "bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "f16,f16,f16" },
-        { "bias_relu f16,f16,f16 rrr m=1 n=1 k=1", KILN_NOT_FOUND, "these types with rcr" },
-        { "linear_i8 i8,i8,i8 rcr m=1 n=1 k=1 acc=f32", KILN_NOT_FOUND, "acc=f32, but for acc=i32" },
-        { "bias_relu f32,f32,f32 rrr m=1 n=1 k=9", KILN_NOT_SUPPORTED, "wide_128: K is not a multiple of 8" },
-        { "bias_relu f32,f32,f32 rrr m=1 n=1 k=8", KILN_NOT_SUPPORTED, "A is not aligned to 16 bytes" },
+        {"bais_relu f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND,
+         "no op 'bais_relu': did you mean 'bias_relu'?"},
+        {"flash_attention f32,f32,f32 rcr m=1 n=1 k=1", KILN_NOT_FOUND,
+         "no op 'flash_attention' was described"},
+        {"bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND,
+         "not described for bf16,bf16,bf16 rcr acc=f32, but for "},
+        {"bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", KILN_NOT_FOUND, "f16,f16,f16"},
+        {"bias_relu f16,f16,f16 rrr m=1 n=1 k=1", KILN_NOT_FOUND, "these types with rcr"},
+        {"linear_i8 i8,i8,i8 rcr m=1 n=1 k=1 acc=f32", KILN_NOT_FOUND, "acc=f32, but for acc=i32"},
+        {"bias_relu f32,f32,f32 rrr m=1 n=1 k=9", KILN_NOT_SUPPORTED,
+         "wide_128: K is not a multiple of 8"},
+        {"bias_relu f32,f32,f32 rrr m=1 n=1 k=8", KILN_NOT_SUPPORTED,
+         "A is not aligned to 16 bytes"},
     };
     kiln_ctx *ctx = open_ctx("host");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -160,7 +169,8 @@ static void test_explain(void **state)
     kiln_close(ctx);
 }
 
-/* The same module in a second folder: both groups of a key are candidates, and explain shows both. */
+/* The same module in a second folder: both groups of a key are candidates, and explain shows both.
+ */
 static void test_two_modules_of_a_target(void **state)
 {
     (void)state;
@@ -181,25 +191,29 @@ typedef struct tuning {
     const char *version, *target, *device, *units, *registry, *rows;
 } tuning;
 
-/* Writes the file, opens a context with it and gives what find chooses; *said: the refusal, "" if none. */
+/* Writes the file, opens a context with it and gives what find chooses; *said: the refusal, "" if
+ * none. */
 static const char *tuned(const tuning *t, const char *text, const char **said)
 {
     static char name[128], refused[600];
     char path[300], file[8192], registry[32];
     kiln_ctx *plain = open_ctx("host");
-    kiln_device_info dev = { .struct_size = sizeof dev };
+    kiln_device_info dev = {.struct_size = sizeof dev};
     assert_ok(kiln_device_describe(plain, &dev));
     snprintf(registry, sizeof registry, "%016llx", (unsigned long long)kiln_registry_id(plain));
     kiln_close(plain);
     char units[16];
     snprintf(units, sizeof units, "%d", dev.units);
     int n = 0;
-    const char *const value[5] = { t->version ? t->version : KILN_VERSION, t->target ? t->target : "host",
-                                   t->device ? t->device : dev.name, t->units ? t->units : units,
-                                   t->registry ? t->registry : registry };
-    static const char *const key[5] = { "KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY" };
+    const char *const value[5] = {t->version ? t->version : KILN_VERSION,
+                                  t->target ? t->target : "host", t->device ? t->device : dev.name,
+                                  t->units ? t->units : units,
+                                  t->registry ? t->registry : registry};
+    static const char *const key[5] = {"KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY"};
     for (int i = 0; i < 5; i++)
-        if (*value[i]) n += snprintf(file + n, sizeof file - (size_t)n, "Validator,%s,\"%s\"\r\n", key[i], value[i]);
+        if (*value[i])
+            n += snprintf(file + n, sizeof file - (size_t)n, "Validator,%s,\"%s\"\r\n", key[i],
+                          value[i]);
     n += snprintf(file + n, sizeof file - (size_t)n, "%s", t->rows);
     write_bytes("tuning.csv", file, (size_t)n);
     snprintf(path, sizeof path, "%s/tuning.csv", test_folder);
@@ -215,7 +229,8 @@ static const char *tuned(const tuning *t, const char *text, const char **said)
 }
 
 #define PROBLEM "bias_relu f32,f32,f32 rcr m=64 n=64 k=2048"
-#define ROW(problem, instance) "\"" problem "\",host/bias_relu/f32_f32_f32/rcr/" instance ",12.5,0.001\n"
+#define ROW(problem, instance)                                                                     \
+    "\"" problem "\",host/bias_relu/f32_f32_f32/rcr/" instance ",12.5,0.001\n"
 
 static void test_tuned_rows(void **state)
 {
@@ -223,38 +238,57 @@ static void test_tuned_rows(void **state)
     static const struct {
         const char *rows, *problem, *chosen, *said;
     } row[] = {
-        { "", PROBLEM, "split_64", "" },
-        { ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "" },
-        { ROW(PROBLEM, "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "" }, /* the later one */
-        { ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096", "plain_16", "" },              /* same sizes */
-        { ROW(PROBLEM, "plain_16") ROW(PROBLEM " lda=4096", "plain_64"), PROBLEM " lda=4096", "plain_64", "" },
-        { ROW(PROBLEM " lda=4096", "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096", "plain_64", "" },
-        { ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=65 n=64 k=2048", "plain_16", "" },  /* nearest */
-        { ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=640 n=64 k=2048", "split_64", "" }, /* too far */
-        { ROW("bias_relu f32,f32,f32 rcr m=60 n=64 k=2048", "plain_16") ROW("bias_relu f32,f32,f32 rcr m=63 n=64 k=2048",
-          "plain_64"), PROBLEM, "plain_64", "" },
-        { ROW(PROBLEM, "wide_128"), PROBLEM, "split_64", "1 of 1 rows dropped (line 6: its instance does not take" },
-        { ROW(PROBLEM " aligna=16", "wide_128"), PROBLEM, "split_64", "" }, /* legal there, not here */
-        { ROW(PROBLEM, "gone_1") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: its instance is not there)" },
-        { ROW("bias_relu f32,f32,f32 rrr m=64 n=64 k=2048", "plain_16"), PROBLEM, "split_64", "does not take its problem" },
-        { ROW("bias_relu f32", "plain_16"), PROBLEM, "split_64", "three types" },
-        { "hello\n", PROBLEM, "split_64", "1 of 1 rows dropped (line 6: not `problem,instance,us,error`)" },
-        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,-3,0\n", PROBLEM, "split_64", "1 of 1" },
-        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,nan,0\n", PROBLEM, "split_64", "1 of 1" },
-        { "\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1\n", PROBLEM, "split_64", "1 of 1" },
-        { "\"" PROBLEM ",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64", "1 of 1" },
-        { "\"" PROBLEM "\"x,host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64", "1 of 1" },
-        { "a\"b,c,1,1\n\n\n", PROBLEM, "split_64", "1 of 1" },
-        { "\"a\"\"b\",c,1,1,1,1\n", PROBLEM, "split_64", "1 of 1" },
-        { "Validator,COLOUR,blue\n", PROBLEM, "split_64", "unknown validator COLOUR: not used" },
+        {"", PROBLEM, "split_64", ""},
+        {ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16", ""},
+        {ROW(PROBLEM, "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16",
+         ""},                                                            /* the later one */
+        {ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096", "plain_16", ""}, /* same sizes */
+        {ROW(PROBLEM, "plain_16") ROW(PROBLEM " lda=4096", "plain_64"), PROBLEM " lda=4096",
+         "plain_64", ""},
+        {ROW(PROBLEM " lda=4096", "plain_64") ROW(PROBLEM, "plain_16"), PROBLEM " lda=4096",
+         "plain_64", ""},
+        {ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=65 n=64 k=2048", "plain_16",
+         ""}, /* nearest */
+        {ROW(PROBLEM, "plain_16"), "bias_relu f32,f32,f32 rcr m=640 n=64 k=2048", "split_64",
+         ""}, /* too far */
+        {ROW("bias_relu f32,f32,f32 rcr m=60 n=64 k=2048", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=63 n=64 k=2048", "plain_64"),
+         PROBLEM, "plain_64", ""},
+        {ROW(PROBLEM, "wide_128"), PROBLEM, "split_64",
+         "1 of 1 rows dropped (line 6: its instance does not take"},
+        {ROW(PROBLEM " aligna=16", "wide_128"), PROBLEM, "split_64",
+         ""}, /* legal there, not here */
+        {ROW(PROBLEM, "gone_1") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16",
+         "1 of 2 rows dropped (line 6: its instance is not there)"},
+        {ROW("bias_relu f32,f32,f32 rrr m=64 n=64 k=2048", "plain_16"), PROBLEM, "split_64",
+         "does not take its problem"},
+        {ROW("bias_relu f32", "plain_16"), PROBLEM, "split_64", "three types"},
+        {"hello\n", PROBLEM, "split_64",
+         "1 of 1 rows dropped (line 6: not `problem,instance,us,error`)"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,-3,0\n", PROBLEM, "split_64",
+         "1 of 1"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,nan,0\n", PROBLEM, "split_64",
+         "1 of 1"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1\n", PROBLEM, "split_64",
+         "1 of 1"},
+        {"\"" PROBLEM ",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64",
+         "1 of 1"},
+        {"\"" PROBLEM "\"x,host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64",
+         "1 of 1"},
+        {"a\"b,c,1,1\n\n\n", PROBLEM, "split_64", "1 of 1"},
+        {"\"a\"\"b\",c,1,1,1,1\n", PROBLEM, "split_64", "1 of 1"},
+        {"Validator,COLOUR,blue\n", PROBLEM, "split_64", "unknown validator COLOUR: not used"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const char *said;
-        const tuning t = { .rows = row[i].rows };
+        const tuning t = {.rows = row[i].rows};
         const char *chosen = tuned(&t, row[i].problem, &said);
-        if (strcmp(chosen, row[i].chosen) != 0) fail_msg("row %zu: %s, not %s (%s)", i, chosen, row[i].chosen, said);
-        if (*row[i].said) assert_says(said, row[i].said);
-        else assert_string_equal(said, "");
+        if (strcmp(chosen, row[i].chosen) != 0)
+            fail_msg("row %zu: %s, not %s (%s)", i, chosen, row[i].chosen, said);
+        if (*row[i].said)
+            assert_says(said, row[i].said);
+        else
+            assert_string_equal(said, "");
     }
 }
 
@@ -265,13 +299,13 @@ static void test_validators(void **state)
         tuning t;
         const char *said;
     } row[] = {
-        { { .version = "9.9" }, "made with KILN_VERSION 9.9, this is " KILN_VERSION ": not used" },
-        { { .target = "gfx942" }, "made with TARGET gfx942, this is host" },
-        { { .device = "AMD, \"\"fast\"\"" }, "made with DEVICE AMD, \"fast\", this is " },
-        { { .units = "304" }, "made with UNITS 304" },
-        { { .registry = "0123456789abcdef" }, "made with REGISTRY 0123456789abcdef" },
-        { { .registry = "" }, "no validator REGISTRY before its rows" },
-        { { .version = "" }, "no validator KILN_VERSION before its rows" },
+        {{.version = "9.9"}, "made with KILN_VERSION 9.9, this is " KILN_VERSION ": not used"},
+        {{.target = "gfx942"}, "made with TARGET gfx942, this is host"},
+        {{.device = "AMD, \"\"fast\"\""}, "made with DEVICE AMD, \"fast\", this is "},
+        {{.units = "304"}, "made with UNITS 304"},
+        {{.registry = "0123456789abcdef"}, "made with REGISTRY 0123456789abcdef"},
+        {{.registry = ""}, "no validator REGISTRY before its rows"},
+        {{.version = ""}, "no validator KILN_VERSION before its rows"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         tuning t = row[i].t;
@@ -283,7 +317,7 @@ static void test_validators(void **state)
     char *long_rows = malloc(6000);
     memset(long_rows, 'x', 5999);
     long_rows[5999] = 0;
-    const tuning t = { .rows = long_rows };
+    const tuning t = {.rows = long_rows};
     const char *said;
     assert_string_equal(tuned(&t, PROBLEM, &said), "split_64");
     assert_says(said, "longer than 4096 bytes: not used");
@@ -294,7 +328,7 @@ static void test_tuning_in_explain(void **state)
 {
     (void)state;
     const char *said;
-    const tuning t = { .rows = ROW(PROBLEM, "plain_16") };
+    const tuning t = {.rows = ROW(PROBLEM, "plain_16")};
     tuned(&t, PROBLEM, &said);
     char path[300];
     snprintf(path, sizeof path, "%s/tuning.csv", test_folder);
@@ -303,7 +337,8 @@ static void test_tuning_in_explain(void **state)
     unsetenv("KILN_TUNING");
     assert_says(explain(ctx, PROBLEM), "plain_16  chosen: tuned for this shape, cost 100.0 us\n");
     assert_says(explain(ctx, PROBLEM), "split_64  not tuned: cost 5.0 us\n");
-    assert_says(explain(ctx, "bias_relu f32,f32,f32 rcr m=66 n=64 k=2048"), "chosen: tuned for the nearest shape, ");
+    assert_says(explain(ctx, "bias_relu f32,f32,f32 rcr m=66 n=64 k=2048"),
+                "chosen: tuned for the nearest shape, ");
     kiln_close(ctx);
     kiln_config config = test_config("host");
     config.tuning = "/nonexistent/tuning.csv";
@@ -319,13 +354,13 @@ static void test_misuse(void **state)
     kiln_ctx *ctx = open_ctx("host");
     const kiln_problem good = problem("axpby f32,f32,f32 rrr m=4 n=6 k=8 batch=3");
     const kiln_kernel *k;
-#define BAD(change, status, says)                                 \
-    do {                                                          \
-        kiln_problem p = good;                                    \
-        change;                                                   \
-        k = (const kiln_kernel *)ctx;                             \
-        assert_error(kiln_find(ctx, &p, &k), status, says);       \
-        assert_null(k);                                           \
+#define BAD(change, status, says)                                                                  \
+    do {                                                                                           \
+        kiln_problem p = good;                                                                     \
+        change;                                                                                    \
+        k = (const kiln_kernel *)ctx;                                                              \
+        assert_error(kiln_find(ctx, &p, &k), status, says);                                        \
+        assert_null(k);                                                                            \
     } while (0)
     BAD(p.struct_size = 0, KILN_INVALID, "kiln_problem.struct_size is 0");
     BAD(p.struct_size -= 8, KILN_INVALID, "kiln_problem.struct_size");
@@ -347,7 +382,8 @@ static void test_misuse(void **state)
     BAD(p.d[0].ld = 5, KILN_INVALID, "c's leading dimension is 5");
     BAD(p.a.batch_stride = -2, KILN_INVALID, "A's batch stride is negative (-2)");
     BAD(p.e.batch_stride = KILN_BROADCAST, KILN_INVALID, "E's batch stride is KILN_BROADCAST");
-    BAD(p.e.batch_stride = 23, KILN_INVALID, "E's batch stride is 23, but one batch spans 24 elements");
+    BAD(p.e.batch_stride = 23, KILN_INVALID,
+        "E's batch stride is 23, but one batch spans 24 elements");
     BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
     BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
     BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
@@ -366,9 +402,15 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_and_legality), cmocka_unit_test(test_find_all), cmocka_unit_test(test_what_comes_closest),
-        cmocka_unit_test(test_explain), cmocka_unit_test(test_two_modules_of_a_target), cmocka_unit_test(test_tuned_rows),
-        cmocka_unit_test(test_validators), cmocka_unit_test(test_tuning_in_explain), cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_cost_and_legality),
+        cmocka_unit_test(test_find_all),
+        cmocka_unit_test(test_what_comes_closest),
+        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_two_modules_of_a_target),
+        cmocka_unit_test(test_tuned_rows),
+        cmocka_unit_test(test_validators),
+        cmocka_unit_test(test_tuning_in_explain),
+        cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

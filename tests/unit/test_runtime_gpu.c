@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The GPU path without a GPU: a stand-in driver (fake_driver.c), found as libcuda.so.1 and libamdhip64.so.6 through
-// LD_LIBRARY_PATH, records what libkiln does and fails where the test wants it to.
+// The GPU path without a GPU: a stand-in driver (fake_driver.c), found as libcuda.so.1 and
+// libamdhip64.so.6 through LD_LIBRARY_PATH, records what libkiln does and fails where the test
+// wants it to.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <kiln_args.h>
@@ -55,7 +56,7 @@ static const char *target_of(kiln_ctx *ctx)
 static void test_detection(void **state)
 {
     (void)state;
-    kiln_device_info dev = { .struct_size = sizeof dev };
+    kiln_device_info dev = {.struct_size = sizeof dev};
     kiln_ctx *ctx = open_ctx("nvidia");
     assert_ok(kiln_device_describe(ctx, &dev));
     assert_string_equal(dev.name, "Fake GPU 0");
@@ -90,7 +91,8 @@ static void test_detection(void **state)
     assert_string_equal(target_of(ctx), "");
     const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=1 k=1");
     const kiln_kernel *k;
-    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED, "and no target fits this device (Fake GPU 0)");
+    assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED,
+                 "and no target fits this device (Fake GPU 0)");
     kiln_close(ctx);
     ctx = open_ctx("nvidia"); /* asked for by name: opened, though nothing is compiled for it */
     assert_error(kiln_find(ctx, &p, &k), KILN_NOT_SUPPORTED, "run `make instances TARGETS=sm_86`");
@@ -102,9 +104,11 @@ static void test_devices_that_are_not_there(void **state)
     (void)state;
     kiln_ctx *ctx;
     kiln_config config = test_config("nvidia:3");
-    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "nvidia:3 is not there: devices 0 to 0 are");
+    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE,
+                 "nvidia:3 is not there: devices 0 to 0 are");
     fake->devices = 0;
-    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "there is a driver for nvidia, but no device");
+    assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE,
+                 "there is a driver for nvidia, but no device");
     fake->devices = 3;
     fake->arch[2] = "gfx90a";
     config = test_config("amd:2");
@@ -114,7 +118,8 @@ static void test_devices_that_are_not_there(void **state)
     fake->fail = "cuDevicePrimaryCtxRetain";
     fake->fail_code = 2;
     config = test_config("nvidia");
-    assert_error(kiln_open(&ctx, &config), KILN_NO_MEMORY, "making a context: CUDA error 2: made-up error");
+    assert_error(kiln_open(&ctx, &config), KILN_NO_MEMORY,
+                 "making a context: CUDA error 2: made-up error");
     fake->fail_code = 999;
     assert_error(kiln_open(&ctx, &config), KILN_DRIVER, "CUDA error 999: unknown");
     assert_null(ctx);
@@ -127,9 +132,13 @@ static void test_devices_that_are_not_there(void **state)
 static kiln_args arguments(void)
 {
     /* Never dereferenced: made-up addresses, far apart. */
-    return (kiln_args){ .struct_size = sizeof(kiln_args), .a = (void *)0x100000000, .b = { (void *)0x200000000 },
-                        .d = { (void *)0x300000000 }, .e = (void *)0x400000000, .workspace = (void *)0x500000000,
-                        .workspace_size = 1 << 30 };
+    return (kiln_args){.struct_size = sizeof(kiln_args),
+                       .a = (void *)0x100000000,
+                       .b = {(void *)0x200000000},
+                       .d = {(void *)0x300000000},
+                       .e = (void *)0x400000000,
+                       .workspace = (void *)0x500000000,
+                       .workspace_size = 1 << 30};
 }
 
 static const kiln_kernel *find(kiln_ctx *ctx, const kiln_problem *p)
@@ -142,11 +151,12 @@ static const kiln_kernel *find(kiln_ctx *ctx, const kiln_problem *p)
 static void test_plain_launch(void **state)
 {
     (void)state;
-    static const char *const device[] = { "nvidia", "amd" };
+    static const char *const device[] = {"nvidia", "amd"};
     for (int i = 0; i < 2; i++) {
         reset(NULL);
         kiln_ctx *ctx = open_ctx(device[i]);
-        const kiln_problem p = problem("axpby f32,f32,f32 rrr m=33 n=17 k=9 batch=3 sb=broadcast lda=12 ldd.c=20");
+        const kiln_problem p =
+            problem("axpby f32,f32,f32 rrr m=33 n=17 k=9 batch=3 sb=broadcast lda=12 ldd.c=20");
         kiln_args args = arguments();
         args.scalars[0] = 1.5f;
         args.scalars[1] = -2;
@@ -187,7 +197,8 @@ static void test_clusters_and_maps(void **state)
 {
     (void)state;
     kiln_ctx *ctx = open_ctx("nvidia");
-    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 lda=72 batch=2 sb=broadcast align=256");
+    const kiln_problem p =
+        problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 lda=72 batch=2 sb=broadcast align=256");
     kiln_args args = arguments();
     const kiln_kernel *k = find(ctx, &p);
     assert_says(kr_kernel_name(k), "wide_128");
@@ -196,7 +207,8 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(l->cluster[0], 2);
     assert_int_equal(l->cluster[1], 1);
     assert_int_equal(l->lds, 160 * 1024);
-    assert_int_equal(fake->function_attribute[8], 232448 - 1000); /* all the shared memory there is */
+    assert_int_equal(fake->function_attribute[8],
+                     232448 - 1000); /* all the shared memory there is */
     assert_int_equal(fake->function_attribute[14], 1);
     assert_int_equal(fake->maps, 2);
     const fake_map *a = &fake->map[0], *b = &fake->map[1];
@@ -208,9 +220,10 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(a->dim[2], 2);
     assert_int_equal(a->stride[0], 72 * 4);
     assert_int_equal(a->stride[1], 500 * 72 * 4);
-    assert_int_equal(a->box[0] * 1000 + a->box[1], 64128); /* kiln_map: swizzle comes before the box */
-    assert_int_equal(b->dim[1], 300); /* columns of B */
-    assert_int_equal(b->dim[2], 1);   /* one for all batches */
+    assert_int_equal(a->box[0] * 1000 + a->box[1],
+                     64128);           /* kiln_map: swizzle comes before the box */
+    assert_int_equal(b->dim[1], 300);  /* columns of B */
+    assert_int_equal(b->dim[2], 1);    /* one for all batches */
     assert_int_equal(l->map[1][0], 1); /* the second map is the second of the parameter */
     assert_int_equal(l->map[0][15] >> 56, 0x77);
     /* K = 0: maps of nothing are zero. */
@@ -230,7 +243,8 @@ static void test_clusters_and_maps(void **state)
     assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, "wide_128: CUDA error 1");
     kiln_close(ctx);
     ctx = open_ctx("amd"); /* no tensor maps there */
-    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_NOT_SUPPORTED, "needs tensor maps");
+    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_NOT_SUPPORTED,
+                 "needs tensor maps");
     kiln_close(ctx);
 }
 
@@ -258,7 +272,7 @@ static void test_two_stages(void **state)
 static void test_capture(void **state)
 {
     (void)state;
-    static const char *const device[] = { "nvidia", "amd" };
+    static const char *const device[] = {"nvidia", "amd"};
     for (int i = 0; i < 2; i++) {
         reset(NULL);
         kiln_ctx *ctx = open_ctx(device[i]);
@@ -295,7 +309,8 @@ static void test_loading_fails(void **state)
 {
     (void)state;
     kiln_ctx *ctx = open_ctx("nvidia");
-    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"), q = problem("swiglu f32,f32,f32 rcr m=3 n=3 k=3");
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"),
+                       q = problem("swiglu f32,f32,f32 rcr m=3 n=3 k=3");
     kiln_args args = arguments();
     args.b[1] = (void *)0x600000000;
     fake->fail = "cuModuleLoadData";
@@ -327,11 +342,13 @@ static void test_damaged_code(void **state)
     write_bytes("libkiln-sm_90a.so", b.p, b.size);
     kiln_ctx *ctx = open_ctx("nvidia");
     assert_null(kiln_refused_at(ctx, 0));
-    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"), q = problem("bias_relu f32,f32,f32 rcr m=3 n=3 k=3");
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"),
+                       q = problem("bias_relu f32,f32,f32 rcr m=3 n=3 k=3");
     const kiln_args args = arguments();
     const int loads = fake->loads;
-    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_BAD_MODULE,
-                 "sm_90a/axpby/f32_f32_f32/rrr/plain_16: its code object in libkiln-sm_90a.so is damaged");
+    assert_error(
+        kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_BAD_MODULE,
+        "sm_90a/axpby/f32_f32_f32/rrr/plain_16: its code object in libkiln-sm_90a.so is damaged");
     assert_int_equal(fake->loads, loads); /* the driver never sees it */
     assert_ok(kiln_launch(ctx, find(ctx, &q), &q, &args, NULL));
     kiln_close(ctx);
@@ -350,11 +367,11 @@ static void test_every_call_may_fail(void **state)
     assert_ok(kiln_malloc(ctx, 10, &x));
     assert_ok(kiln_upload(ctx, x, &byte, 1));
     fake->fail_code = 700;
-#define FAILS(name, call) \
-    do { \
-        fake->fail = name; \
-        assert_error(call, KILN_DRIVER, "CUDA error 700: made-up error"); \
-        fake->fail = NULL; \
+#define FAILS(name, call)                                                                          \
+    do {                                                                                           \
+        fake->fail = name;                                                                         \
+        assert_error(call, KILN_DRIVER, "CUDA error 700: made-up error");                          \
+        fake->fail = NULL;                                                                         \
     } while (0)
     FAILS("cuLaunchKernel", kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
     FAILS("cuCtxGetCurrent", kiln_launch(ctx, find(ctx, &p), &p, &args, NULL));
@@ -363,13 +380,13 @@ static void test_every_call_may_fail(void **state)
     FAILS("cuMemcpyDtoHAsync_v2", kiln_download(ctx, &byte, x, 1));
     FAILS("cuStreamSynchronize", kiln_upload(ctx, x, &byte, 1));
     FAILS("cuStreamSynchronize", kiln_synchronize(ctx, NULL));
-    FAILS("cuStreamCreate", kiln_stream_create(ctx, &(void *){ NULL }));
+    FAILS("cuStreamCreate", kiln_stream_create(ctx, &(void *){NULL}));
     FAILS("cuStreamBeginCapture_v2", kiln_graph_begin(ctx, x));
     FAILS("cuMemFree_v2", kiln_free(ctx, x));
-    FAILS("cuMemAlloc_v2", kiln_malloc(ctx, 10, &(void *){ NULL }));
+    FAILS("cuMemAlloc_v2", kiln_malloc(ctx, 10, &(void *){NULL}));
     fake->fail_code = 2;
     fake->fail = "cuMemAlloc_v2";
-    assert_status(kiln_malloc(ctx, 10, &(void *){ NULL }), KILN_NO_MEMORY);
+    assert_status(kiln_malloc(ctx, 10, &(void *){NULL}), KILN_NO_MEMORY);
     fake->fail = NULL;
     assert_ok(kiln_free(ctx, x));
     kiln_close(ctx);
@@ -403,8 +420,8 @@ static void test_current_device(void **state)
 static void test_launch_allocates_nothing(void **state)
 {
     (void)state;
-    static const char *const text[] = { "axpby f32,f32,f32 rrr m=3 n=3 k=3",
-                                        "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=256" };
+    static const char *const text[] = {"axpby f32,f32,f32 rrr m=3 n=3 k=3",
+                                       "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=256"};
     kiln_ctx *ctx = open_ctx("nvidia");
     for (int i = 0; i < 2; i++) {
         const kiln_problem p = problem(text[i]);
@@ -456,16 +473,25 @@ int main(int argc, char **argv)
     const char *path = getenv("LD_LIBRARY_PATH");
     const char *folder = KILN_TEST_BUILD "/tests/fake";
     (void)argc;
-    if (!path || strncmp(path, folder, strlen(folder)) != 0) { /* the linker reads it when a program starts */
+    if (!path || strncmp(path, folder, strlen(folder)) !=
+                     0) { /* the linker reads it when a program starts */
         setenv("LD_LIBRARY_PATH", folder, 1);
         execv("/proc/self/exe", argv);
         return 1;
     }
 #define TEST(f) cmocka_unit_test_setup(f, reset)
     const struct CMUnitTest tests[] = {
-        TEST(test_detection), TEST(test_devices_that_are_not_there), TEST(test_plain_launch), TEST(test_clusters_and_maps),
-        TEST(test_two_stages), TEST(test_capture), TEST(test_loading_fails), TEST(test_damaged_code),
-        TEST(test_every_call_may_fail), TEST(test_current_device), TEST(test_launch_allocates_nothing),
+        TEST(test_detection),
+        TEST(test_devices_that_are_not_there),
+        TEST(test_plain_launch),
+        TEST(test_clusters_and_maps),
+        TEST(test_two_stages),
+        TEST(test_capture),
+        TEST(test_loading_fails),
+        TEST(test_damaged_code),
+        TEST(test_every_call_may_fail),
+        TEST(test_current_device),
+        TEST(test_launch_allocates_nothing),
         TEST(test_concurrent_first_use),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches on the host: results, the arguments a kernel gets, every wrong argument's status and text, graphs, and that
-// finding and launching allocate nothing.
+// Launches on the host: results, the arguments a kernel gets, every wrong argument's status and
+// text, graphs, and that finding and launching allocate nothing.
 #define _GNU_SOURCE
 #include <math.h>
 #include "runtime_test.h"
@@ -69,8 +69,10 @@ static void test_against_reference(void **state)
 {
     (void)state;
     static const char *const text[] = {
-        "axpby f32,f32,f32 rrr m=7 n=5 k=9", "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 sb=broadcast sd.c=50",
-        "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=2 lda=13 ldb=6 lde=11 ldd.c=9", "axpby f32,f32,f32 rrr m=1 n=1 k=1",
+        "axpby f32,f32,f32 rrr m=7 n=5 k=9",
+        "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 sb=broadcast sd.c=50",
+        "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=2 lda=13 ldb=6 lde=11 ldd.c=9",
+        "axpby f32,f32,f32 rrr m=1 n=1 k=1",
         "axpby f32,f32,f32 rrr m=7 n=5 k=0",
     };
     static float a[1000], b[1000], c[1000], e[1000], want[1000];
@@ -79,7 +81,8 @@ static void test_against_reference(void **state)
     fill(c, 1000, 3);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         const kiln_problem p = problem(text[i]);
-        kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { c }, .e = e, .scalars = { 2, -1 } };
+        kiln_args args = {
+            .struct_size = sizeof args, .a = a, .b = {b}, .d = {c}, .e = e, .scalars = {2, -1}};
         memset(e, 0x55, sizeof e);
         memset(want, 0x55, sizeof want);
         assert_ok(kiln_launch(ctx, kernel_for(&p), &p, &args, NULL));
@@ -92,9 +95,10 @@ static void test_against_reference(void **state)
 static void test_two_products(void **state)
 {
     (void)state;
-    float a[6] = { 1, 2, 3, 4, 5, 6 }, gate[6] = { 1, 0, 1, 0, 1, 0 }, up[6] = { 0, 0, 1, 1, 1, 1 }, e[4], want[4];
+    float a[6] = {1, 2, 3, 4, 5, 6}, gate[6] = {1, 0, 1, 0, 1, 0}, up[6] = {0, 0, 1, 1, 1, 1}, e[4],
+          want[4];
     const kiln_problem p = problem("swiglu f32,f32,f32 rcr m=2 n=2 k=3");
-    kiln_args args = { .struct_size = sizeof args, .a = a, .b = { gate, up }, .e = e };
+    kiln_args args = {.struct_size = sizeof args, .a = a, .b = {gate, up}, .e = e};
     assert_ok(kiln_launch(ctx, kernel_for(&p), &p, &args, NULL));
     args.e = want;
     assert_ok(kiln_reference(&p, &args));
@@ -116,17 +120,18 @@ static float A[64 + 8], B[64 + 8], Cc[64 + 8], E[256];
 
 static situation good(void)
 {
-    situation s = { .p = problem("axpby f32,f32,f32 rrr m=4 n=6 k=8"), .ctx = ctx };
+    situation s = {.p = problem("axpby f32,f32,f32 rrr m=4 n=6 k=8"), .ctx = ctx};
     s.kernel = kernel_for(&s.p);
-    s.args = (kiln_args){ .struct_size = sizeof s.args, .a = A, .b = { B }, .d = { Cc }, .e = E, .scalars = { 1, 1 } };
+    s.args = (kiln_args){
+        .struct_size = sizeof s.args, .a = A, .b = {B}, .d = {Cc}, .e = E, .scalars = {1, 1}};
     return s;
 }
 
-#define BAD(change, status, says)                                                                     \
-    do {                                                                                              \
-        situation s = good();                                                                         \
-        change;                                                                                       \
-        assert_error(kiln_launch(s.ctx, s.kernel, &s.p, &s.args, NULL), status, says);                \
+#define BAD(change, status, says)                                                                  \
+    do {                                                                                           \
+        situation s = good();                                                                      \
+        change;                                                                                    \
+        assert_error(kiln_launch(s.ctx, s.kernel, &s.p, &s.args, NULL), status, says);             \
     } while (0)
 
 static void test_misuse(void **state)
@@ -139,7 +144,8 @@ static void test_misuse(void **state)
     BAD(s.ctx = NULL, KILN_INVALID, "the context is NULL");
     BAD(s.kernel = NULL, KILN_INVALID, "the kernel is NULL");
     BAD(s.kernel = foreign, KILN_INVALID, "belongs to another context");
-    BAD(s.kernel = elsewhere, KILN_NOT_SUPPORTED, "is for sm_90a, and this context's device is host");
+    BAD(s.kernel = elsewhere, KILN_NOT_SUPPORTED,
+        "is for sm_90a, and this context's device is host");
     BAD(s.p.e.dtype = KILN_F16, KILN_INVALID, "does not compute this problem (axpby f32,f32,f16)");
     BAD(s.p.b.layout = KILN_COL, KILN_INVALID, "does not compute this problem");
     BAD(s.p.struct_size = 1, KILN_INVALID, "kiln_problem.struct_size");
@@ -151,17 +157,21 @@ static void test_misuse(void **state)
     BAD(s.args.e = NULL, KILN_INVALID, "E is NULL");
     BAD(s.args.a = (char *)A + 1, KILN_INVALID, "not a multiple of its element's 4 bytes");
     BAD(s.args.e = (char *)E + 2, KILN_INVALID, "not a multiple of its element's 4 bytes");
-    BAD((s.p.b.align = 4096, s.args.b[0] = B + 1), KILN_INVALID, "is not aligned to the 4096 bytes that the problem promises");
+    BAD((s.p.b.align = 4096, s.args.b[0] = B + 1), KILN_INVALID,
+        "is not aligned to the 4096 bytes that the problem promises");
     BAD(s.args.a = (void *)(UINTPTR_MAX - 15), KILN_INVALID, "pass the end of memory");
     BAD(s.args.e = A, KILN_INVALID, "overlaps A");
     BAD(s.args.e = A + 31, KILN_INVALID, "overlaps A");
     BAD(s.args.a = E + 23, KILN_INVALID, "overlaps A");
     BAD(s.args.e = Cc, KILN_INVALID, "overlaps c");
     BAD(s.args.b[0] = E, KILN_INVALID, "overlaps B");
-    BAD((s.p.batch = 3, s.p.b.batch_stride = KILN_BROADCAST, s.args.b[0] = E + 40), KILN_INVALID, "overlaps B");
+    BAD((s.p.batch = 3, s.p.b.batch_stride = KILN_BROADCAST, s.args.b[0] = E + 40), KILN_INVALID,
+        "overlaps B");
     const situation fine = good();
-    assert_error(kiln_launch(ctx, fine.kernel, &fine.p, NULL, NULL), KILN_INVALID, "the arguments are NULL");
-    assert_error(kiln_launch(ctx, fine.kernel, NULL, NULL, NULL), KILN_INVALID, "the problem is NULL");
+    assert_error(kiln_launch(ctx, fine.kernel, &fine.p, NULL, NULL), KILN_INVALID,
+                 "the arguments are NULL");
+    assert_error(kiln_launch(ctx, fine.kernel, NULL, NULL, NULL), KILN_INVALID,
+                 "the problem is NULL");
     assert_status(kiln_prepare(ctx, foreign), KILN_INVALID);
     assert_status(kiln_prepare(ctx, elsewhere), KILN_NOT_SUPPORTED);
     assert_ok(kiln_prepare(ctx, fine.kernel));
@@ -195,17 +205,18 @@ static void test_neighbours(void **state)
 static void test_zero_sizes(void **state)
 {
     (void)state;
-    static const char *const text[] = { "axpby f32,f32,f32 rrr m=0 n=6 k=8", "axpby f32,f32,f32 rrr m=4 n=0 k=8",
-                                        "axpby f32,f32,f32 rrr m=0 n=0 k=0" };
+    static const char *const text[] = {"axpby f32,f32,f32 rrr m=0 n=6 k=8",
+                                       "axpby f32,f32,f32 rrr m=4 n=0 k=8",
+                                       "axpby f32,f32,f32 rrr m=0 n=0 k=0"};
     for (int i = 0; i < 3; i++) { /* nothing is touched, so every pointer may be NULL */
         const kiln_problem p = problem(text[i]);
-        const kiln_args args = { .struct_size = sizeof args };
+        const kiln_args args = {.struct_size = sizeof args};
         assert_ok(kiln_launch(ctx, kernel_for(&p), &p, &args, NULL));
         assert_int_equal(kiln_workspace_size(kernel_for(&p), &p), 0);
     }
     /* K = 0: A and B are not touched. */
     const kiln_problem p = problem("axpby f32,f32,f32 rrr m=4 n=6 k=0");
-    const kiln_args args = { .struct_size = sizeof args, .d = { Cc }, .e = E, .scalars = { 1, 2 } };
+    const kiln_args args = {.struct_size = sizeof args, .d = {Cc}, .e = E, .scalars = {1, 2}};
     for (int i = 0; i < 24; i++) Cc[i] = (float)i;
     assert_ok(kiln_launch(ctx, kernel_for(&p), &p, &args, NULL));
     for (int i = 0; i < 24; i++) assert_true(E[i] == 2 * (float)i);
@@ -214,7 +225,8 @@ static void test_zero_sizes(void **state)
 static void test_workspace(void **state)
 {
     (void)state;
-    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=2 n=2 k=1024"), other = problem("axpby f32,f32,f32 rrr m=1 n=1 k=1");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=2 n=2 k=1024"),
+                       other = problem("axpby f32,f32,f32 rrr m=1 n=1 k=1");
     static float a[2048], b[2048], bias[2], e[4];
     _Alignas(256) static char workspace[512];
     const kiln_kernel *k = kernel_for(&p);
@@ -227,9 +239,11 @@ static void test_workspace(void **state)
     small.k = 5;
     assert_int_equal(kiln_workspace_size(k, &small), SIZE_MAX);
     assert_says(kiln_error(), "K is less than 1024");
-    kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { bias }, .e = e };
-    assert_error(kiln_launch(ctx, k, &small, &args, NULL), KILN_NOT_SUPPORTED, "K is less than 1024");
-    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE, "needs a workspace of 16 bytes (kiln_workspace_size) and gets 0");
+    kiln_args args = {.struct_size = sizeof args, .a = a, .b = {b}, .d = {bias}, .e = e};
+    assert_error(kiln_launch(ctx, k, &small, &args, NULL), KILN_NOT_SUPPORTED,
+                 "K is less than 1024");
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE,
+                 "needs a workspace of 16 bytes (kiln_workspace_size) and gets 0");
     args.workspace_size = 100;
     assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE, "and gets 0");
     args.workspace = workspace;
@@ -332,9 +346,15 @@ static void test_nothing_is_allocated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_reference), cmocka_unit_test(test_two_products), cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_zero_sizes), cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_graph), cmocka_unit_test(test_nothing_is_allocated),
+        cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_two_products),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_zero_sizes),
+        cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_nothing_is_allocated),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Problems as text: what is read, what is written back, what each mistake says; defaults filled in by resolve.
+// Problems as text: what is read, what is written back, what each mistake says; defaults filled in
+// by resolve.
 #define _GNU_SOURCE
 #include "runtime_test.h"
 
@@ -35,23 +36,24 @@ static void test_round_trip(void **state)
 {
     (void)state;
     static const char *const row[][2] = {
-        { "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096", NULL },
-        { "  bias_relu\tf16,f16,f16  rcr k=3 n=2 m=1 ", "bias_relu f16,f16,f16 rcr m=1 n=2 k=3" },
-        { "x f8e4m3fnuz,f8e5m2,bf16 crc m=0 n=0 k=0", NULL },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 acc=i32 batch=7 lda=9 ldb=10 lde=11", NULL },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sa=1 sb=broadcast se=3", NULL },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sb=-1", "x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sb=broadcast" },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 aligna=16 alignb=4 aligne=4096", NULL },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 batch=1", "x i8,i8,i8 rcr m=1 n=1 k=1" },
-        { "x i8,i8,i8 rcr m=1 n=1 k=1 align=16", NULL },
-        { "axpby f32,f32,f32 rrr m=8 n=4 k=2 ldd.c=17 sd.c=1000", NULL },
-        { "axpby f32,f32,f32 rrr m=8 n=4 k=2 align=64", NULL },
-        { "axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=64", NULL },
-        { "axpby f32,f32,f32 rrr m=8 n=4 k=2 align=64 alignd.c=16",
-          "axpby f32,f32,f32 rrr m=8 n=4 k=2 aligna=64 alignb=64 aligne=64 alignd.c=16" },
-        { "axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=16 align=64",
-          "axpby f32,f32,f32 rrr m=8 n=4 k=2 aligna=64 alignb=64 aligne=64 alignd.c=16" },
-        { "x f32,f32,f32 rrr m=2147483647 n=1 k=1 lda=9223372036854775807", NULL },
+        {"bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096", NULL},
+        {"  bias_relu\tf16,f16,f16  rcr k=3 n=2 m=1 ", "bias_relu f16,f16,f16 rcr m=1 n=2 k=3"},
+        {"x f8e4m3fnuz,f8e5m2,bf16 crc m=0 n=0 k=0", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 acc=i32 batch=7 lda=9 ldb=10 lde=11", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sa=1 sb=broadcast se=3", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sb=-1",
+         "x i8,i8,i8 rcr m=1 n=1 k=1 batch=7 sb=broadcast"},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 aligna=16 alignb=4 aligne=4096", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 batch=1", "x i8,i8,i8 rcr m=1 n=1 k=1"},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 align=16", NULL},
+        {"axpby f32,f32,f32 rrr m=8 n=4 k=2 ldd.c=17 sd.c=1000", NULL},
+        {"axpby f32,f32,f32 rrr m=8 n=4 k=2 align=64", NULL},
+        {"axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=64", NULL},
+        {"axpby f32,f32,f32 rrr m=8 n=4 k=2 align=64 alignd.c=16",
+         "axpby f32,f32,f32 rrr m=8 n=4 k=2 aligna=64 alignb=64 aligne=64 alignd.c=16"},
+        {"axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=16 align=64",
+         "axpby f32,f32,f32 rrr m=8 n=4 k=2 aligna=64 alignb=64 aligne=64 alignd.c=16"},
+        {"x f32,f32,f32 rrr m=2147483647 n=1 k=1 lda=9223372036854775807", NULL},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const kiln_problem p = problem(row[i][0]);
@@ -65,8 +67,9 @@ static void test_round_trip(void **state)
 static void test_fields(void **state)
 {
     (void)state;
-    const kiln_problem p = problem("axpby f32,f16,bf16 rcr m=8 n=4 k=2 acc=i32 batch=3 lda=5 ldb=6 lde=7 ldd.c=8 sa=50 "
-                                   "sb=-1 se=51 sd.c=52 aligna=16 alignb=32 aligne=64 alignd.c=128");
+    const kiln_problem p = problem(
+        "axpby f32,f16,bf16 rcr m=8 n=4 k=2 acc=i32 batch=3 lda=5 ldb=6 lde=7 ldd.c=8 sa=50 "
+        "sb=-1 se=51 sd.c=52 aligna=16 alignb=32 aligne=64 alignd.c=128");
     assert_string_equal(p.op, "axpby");
     assert_int_equal(p.struct_size, sizeof p);
     assert_int_equal(p.a.dtype, KILN_F32);
@@ -89,42 +92,43 @@ static void test_mistakes(void **state)
 {
     (void)state;
     static const char *const row[][2] = {
-        { "", "empty" },
-        { "   ", "empty" },
-        { "op", "three types" },
-        { "o-p f16,f16,f16 rcr m=1 n=1 k=1", "'o-p' is not an op's name" },
-        { "o\x01p f16,f16,f16 rcr", "'o?p'" },
-        { "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa f16,f16,f16 rcr", "has 70 bytes" },
-        { "op f16,f16 rcr m=1 n=1 k=1", "three types" },
-        { "op f16,f16,f16,f16 rcr m=1 n=1 k=1", "three types" },
-        { "op f16,,f16 rcr m=1 n=1 k=1", "three types" },
-        { "op f16,f16, rcr m=1 n=1 k=1", "three types" },
-        { "op f16,f17,f16 rcr m=1 n=1 k=1", "unknown type 'f17'; there are f32 f16 bf16" },
-        { "op f16,f16,f16 m=1 n=1 k=1", "three layouts" },
-        { "op f16,f16,f16 rcx m=1 n=1 k=1", "'rcx' is not three layouts" },
-        { "op f16,f16,f16 rcrr m=1 n=1 k=1", "three layouts" },
-        { "op f16,f16,f16 rcr n=1 k=1", "m= is missing" },
-        { "op f16,f16,f16 rcr m=1 n=1", "k= is missing" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 m=2", "m is given twice" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 align=2 align=2", "align is given twice" },
-        { "op f16,f16,f16 rcr m=-1 n=1 k=1", "m=-1: a size is" },
-        { "op f16,f16,f16 rcr m=2147483648 n=1 k=1", "a size is" },
-        { "op f16,f16,f16 rcr m=99999999999999999999999 n=1 k=1", "a size is" },
-        { "op f16,f16,f16 rcr m=1x n=1 k=1", "m=1x" },
-        { "op f16,f16,f16 rcr m= n=1 k=1", "a size is" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 lda=0", "a leading dimension" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 sa=0", "a batch stride" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 sa=-2", "or `broadcast`" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 align=3", "a power of two" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 acc=f99", "unknown type 'f99'" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 lbd=3", "unknown field 'lbd'" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 what", "'what' is not of the form" },
-        { "op f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3", "needs an open context that knows the op 'op'" },
-        { "axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "no such input; it has c" },
-        { "swiglu f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "it has none" },
-        { "axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3 ldd.c=3", "ldd.c is given twice" },
+        {"", "empty"},
+        {"   ", "empty"},
+        {"op", "three types"},
+        {"o-p f16,f16,f16 rcr m=1 n=1 k=1", "'o-p' is not an op's name"},
+        {"o\x01p f16,f16,f16 rcr", "'o?p'"},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa f16,f16,f16 rcr",
+         "has 70 bytes"},
+        {"op f16,f16 rcr m=1 n=1 k=1", "three types"},
+        {"op f16,f16,f16,f16 rcr m=1 n=1 k=1", "three types"},
+        {"op f16,,f16 rcr m=1 n=1 k=1", "three types"},
+        {"op f16,f16, rcr m=1 n=1 k=1", "three types"},
+        {"op f16,f17,f16 rcr m=1 n=1 k=1", "unknown type 'f17'; there are f32 f16 bf16"},
+        {"op f16,f16,f16 m=1 n=1 k=1", "three layouts"},
+        {"op f16,f16,f16 rcx m=1 n=1 k=1", "'rcx' is not three layouts"},
+        {"op f16,f16,f16 rcrr m=1 n=1 k=1", "three layouts"},
+        {"op f16,f16,f16 rcr n=1 k=1", "m= is missing"},
+        {"op f16,f16,f16 rcr m=1 n=1", "k= is missing"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 m=2", "m is given twice"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 align=2 align=2", "align is given twice"},
+        {"op f16,f16,f16 rcr m=-1 n=1 k=1", "m=-1: a size is"},
+        {"op f16,f16,f16 rcr m=2147483648 n=1 k=1", "a size is"},
+        {"op f16,f16,f16 rcr m=99999999999999999999999 n=1 k=1", "a size is"},
+        {"op f16,f16,f16 rcr m=1x n=1 k=1", "m=1x"},
+        {"op f16,f16,f16 rcr m= n=1 k=1", "a size is"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 lda=0", "a leading dimension"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 sa=0", "a batch stride"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 sa=-2", "or `broadcast`"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 align=3", "a power of two"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 acc=f99", "unknown type 'f99'"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 lbd=3", "unknown field 'lbd'"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 what", "'what' is not of the form"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3", "needs an open context that knows the op 'op'"},
+        {"axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "no such input; it has c"},
+        {"swiglu f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "it has none"},
+        {"axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3 ldd.c=3", "ldd.c is given twice"},
     };
-    kiln_problem p = { .m = 77 };
+    kiln_problem p = {.m = 77};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         assert_error(kiln_problem_parse(row[i][0], &p), KILN_INVALID, row[i][1]);
         assert_int_equal(p.m, 77); /* untouched */
@@ -200,8 +204,9 @@ static void test_resolve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_fields), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_short_buffers), cmocka_unit_test(test_resolve),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_short_buffers),
+        cmocka_unit_test(test_resolve),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The double-precision reference against loops written out by hand, and its bounds: every f32 evaluation lies within
-// them, in whatever order it sums, and a result that is wrong by a little does not.
+// The double-precision reference against loops written out by hand, and its bounds: every f32
+// evaluation lies within them, in whatever order it sums, and a result that is wrong by a little
+// does not.
 #define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
@@ -38,7 +39,7 @@ static void fill_f32(float *p, size_t n)
 
 static kiln_args arguments(const void *a, const void *b, const void *d, void *e)
 {
-    return (kiln_args){ .struct_size = sizeof(kiln_args), .a = a, .b = { b }, .d = { d }, .e = e };
+    return (kiln_args){.struct_size = sizeof(kiln_args), .a = a, .b = {b}, .d = {d}, .e = e};
 }
 
 /* ---- values ---- */
@@ -52,8 +53,9 @@ static void test_axpby_layouts_and_strides(void **state)
     fill_f32(b, sizeof b / 4);
     fill_f32(c, sizeof c / 4);
     for (size_t i = 0; i < sizeof e / 4; i++) e[i] = -77;
-    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=37 n=19 k=53 batch=3 lda=60 ldb=21 lde=25 ldd.c=20 sd.c=745 "
-                                   "sb=broadcast");
+    const kiln_problem p = problem(
+        "axpby f32,f32,f32 rrr m=37 n=19 k=53 batch=3 lda=60 ldb=21 lde=25 ldd.c=20 sd.c=745 "
+        "sb=broadcast");
     kiln_args args = arguments(a, b, c, e);
     args.scalars[0] = 0.5f;
     args.scalars[1] = -3;
@@ -65,7 +67,8 @@ static void test_axpby_layouts_and_strides(void **state)
                 for (int k = 0; k < K; k++)
                     sum += (double)a[batch * M * LDA + i * LDA + k] * (double)b[k * LDB + j];
                 const double x = 0.5 * sum - 3 * (double)c[batch * 745 + i * LDC + j];
-                assert_true(fabs(x - (double)e[batch * M * LDE + i * LDE + j]) <= 0x1p-24 * fabs(x));
+                assert_true(fabs(x - (double)e[batch * M * LDE + i * LDE + j]) <=
+                            0x1p-24 * fabs(x));
             }
             for (int j = N; j < LDE && (batch < BATCH - 1 || i < M - 1); j++)
                 assert_true(e[batch * M * LDE + i * LDE + j] == -77); /* padding is left alone */
@@ -183,7 +186,7 @@ static void test_integers_wrap_round_and_saturate(void **state)
 static void test_empty(void **state)
 {
     (void)state;
-    float bias[2] = { -1, 3 }, e[4] = { 9, 9, 9, 9 };
+    float bias[2] = {-1, 3}, e[4] = {9, 9, 9, 9};
     double lo[4], hi[4];
     kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=2 n=2 k=0");
     kiln_args args = arguments(NULL, NULL, bias, e);
@@ -213,7 +216,8 @@ static int by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* f32 sums in four orders, one of them hostile: all within the bounds; a part in a thousand off: not. */
+/* f32 sums in four orders, one of them hostile: all within the bounds; a part in a thousand off:
+ * not. */
 static void test_sums_stay_within(void **state)
 {
     (void)state;
@@ -254,19 +258,22 @@ static void test_nan_and_infinity(void **state)
 {
     (void)state;
     enum { K = 4 };
-    float a[2 * K] = { 1, 2, 3, 4, 1, 1, 1, 1 }, b[2 * K] = { 1, 1, 1, 1, -1, -1, -1, -1 }, bias[2] = { 0, 0 }, e[4];
+    float a[2 * K] = {1, 2, 3, 4, 1, 1, 1, 1}, b[2 * K] = {1, 1, 1, 1, -1, -1, -1, -1},
+                bias[2] = {0, 0}, e[4];
     double lo[4], hi[4];
     const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=2 n=2 k=4");
     const kiln_args args = arguments(a, b, bias, e);
     a[1] = NAN;
     assert_ok(kiln_reference(&p, &args));
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
-    assert_true(isnan(e[0]) && isnan(e[1]) && isnan(lo[0]) && isnan(hi[0]) && isnan(lo[1])); /* relu lets it through */
+    assert_true(isnan(e[0]) && isnan(e[1]) && isnan(lo[0]) && isnan(hi[0]) &&
+                isnan(lo[1])); /* relu lets it through */
     assert_true(e[2] == 4 && e[3] == 0 && lo[2] <= 4 && hi[2] >= 4);
     a[1] = INFINITY;
     assert_ok(kiln_reference(&p, &args));
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
-    assert_true(isinf(e[0]) && e[1] == 0 && lo[0] == INFINITY && hi[0] == INFINITY && lo[1] == 0 && hi[1] == 0);
+    assert_true(isinf(e[0]) && e[1] == 0 && lo[0] == INFINITY && hi[0] == INFINITY && lo[1] == 0 &&
+                hi[1] == 0);
     b[1] = 0; /* inf * 0 */
     assert_ok(kiln_reference(&p, &args));
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
@@ -281,7 +288,7 @@ static void test_nan_and_infinity(void **state)
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
     assert_true(hi[0] == INFINITY && lo[0] >= 3e38);
     assert_true(lo[1] == 0 && hi[1] == 0); /* relu(-inf) */
-    a[1] = -3e38f; /* the sum is finite, a partial sum need not be */
+    a[1] = -3e38f;                         /* the sum is finite, a partial sum need not be */
     a[2] = 3e38f;
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
     assert_true(hi[0] == INFINITY);
@@ -297,11 +304,15 @@ typedef struct function {
     double ulps; /* that a point's bounds may be wide */
 } function;
 
-#define F(name, expression) \
-    static float name(float x, float y, float z) { (void)x, (void)y, (void)z; return expression; }
+#define F(name, expression)                                                                        \
+    static float name(float x, float y, float z)                                                   \
+    {                                                                                              \
+        (void)x, (void)y, (void)z;                                                                 \
+        return expression;                                                                         \
+    }
 F(f_add, x + y)
 F(f_sub, x - y)
-F(f_mul, x * y)
+F(f_mul, x *y)
 F(f_div, x / y)
 F(f_relu, x > 0 ? x : 0)
 F(f_leaky, x > 0 ? x : x * y)
@@ -323,79 +334,83 @@ F(f_pow, powf(fabsf(x), y))
 F(f_neg, -x)
 
 static const function functions[] = {
-    { KILN_X_ADD, 2, f_add, -10, 10, 8 },        { KILN_X_SUB, 2, f_sub, -10, 10, 8 },
-    { KILN_X_MUL, 2, f_mul, -10, 10, 8 },        { KILN_X_DIV, 2, f_div, -10, 10, 12 },
-    { KILN_X_RELU, 1, f_relu, -10, 10, 1 },      { KILN_X_LEAKY_RELU, 2, f_leaky, -10, 10, 8 },
-    { KILN_X_GELU, 1, f_gelu, -12, 12, 64 },     { KILN_X_GELU_TANH, 1, f_gelu_tanh, -12, 12, 64 },
-    { KILN_X_SILU, 1, f_silu, -90, 90, 64 },     { KILN_X_SIGMOID, 1, f_sigmoid, -80, 80, 20 },
-    { KILN_X_TANH, 1, f_tanh, -12, 12, 20 },     { KILN_X_EXP, 1, f_exp, -80, 80, 20 },
-    { KILN_X_LOG, 1, f_log, 1e-3f, 100, 30 },    { KILN_X_SQRT, 1, f_sqrt, 0, 100, 20 },
-    { KILN_X_RSQRT, 1, f_rsqrt, 1e-3f, 100, 20 }, { KILN_X_ABS, 1, f_abs, -10, 10, 1 },
-    { KILN_X_MIN, 2, f_min, -10, 10, 1 },        { KILN_X_MAX, 2, f_max, -10, 10, 1 },
-    { KILN_X_CLAMP, 3, f_clamp, -10, 10, 1 },    { KILN_X_ROUND, 1, f_round, -10, 10, 1 },
-    { KILN_X_POW, 2, f_pow, 0, 5, 20 },          { KILN_X_NEG, 1, f_neg, -10, 10, 1 },
+    {KILN_X_ADD, 2, f_add, -10, 10, 8},         {KILN_X_SUB, 2, f_sub, -10, 10, 8},
+    {KILN_X_MUL, 2, f_mul, -10, 10, 8},         {KILN_X_DIV, 2, f_div, -10, 10, 12},
+    {KILN_X_RELU, 1, f_relu, -10, 10, 1},       {KILN_X_LEAKY_RELU, 2, f_leaky, -10, 10, 8},
+    {KILN_X_GELU, 1, f_gelu, -12, 12, 64},      {KILN_X_GELU_TANH, 1, f_gelu_tanh, -12, 12, 64},
+    {KILN_X_SILU, 1, f_silu, -90, 90, 64},      {KILN_X_SIGMOID, 1, f_sigmoid, -80, 80, 20},
+    {KILN_X_TANH, 1, f_tanh, -12, 12, 20},      {KILN_X_EXP, 1, f_exp, -80, 80, 20},
+    {KILN_X_LOG, 1, f_log, 1e-3f, 100, 30},     {KILN_X_SQRT, 1, f_sqrt, 0, 100, 20},
+    {KILN_X_RSQRT, 1, f_rsqrt, 1e-3f, 100, 20}, {KILN_X_ABS, 1, f_abs, -10, 10, 1},
+    {KILN_X_MIN, 2, f_min, -10, 10, 1},         {KILN_X_MAX, 2, f_max, -10, 10, 1},
+    {KILN_X_CLAMP, 3, f_clamp, -10, 10, 1},     {KILN_X_ROUND, 1, f_round, -10, 10, 1},
+    {KILN_X_POW, 2, f_pow, 0, 5, 20},           {KILN_X_NEG, 1, f_neg, -10, 10, 1},
 };
 
 static kr_interval on_interval(kiln_xop op, int operands, const kr_interval *x)
 {
     /* Operands come in as accumulators: those are the leaves that may be intervals. */
-    kiln_xnode node[4] = { 0 };
+    kiln_xnode node[4] = {0};
     kr_interval v[4];
-    for (int i = 0; i < operands; i++) node[i] = (kiln_xnode){ .op = KILN_X_ACC, .index = (uint8_t)i };
-    node[operands] = (kiln_xnode){ .op = (uint8_t)op };
+    for (int i = 0; i < operands; i++)
+        node[i] = (kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i};
+    node[operands] = (kiln_xnode){.op = (uint8_t)op};
     for (int i = 0; i < operands; i++) node[operands].arg[i] = (uint16_t)i;
-    const kr_leaves leaf = { 0 };
+    const kr_leaves leaf = {0};
     return kr_eval_interval(node, (uint32_t)operands + 1, x, &leaf, v);
 }
 
 static double on_point(kiln_xop op, int operands, const double *x)
 {
-    kiln_xnode node[4] = { 0 };
+    kiln_xnode node[4] = {0};
     double v[4];
-    for (int i = 0; i < operands; i++) node[i] = (kiln_xnode){ .op = KILN_X_ACC, .index = (uint8_t)i };
-    node[operands] = (kiln_xnode){ .op = (uint8_t)op };
+    for (int i = 0; i < operands; i++)
+        node[i] = (kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i};
+    node[operands] = (kiln_xnode){.op = (uint8_t)op};
     for (int i = 0; i < operands; i++) node[operands].arg[i] = (uint16_t)i;
-    const kr_leaves leaf = { 0 };
+    const kr_leaves leaf = {0};
     return kr_eval(node, (uint32_t)operands + 1, x, &leaf, v);
 }
 
 static void check_function(const function *f, double width)
 {
     kr_interval box[3];
-    double point[3] = { 0 };
-    float sample[3] = { 0 };
+    double point[3] = {0};
+    float sample[3] = {0};
     for (int i = 0; i < f->operands; i++) {
         const double x = f->lo + (f->hi - f->lo) * (uniform() + 1) / 2, w = width * (uniform() + 1);
         sample[i] = (float)x;
         point[i] = (double)sample[i];
-        box[i] = (kr_interval){ point[i] - w, point[i] + w, 0 };
+        box[i] = (kr_interval){point[i] - w, point[i] + w, 0};
         if (f->lo >= 0 && box[i].lo < 0) box[i].lo = 0;
     }
     const kr_interval r = on_interval(f->op, f->operands, box);
     const double exact = on_point(f->op, f->operands, point);
     const double got = (double)f->f(sample[0], sample[1], sample[2]);
     if (!(r.nan < 2 && r.lo <= exact && exact <= r.hi && r.lo <= got && got <= r.hi))
-        fail_msg("function %d at %.9g %.9g: %.9g and %.9g are not in [%.9g, %.9g]", (int)f->op, point[0], point[1], exact,
-                 got, r.lo, r.hi);
+        fail_msg("function %d at %.9g %.9g: %.9g and %.9g are not in [%.9g, %.9g]", (int)f->op,
+                 point[0], point[1], exact, got, r.lo, r.hi);
     const double room = f->ulps * 0x1p-23 * fmax(fabs(exact), fabs(point[0]));
     if (width == 0 && !(r.hi - r.lo <= room + 1e-18))
-        fail_msg("function %d at %.9g: [%.9g, %.9g] is wider than %.3g", (int)f->op, point[0], r.lo, r.hi, room);
+        fail_msg("function %d at %.9g: [%.9g, %.9g] is wider than %.3g", (int)f->op, point[0], r.lo,
+                 r.hi, room);
 }
 
 static void test_functions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        for (int n = 0; n < 20000; n++) check_function(&functions[i], n % 4 == 0 ? 0 : pow(10, -(n % 4)));
+        for (int n = 0; n < 20000; n++)
+            check_function(&functions[i], n % 4 == 0 ? 0 : pow(10, -(n % 4)));
 }
 
 /* The least value of x * sigmoid(x) and its like lies between the ends. */
 static void test_valleys(void **state)
 {
     (void)state;
-    static const kiln_xop op[] = { KILN_X_GELU, KILN_X_GELU_TANH, KILN_X_SILU };
+    static const kiln_xop op[] = {KILN_X_GELU, KILN_X_GELU_TANH, KILN_X_SILU};
     for (int o = 0; o < 3; o++) {
-        const kr_interval wide = { -3, 1, 0 };
+        const kr_interval wide = {-3, 1, 0};
         const kr_interval r = on_interval(op[o], 1, &wide);
         double least = 0;
         for (double x = -3; x <= 1; x += 1e-4) least = fmin(least, on_point(op[o], 1, &x));
@@ -409,35 +424,41 @@ static void test_valleys(void **state)
 static void test_special_operands(void **state)
 {
     (void)state;
-    const kr_interval nan = kr_point(NAN), one = kr_point(1), zero = kr_point(0), inf = kr_point(INFINITY);
-    const kr_interval across = { -1, 1, 0 };
-    static const kiln_xop passes[] = { KILN_X_NEG, KILN_X_RELU, KILN_X_GELU, KILN_X_SILU, KILN_X_SIGMOID, KILN_X_TANH,
-                                       KILN_X_EXP, KILN_X_LOG, KILN_X_SQRT, KILN_X_RSQRT, KILN_X_ABS, KILN_X_ROUND };
+    const kr_interval nan = kr_point(NAN), one = kr_point(1), zero = kr_point(0),
+                      inf = kr_point(INFINITY);
+    const kr_interval across = {-1, 1, 0};
+    static const kiln_xop passes[] = {KILN_X_NEG,     KILN_X_RELU,  KILN_X_GELU, KILN_X_SILU,
+                                      KILN_X_SIGMOID, KILN_X_TANH,  KILN_X_EXP,  KILN_X_LOG,
+                                      KILN_X_SQRT,    KILN_X_RSQRT, KILN_X_ABS,  KILN_X_ROUND};
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         const double x = NAN;
         assert_int_equal(on_interval(passes[i], 1, &nan).nan, 2);
         assert_true(isnan(on_point(passes[i], 1, &x)));
     }
-    static const kiln_xop two[] = { KILN_X_ADD, KILN_X_SUB, KILN_X_MUL, KILN_X_DIV, KILN_X_POW, KILN_X_MIN, KILN_X_MAX };
+    static const kiln_xop two[] = {KILN_X_ADD, KILN_X_SUB, KILN_X_MUL, KILN_X_DIV,
+                                   KILN_X_POW, KILN_X_MIN, KILN_X_MAX};
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)
         for (int side = 0; side < 2; side++) {
-            const kr_interval x[2] = { side ? one : nan, side ? nan : one };
-            const double y[2] = { side ? 1 : NAN, side ? NAN : 1 };
+            const kr_interval x[2] = {side ? one : nan, side ? nan : one};
+            const double y[2] = {side ? 1 : NAN, side ? NAN : 1};
             assert_int_equal(on_interval(two[i], 2, x).nan, 2);
             assert_true(isnan(on_point(two[i], 2, y)));
         }
-    assert_int_equal(on_interval(KILN_X_MUL, 2, (kr_interval[]){ zero, inf }).nan, 2);
-    assert_int_equal(on_interval(KILN_X_SUB, 2, (kr_interval[]){ inf, inf }).nan, 2);
-    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){ zero, zero }).nan, 2);
-    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){ one, across }).nan, 0);
-    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){ across, across }).nan, 1);
+    assert_int_equal(on_interval(KILN_X_MUL, 2, (kr_interval[]){zero, inf}).nan, 2);
+    assert_int_equal(on_interval(KILN_X_SUB, 2, (kr_interval[]){inf, inf}).nan, 2);
+    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){zero, zero}).nan, 2);
+    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){one, across}).nan, 0);
+    assert_int_equal(on_interval(KILN_X_DIV, 2, (kr_interval[]){across, across}).nan, 1);
     assert_int_equal(on_interval(KILN_X_LOG, 1, &across).nan, 1);
-    assert_int_equal(on_interval(KILN_X_SQRT, 1, (kr_interval[]){ { -2, -1, 0 } }).nan, 2);
+    assert_int_equal(on_interval(KILN_X_SQRT, 1, (kr_interval[]){{-2, -1, 0}}).nan, 2);
     /* A condition that is not decided gives either branch; one with NaN is false. */
-    const kiln_xnode select[] = { { .op = KILN_X_ACC }, { .op = KILN_X_CONST }, { .op = KILN_X_GT, .arg = { 0, 1 } },
-                                  { .op = KILN_X_CONST, .value = 5 }, { .op = KILN_X_CONST, .value = 9 },
-                                  { .op = KILN_X_SELECT, .arg = { 2, 3, 4 } } };
-    const kr_leaves leaf = { 0 };
+    const kiln_xnode select[] = {{.op = KILN_X_ACC},
+                                 {.op = KILN_X_CONST},
+                                 {.op = KILN_X_GT, .arg = {0, 1}},
+                                 {.op = KILN_X_CONST, .value = 5},
+                                 {.op = KILN_X_CONST, .value = 9},
+                                 {.op = KILN_X_SELECT, .arg = {2, 3, 4}}};
+    const kr_leaves leaf = {0};
     kr_interval v[6];
     kr_interval r = kr_eval_interval(select, 6, &across, &leaf, v);
     assert_true(r.lo == 5 && r.hi == 9);
@@ -446,8 +467,8 @@ static void test_special_operands(void **state)
     r = kr_eval_interval(select, 6, &nan, &leaf, v);
     assert_true(r.lo == 9 && r.hi == 9);
     /* cast goes through the type's rounding. */
-    const kiln_xnode cast[] = { { .op = KILN_X_ACC }, { .op = KILN_X_CAST, .index = KILN_I8 } };
-    r = kr_eval_interval(cast, 2, (kr_interval[]){ { 2.4, 300, 0 } }, &leaf, v);
+    const kiln_xnode cast[] = {{.op = KILN_X_ACC}, {.op = KILN_X_CAST, .index = KILN_I8}};
+    r = kr_eval_interval(cast, 2, (kr_interval[]){{2.4, 300, 0}}, &leaf, v);
     assert_true(r.lo == 2 && r.hi == 127);
     r = kr_eval_interval(cast, 2, &nan, &leaf, v);
     assert_true(r.lo == 0 && r.hi == 0 && r.nan == 0);
@@ -456,10 +477,16 @@ static void test_special_operands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axpby_layouts_and_strides), cmocka_unit_test(test_two_products),
-        cmocka_unit_test(test_element_functions), cmocka_unit_test(test_integers_wrap_round_and_saturate),
-        cmocka_unit_test(test_empty), cmocka_unit_test(test_sums_stay_within), cmocka_unit_test(test_nan_and_infinity),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_valleys), cmocka_unit_test(test_special_operands),
+        cmocka_unit_test(test_axpby_layouts_and_strides),
+        cmocka_unit_test(test_two_products),
+        cmocka_unit_test(test_element_functions),
+        cmocka_unit_test(test_integers_wrap_round_and_saturate),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_sums_stay_within),
+        cmocka_unit_test(test_nan_and_infinity),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_valleys),
+        cmocka_unit_test(test_special_operands),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Module files: what is opened and found, and that no damage to a file gets past the seal, the table's checks or the
-// code objects' own hashes; whatever is refused is refused by name and the rest keeps working.
+// Module files: what is opened and found, and that no damage to a file gets past the seal, the
+// table's checks or the code objects' own hashes; whatever is refused is refused by name and the
+// rest keeps working.
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -40,7 +41,8 @@ static size_t count_kernels(kiln_ctx *ctx)
     return n;
 }
 
-/* Opens with one more file in the folder, which must be refused in words that contain both texts. */
+/* Opens with one more file in the folder, which must be refused in words that contain both texts.
+ */
 static void refused_with(const char *file, const char *why)
 {
     kiln_ctx *ctx = open_ctx("host");
@@ -67,7 +69,7 @@ static void test_opened(void **state)
 
     const kiln_kernel *k;
     assert_ok(kiln_kernel_by_name(ctx, "sm_90a/bias_relu/f32_f32_f32/rcr/wide_128", &k));
-    kiln_kernel_info info = { .struct_size = sizeof info };
+    kiln_kernel_info info = {.struct_size = sizeof info};
     assert_ok(kiln_kernel_describe(k, &info));
     assert_string_equal(info.op, "bias_relu");
     assert_string_equal(info.target, "sm_90a");
@@ -90,7 +92,7 @@ static void test_opened(void **state)
     assert_status(kiln_kernel_by_name(ctx, "host/nothing", &k), KILN_NOT_FOUND);
     assert_null(k);
 
-    kiln_op_info op = { .struct_size = sizeof op };
+    kiln_op_info op = {.struct_size = sizeof op};
     assert_ok(kiln_op_describe(ctx, "dequant", &op));
     assert_int_equal(op.nd, 2);
     assert_string_equal(op.d_name[0], "scale");
@@ -104,7 +106,7 @@ static void test_opened(void **state)
     assert_int_equal(op.shapes[0][2], 9);
     assert_status(kiln_op_describe(ctx, "nothing", &op), KILN_NOT_FOUND);
 
-    kiln_device_info dev = { .struct_size = sizeof dev };
+    kiln_device_info dev = {.struct_size = sizeof dev};
     assert_ok(kiln_device_describe(ctx, &dev));
     assert_string_equal(dev.target, "host");
     assert_int_equal(dev.units, 2);
@@ -129,7 +131,7 @@ static void test_not_modules(void **state)
 {
     (void)state;
     char path[400];
-    bytes b = { calloc(1, 64), 32 };
+    bytes b = {calloc(1, 64), 32};
     strcpy((char *)b.p, "this is no module");
     write_bytes("libkiln-text.so", b.p, b.size);
     refused_with("libkiln-text.so", "never sealed");
@@ -163,7 +165,8 @@ static void test_one_meaning_per_op(void **state)
 {
     (void)state;
     install_fixture("clash", "libkiln-zclash.so");
-    refused_with("libkiln-zclash.so", "its op 'bias_relu' (instances/fixture.lua:3) means something else");
+    refused_with("libkiln-zclash.so",
+                 "its op 'bias_relu' (instances/fixture.lua:3) means something else");
     remove_file("libkiln-zclash.so");
 }
 
@@ -173,7 +176,7 @@ static void test_bit_flips(void **state)
     (void)state;
     uint64_t random = 0x9e3779b97f4a7c15ull;
     const kiln_config config = test_config("host");
-    bytes copy = { malloc(whole.size), whole.size };
+    bytes copy = {malloc(whole.size), whole.size};
     for (int i = 0; i < 1000; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         const size_t bit = random % (whole.size * 8);
@@ -191,7 +194,8 @@ static void test_bit_flips(void **state)
     write_bytes("libkiln-host.so", whole.p, whole.size);
 }
 
-/* Random bytes written into the table and sealed anew: the checks behind the seal must stand alone. */
+/* Random bytes written into the table and sealed anew: the checks behind the seal must stand alone.
+ */
 static void test_resealed_damage(void **state)
 {
     (void)state;
@@ -201,7 +205,7 @@ static void test_resealed_damage(void **state)
     /* The string pool: offsets and names; the file's own headers are the linker's business. */
     uint8_t *pool = memmem(plain.p, plain.size, "instances/fixture.lua", 21);
     assert_non_null(pool);
-    bytes copy = { malloc(plain.size + sizeof(kiln_seal)), 0 };
+    bytes copy = {malloc(plain.size + sizeof(kiln_seal)), 0};
     for (int i = 0; i < 300; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         memcpy(copy.p, plain.p, plain.size);
@@ -230,15 +234,15 @@ static void make_writable(const void *p, size_t size)
 }
 
 /* Fields of a table one at a time: each wrong one is noticed by the checks behind the seal. */
-#define SPOIL(lvalue, bad)                                                          \
-    do {                                                                            \
-        __typeof__(lvalue) *field_ = &(lvalue);                                     \
-        const __typeof__(lvalue) good_ = *field_;                                   \
-        *field_ = (__typeof__(lvalue))(bad);                                        \
-        if (kr_table_check("table", t) != KILN_BAD_MODULE)                          \
-            fail_msg("%s = %s was not noticed", #lvalue, #bad);                     \
-        *field_ = good_;                                                            \
-        assert_ok(kr_table_check("table", t));                                      \
+#define SPOIL(lvalue, bad)                                                                         \
+    do {                                                                                           \
+        __typeof__(lvalue) *field_ = &(lvalue);                                                    \
+        const __typeof__(lvalue) good_ = *field_;                                                  \
+        *field_ = (__typeof__(lvalue))(bad);                                                       \
+        if (kr_table_check("table", t) != KILN_BAD_MODULE)                                         \
+            fail_msg("%s = %s was not noticed", #lvalue, #bad);                                    \
+        *field_ = good_;                                                                           \
+        assert_ok(kr_table_check("table", t));                                                     \
     } while (0)
 
 static void spoil_header(kiln_module *t)
@@ -374,7 +378,7 @@ static void test_environment(void **state)
     setenv("KILN_DEVICE", "host", 1);
     setenv("OMP_NUM_THREADS", "3,2", 1);
     assert_ok(kiln_open(&ctx, NULL));
-    kiln_device_info dev = { .struct_size = sizeof dev };
+    kiln_device_info dev = {.struct_size = sizeof dev};
     assert_ok(kiln_device_describe(ctx, &dev));
     assert_int_equal(dev.units, 3);
     assert_int_equal(count_kernels(ctx), 20);
@@ -392,7 +396,7 @@ static void test_replaced(void **state)
 {
     (void)state;
     kiln_ctx *first = open_ctx("host");
-    bytes cut = { whole.p, whole.size / 2 };
+    bytes cut = {whole.p, whole.size / 2};
     write_bytes("libkiln-host.so", cut.p, cut.size);
     kiln_ctx *second = open_ctx("host");
     assert_int_equal(count_refused(second), 0);
@@ -418,17 +422,20 @@ static void test_misuse(void **state)
     kiln_close(NULL);
     assert_null(kiln_refused_at(NULL, 0));
     assert_int_equal(kiln_registry_id(NULL), 0);
-    static const char *const devices[] = { "", "amd:", "amd:x", "nvidia:1x", "nvidia:99999", "sim", "sim:", "hosts", "host:0" };
+    static const char *const devices[] = {"",    "amd:", "amd:x", "nvidia:1x", "nvidia:99999",
+                                          "sim", "sim:", "hosts", "host:0"};
     for (size_t i = 1; i < sizeof devices / sizeof *devices; i++) {
         config = test_config(devices[i]);
         assert_error(kiln_open(&ctx, &config), KILN_INVALID, "no device '");
     }
     config = test_config("sim:gfx942");
     const kiln_status status = kiln_open(&ctx, &config);
-    if (status == KILN_OK) kiln_close(ctx);
-    else assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "simulator");
+    if (status == KILN_OK)
+        kiln_close(ctx);
+    else
+        assert_error(kiln_open(&ctx, &config), KILN_NO_DEVICE, "simulator");
     const kiln_kernel *k;
-    kiln_kernel_info info = { .struct_size = 3 };
+    kiln_kernel_info info = {.struct_size = 3};
     ctx = open_ctx("host");
     assert_ok(kiln_kernel_at(ctx, 0, &k));
     assert_error(kiln_kernel_describe(k, &info), KILN_INVALID, "kiln_kernel_info.struct_size is 3");
@@ -446,10 +453,17 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opened), cmocka_unit_test(test_truncated), cmocka_unit_test(test_not_modules),
-        cmocka_unit_test(test_other_versions), cmocka_unit_test(test_one_meaning_per_op),
-        cmocka_unit_test(test_bit_flips), cmocka_unit_test(test_resealed_damage), cmocka_unit_test(test_table_fields),
-        cmocka_unit_test(test_missing_folder), cmocka_unit_test(test_environment), cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_opened),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_not_modules),
+        cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_one_meaning_per_op),
+        cmocka_unit_test(test_bit_flips),
+        cmocka_unit_test(test_resealed_damage),
+        cmocka_unit_test(test_table_fields),
+        cmocka_unit_test(test_missing_folder),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

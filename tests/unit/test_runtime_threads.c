@@ -23,19 +23,20 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define MUST(condition)                                                             \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, kiln_error()); \
-            atomic_fetch_add(&failures, 1);                                         \
-        }                                                                           \
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, kiln_error());             \
+            atomic_fetch_add(&failures, 1);                                                        \
+        }                                                                                          \
     } while (0)
 
 static void run_threads(void *(*body)(void *))
 {
     pthread_t id[THREADS];
     atomic_store(&failures, 0);
-    for (intptr_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&id[i], NULL, body, (void *)i), 0);
+    for (intptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&id[i], NULL, body, (void *)i), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(id[i], NULL);
     assert_int_equal(atomic_load(&failures), 0);
 }
@@ -49,7 +50,7 @@ static void *find_and_launch(void *arg)
     for (int i = 0; i < 16; i++) bias[i] = (float)me;
     kiln_problem p;
     MUST(kiln_problem_parse("bias_relu f32,f32,f32 rcr m=16 n=16 k=8", &p) == KILN_OK);
-    const kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { bias }, .e = e };
+    const kiln_args args = {.struct_size = sizeof args, .a = a, .b = {b}, .d = {bias}, .e = e};
     for (int i = 0; i < ROUNDS * 10; i++) {
         const kiln_kernel *k = NULL;
         p.k = i % 3 == 0 ? 1024 : 1 + i % 8;
@@ -100,8 +101,9 @@ static void *open_and_close(void *arg)
         MUST(kiln_problem_resolve(&p, &r) == KILN_OK && r.d[0].ld == 4);
         MUST(kiln_find(mine, &p, &k) == KILN_OK && kiln_prepare(mine, k) == KILN_OK);
         MUST(kiln_explain(mine, &p, text, &len) == KILN_OK);
-        float a[9] = { 0 }, b[9] = { 0 }, c[12] = { 2 }, e[9];
-        const kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { c }, .e = e, .scalars = { 1, 3 } };
+        float a[9] = {0}, b[9] = {0}, c[12] = {2}, e[9];
+        const kiln_args args = {
+            .struct_size = sizeof args, .a = a, .b = {b}, .d = {c}, .e = e, .scalars = {1, 3}};
         MUST(kiln_reference(&p, &args) == KILN_OK && e[0] == 6);
         kiln_close(mine);
     }
@@ -111,9 +113,12 @@ static void *open_and_close(void *arg)
 static void *everything(void *arg)
 {
     switch ((intptr_t)arg % 3) {
-    case 0: return find_and_launch(arg);
-    case 1: return misuse(arg);
-    default: return open_and_close(arg);
+    case 0:
+        return find_and_launch(arg);
+    case 1:
+        return misuse(arg);
+    default:
+        return open_and_close(arg);
     }
 }
 
@@ -144,8 +149,10 @@ static void test_all_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find_and_launch), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_find_and_launch),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_open_and_close),
+        cmocka_unit_test(test_all_at_once),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
