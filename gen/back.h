@@ -149,6 +149,7 @@ enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the genera
 typedef struct kg_stage kg_stage; /* changed files of one target, written aside and then renamed together */
 bool kg_stage_open(kg_ctx *, const char *dir, kg_stage **); /* locks dir; removes what a killed run left */
 bool kg_stage_put(kg_stage *, const char *path, const char *text, size_t len); /* path under dir */
+bool kg_stage_replace(kg_stage *, const char *path, const char *text, size_t len); /* at once */
 bool kg_stage_commit(kg_stage *);
 void kg_stage_close(kg_stage *);  /* drops what was not committed */
 bool kg_read_file(const char *path, kg_buf *); /* false: errno */

@@ -87,9 +87,8 @@ static bool announce(kg_ctx *cx, output *o)
     if (all.n == o->old.n) return true;
     qsort(all.v, all.n, sizeof *all.v, by_text);
     kg_buf b = {0};
-    bool changed;
     join(&all, &b);
-    bool good = kg_write_if_changed(cx, in_dir(cx, o, "manifest"), b.p, b.len, &changed);
+    bool good = kg_stage_replace(o->stage, "manifest", b.p, b.len);
     kg_buf_free(&b);
     return good;
 }
@@ -171,7 +170,8 @@ static void remove_stale(kg_ctx *cx, const output *o)
 
 static void remove_tables(kg_ctx *cx, const output *o)
 {
-    static const char *const file[] = { "module.c", "rules.mk", "code.h", "code.bin", "manifest" }; /* manifest last */
+    static const char *const file[] = { "module.c", "rules.mk", "code.h", "code.bin", "code.h.tmp", "code.bin.tmp",
+                                        "manifest" }; /* manifest last */
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) unlink(in_dir(cx, o, file[i]));
     rmdir(o->dir);
 }

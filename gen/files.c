@@ -163,16 +163,19 @@ bool kg_stage_open(kg_ctx *cx, const char *dir, kg_stage **out)
     return true;
 }
 
+static bool make_stage(kg_stage *s)
+{
+    const char *dir = kg_printf(s->cx->arena, "%s/" STAGE_DIR, s->dir);
+    if (!s->ready && mkdir(dir, 0777) != 0 && errno != EEXIST) return fail(s->cx, dir, "cannot make the folder");
+    return s->ready = true;
+}
+
 bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
 {
     kg_ctx *cx = s->cx;
     const char *target = kg_printf(cx->arena, "%s/%s", s->dir, path);
     if (same(target, text, len, &s->old)) return true;
-    if (!s->ready) {
-        const char *dir = kg_printf(cx->arena, "%s/" STAGE_DIR, s->dir);
-        if (mkdir(dir, 0777) != 0 && errno != EEXIST) return fail(cx, dir, "cannot make the folder");
-        s->ready = true;
-    }
+    if (!make_stage(s)) return false;
     if (s->n == s->cap) {
         const char **more = kg_alloc(cx->arena, (s->cap = s->cap ? 2 * s->cap : 256) * sizeof *more);
         if (s->n) memcpy(more, s->path, s->n * sizeof *more);
@@ -181,6 +184,14 @@ bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
     if (!write_new(stage_path(s, s->n), text, len)) return fail(cx, target, "cannot write it");
     s->path[s->n++] = target;
     return true;
+}
+
+bool kg_stage_replace(kg_stage *s, const char *path, const char *text, size_t len)
+{
+    const char *target = kg_printf(s->cx->arena, "%s/%s", s->dir, path);
+    const char *aside = kg_printf(s->cx->arena, "%s/" STAGE_DIR "/now", s->dir);
+    if (!make_stage(s)) return false;
+    return (write_new(aside, text, len) && rename(aside, target) == 0) || fail(s->cx, target, "cannot write it");
 }
 
 bool kg_stage_commit(kg_stage *s)

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Sources of a handful of instances, kept as they should be: tests/gen/golden.  A change of a template shows up here as
+# a diff to look at; `tests/gen/golden.sh --update` takes the new text.
+. "$(dirname "$0")/lib/tap.sh"
+golden=$root/tests/gen/golden
+
+# target op types-layout-schedule (the first tile of it)
+list="
+host   gemm              f32_f32_f32-rrr-host
+host   bias_relu         bf16_bf16_bf16-rcr-host
+host   linear_relu_abde_i8 i8_i8_i8-rcr-host
+host   swiglu            f16_f16_f16-rcr-host
+gfx942 gemm              f16_f16_f16-rrr-simt
+gfx942 bias_relu         bf16_bf16_bf16-rcr-simt
+gfx942 linear_relu_abde_i8 i8_i8_i8-rcr-simt
+gfx942 swiglu            f16_f16_f16-rcr-simt
+gfx942 a16w8_linear      bf16_i8_bf16-rcr-simt
+"
+(cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 instances) || exit 1
+[ "${1-}" != --update ] || rm -rf "$golden"
+while read -r target op what; do
+    [ -n "$target" ] || continue
+    for file in "$tmp/out/$target/$op/$what"_*; do break; done
+    kept=$golden/$target-$op-$what.txt
+    if [ "${1-}" = --update ]; then
+        mkdir -p "$golden" && cp "$file" "$kept" || exit 1
+    fi
+    check "$target $op $what" diff -u "$kept" "$file"
+done <<<"$list"
+check "nothing else is kept" test "$(find "$golden" -type f | wc -l)" -eq "$n"
+finish
