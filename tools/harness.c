@@ -237,7 +237,7 @@ static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
     samples corner = c->compared;
     kiln_args best = c->args;
     double lo[CORNER * CORNER], hi[CORNER * CORNER];
-    int most = -1;
+    int most = 0;
     shorten(&corner.batches, 1), shorten(&corner.rows, CORNER), shorten(&corner.cols, CORNER);
     const int n = (int)(corner.batches.count * corner.rows.count * corner.cols.count);
     const int settings = c->shape.op.nscalars == 0 ? 0 : c->shape.op.nscalars == 1 ? 4 : SETTINGS;
@@ -247,7 +247,7 @@ static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
         if (status) return status;
         for (int e = 0; e < n; e++) lo[e] += (hi[e] - lo[e]) / 2;
         const int here = distinct(lo, n);
-        if (here > most) most = here, best = c->args;
+        if (i == 0 || 4 * here > 5 * most) most = here, best = c->args; /* the first one unless another is clearly better */
     }
     c->args = best;
     return KILN_OK;

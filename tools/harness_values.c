@@ -240,7 +240,7 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
     }
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));
     if (o->role == KH_D && size > 8 && o->rows * o->cols < s->problem.m * s->problem.n)
-        return exp(uniform(state, log(16 / size), 0)); /* may be a scale: from taming the sum to leaving it */
+        return exp(uniform(state, log(0.5 / size), 0)); /* may be a scale: from taming the sum to leaving it */
     const double v = uniform(state, 0.125, 1) * scale;
     return o->role == KH_D && kh_random(state) % 4 ? v : either_sign(state, v);
 }
