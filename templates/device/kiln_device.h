@@ -114,6 +114,21 @@ static KILN_DEVICE void kiln_barrier(void)
 }
 #endif
 
+// The kernel's first parameter, given its address, to be read where it is used: compilers for AMD otherwise load every field
+// ahead of the main loop and run out of scalar registers.  NVIDIA's instructions take parameters from memory as they are.
+static KILN_DEVICE const void *kiln_parameter(const void *address)
+{
+#if defined(KILN_GPU_AMD)
+    typedef const char __attribute__((address_space(4))) *constant;
+    constant p = (constant)__builtin_amdgcn_kernarg_segment_ptr();
+    (void)address;
+    asm volatile("" : "+s"(p));
+    return (const void *)p;
+#else
+    return address;
+#endif
+}
+
 // c + the dot product of four signed bytes with four signed bytes; wraps.
 static KILN_DEVICE int kiln_dot4(unsigned a, unsigned b, int c)
 {
