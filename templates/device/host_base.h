@@ -2,7 +2,7 @@
 // Words shared by the host schedule's primitives.  A kernel walks E in tiles whose rows are contiguous in E:
 //   X = the operand indexed along E's contiguous dimension (B of a row-major E, A of a column-major one): read as vectors;
 //   Y = the other operand: its elements are broadcast.
-// Both are packed into k-major panels of 32-bit units: one f32 or i32, or 4 (VNNI) or 2 (pmaddwd) successive i8.
+// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) successive i8.
 // Before it includes host_gemm.h an instance defines:
 //   HOST_A_T, HOST_B_T            dtype in memory (enumerators of abi/kiln_dtype.h)
 //   HOST_A_OP, HOST_B_OP          1: host_apply_a / host_apply_b(to, from, n) compute the elements that are multiplied
@@ -21,8 +21,7 @@
 #include "kiln_types.h"
 
 #define HOST_KIND_F32 0 /* f32 units, f32 sums */
-#define HOST_KIND_I32 1 /* i32 units, i32 sums that wrap */
-#define HOST_KIND_I8 2  /* units of several i8, i32 sums that wrap */
+#define HOST_KIND_I8 1  /* units of several i8, i32 sums that wrap */
 
 #if HOST_KIND == HOST_KIND_F32
 typedef float host_unit_t;

@@ -12,7 +12,6 @@ typedef uint8_t HOST_(vu8) __attribute__((vector_size(HOST_VW)));
 /* The same at any address, over memory of any type. */
 #define HOST_LOOSE __attribute__((aligned(1), may_alias))
 typedef HOST_(vf) HOST_(vf_at) HOST_LOOSE;
-typedef HOST_(vi) HOST_(vi_at) HOST_LOOSE;
 typedef HOST_(vu) HOST_(vu_at) HOST_LOOSE;
 typedef HOST_(vu16) HOST_(vu16_at) HOST_LOOSE;
 typedef HOST_(vu8) HOST_(vu8_at) HOST_LOOSE;
@@ -105,29 +104,22 @@ static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(from_small)(HOST_(vu) v, const in
     const HOST_(vu) r = (tiny & is_tiny) | (normal & ~is_tiny);
     return (HOST_(vf))((r + (is_top & ((128u + (unsigned)bias - (top >> mant)) << 23))) | sign | (is_nan & 0x7fc00000u));
 }
-#endif
 
-/* HOST_VW elements at p as f32 or i32 units. */
+/* HOST_VW elements at p as f32. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int type)
 {
-#if HOST_KIND == HOST_KIND_F32
     switch (type) {
     case KILN_F16: return HOST_FROM_F16(p);
     case KILN_BF16: return (HOST_(vf))(HOST_(zext16)(p) << 16);
     case KILN_I8: return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
-    case KILN_I32: return __builtin_convertvector(*(const HOST_(vi_at) *)p, HOST_(vf));
     case KILN_F8E4M3: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 7, 0x7f, 0x100);
     case KILN_F8E5M2: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 15, 0x7c, 0x100);
     case KILN_F8E4M3FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 8, 0x100, 0x80);
     case KILN_F8E5M2FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 16, 0x100, 0x80);
     default: return *(const HOST_(vf_at) *)p;
     }
-#else
-    if (type == KILN_I8)
-        return HOST_(sext8)(p);
-    return *(const HOST_(vu_at) *)p;
-#endif
 }
+#endif
 #undef HOST_FROM_F16
 
 /* Transposition of a HOST_VW x HOST_VW block of units: step D exchanges the off-diagonal quarters of each 2D x 2D block. */

@@ -15,9 +15,7 @@ return schedule {
   family = "gemm",
   title = "packed, register-blocked kernel for CPUs: any size, stride and alignment",
   supports = function(target, op, types, layout)
-    if target.vendor ~= "host" then return nil, "runs on the host only" end
-    if types.acc.name == "i32" and types.mul_a.float then return nil, "products of floating-point numbers cannot be summed in i32" end
-    return true
+    return target.vendor == "host", "runs on the host only"
   end,
   tunables = {
     { "mc", values = { 256, 512, 1024, 2048 }, doc = "rows of the packed slab that all threads share" },
@@ -26,7 +24,7 @@ return schedule {
   },
   derived = { "e_row", "per_unit", "x_count", "y_count", "x_bytes", "min_rows", "slab" },
   derive = function(t, op, types, layout, target)
-    local i8 = types.acc.name == "i32" and types.mul_a.name == "i8"
+    local i8 = types.acc.name == "i32"
     t.e_row = layout.e == "r" and 1 or 0
     t.per_unit = i8 and 2 or 1
     t.x_count = t.e_row == 1 and op.products or 1 -- matrices along columns, along rows
@@ -41,7 +39,7 @@ return schedule {
       function(t) return t.y_count * t.kc * MAX_PANEL * 4 // t.per_unit <= 49152 end },
   },
   defaults = function(target, op, types, layout)
-    local i8 = types.acc.name == "i32" and types.mul_a.name == "i8"
+    local i8 = types.acc.name == "i32"
     local pair = op.products == 2
     local kc = (i8 and 2048 or 512) // (pair and layout.e == "c" and 2 or 1)
     return { { mc = 1024, nc = pair and layout.e == "r" and 128 or 256, kc = kc } }
