@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cuBLASLt's names and numbers (interface of CUDA 12 and 13).
 #include "peer_blaslt.h"
+#include <dlfcn.h>
 
 static const kt_dialect cublaslt = {
     .name = "cublaslt", .prefix = "cublasLt",
@@ -13,8 +14,23 @@ static const kt_dialect cublaslt = {
     .result_size = 96, .result_workspace = 64, .result_state = 72,
 };
 
+enum { POINTER_CONTEXT = 1 }; /* CU_POINTER_ATTRIBUTE_CONTEXT */
+
+/* cuBLASLt works in the thread's current context; libkiln leaves none behind.  Take that of the inputs. */
+static void enter_context(const kh_sets *sets)
+{
+    int (*attribute)(void *, int, uint64_t), (*make_current)(void *);
+    void *context = NULL, *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!driver) return; /* then cuBLASLt says itself what is missing */
+    *(void **)(&attribute) = dlsym(driver, "cuPointerGetAttribute");
+    *(void **)(&make_current) = dlsym(driver, "cuCtxSetCurrent");
+    if (attribute && make_current && !attribute(&context, POINTER_CONTEXT, (uint64_t)(uintptr_t)kh_sets_args(sets, 0)->e))
+        make_current(context);
+}
+
 int kt_cublaslt(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
 {
     (void)threads;
+    enter_context(sets);
     return kt_blaslt_open(&cublaslt, sets, entry, why, size);
 }

@@ -76,6 +76,8 @@ int kt_memory(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t siz
     int *count = malloc(sizeof *count);
     if (!count) return snprintf(why, size, "out of memory"), 1;
     if (!threads && !kiln_device_describe(kh_sets_ctx(sets), &device)) threads = device.units;
+    const double worth = kh_bytes(kh_sets_shape(sets)) / (4 << 20) + 1; /* starting a thread takes as long as 4 MiB */
+    if (threads > worth) threads = (int)worth;
     *count = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
     entry->runner = (kh_runner){ .launch = launch, .sets = sets, .self = count };
     entry->close = close_memory;
