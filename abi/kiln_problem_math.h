@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic of a schedule's problem-time functions once lowered to C: Lua's meaning of // and %, 64-bit integers
-// that become and stay KILN_TOO_LARGE instead of wrapping, and doubles for the cost model.  Division by zero gives 0.
+// Arithmetic of a schedule's problem-time functions once lowered to C: Lua's meaning of // and %,
+// 64-bit integers that become and stay KILN_TOO_LARGE instead of wrapping, and doubles for the cost
+// model.  Division by zero gives 0.
 #ifndef KILN_PROBLEM_MATH_H
 #define KILN_PROBLEM_MATH_H
 #include <stdint.h>
 
-#define KILN_TOO_LARGE INT64_MAX /* compares as what it says: min() may still bring it back into range */
+#define KILN_TOO_LARGE                                                                             \
+    INT64_MAX /* compares as what it says: min() may still bring it back into range */
 
 static inline int64_t kiln_i_add(int64_t x, int64_t y)
 {
     int64_t r;
-    return __builtin_add_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
+    return __builtin_add_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE
+               ? KILN_TOO_LARGE
+               : r;
 }
 
 static inline int64_t kiln_i_sub(int64_t x, int64_t y)
 {
     int64_t r;
-    return __builtin_sub_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
+    return __builtin_sub_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE
+               ? KILN_TOO_LARGE
+               : r;
 }
 
 static inline int64_t kiln_i_mul(int64_t x, int64_t y)
 {
     int64_t r;
-    return __builtin_mul_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE ? KILN_TOO_LARGE : r;
+    return __builtin_mul_overflow(x, y, &r) || x == KILN_TOO_LARGE || y == KILN_TOO_LARGE
+               ? KILN_TOO_LARGE
+               : r;
 }
 
 static inline int64_t kiln_i_div(int64_t x, int64_t y)
 {
     if (y == 0) return 0;
-    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1) return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
+    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1)
+        return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
@@ -43,12 +52,19 @@ static inline int64_t kiln_i_mod(int64_t x, int64_t y)
 static inline int64_t kiln_i_ceil_div(int64_t x, int64_t y)
 {
     if (y == 0) return 0;
-    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1) return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
+    if (x == KILN_TOO_LARGE || y == KILN_TOO_LARGE || y == -1)
+        return y == -1 ? kiln_i_sub(0, x) : KILN_TOO_LARGE;
     return x / y + (x % y != 0 && (x < 0) == (y < 0));
 }
 
-static inline int64_t kiln_i_min(int64_t x, int64_t y) { return x < y ? x : y; }
-static inline int64_t kiln_i_max(int64_t x, int64_t y) { return x > y ? x : y; }
+static inline int64_t kiln_i_min(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+static inline int64_t kiln_i_max(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
 
 /* A grid, block or LDS size: what does not fit becomes UINT32_MAX, which no device takes. */
 static inline uint32_t kiln_i_u32(int64_t x)
@@ -69,11 +85,26 @@ static inline double kiln_r_floor(double x)
     return r > x ? r - 1 : r;
 }
 
-static inline double kiln_r_div(double x, double y) { return y == 0 ? 0 : x / y; }
-static inline double kiln_r_floor_div(double x, double y) { return y == 0 ? 0 : kiln_r_floor(x / y); }
-static inline double kiln_r_mod(double x, double y) { return y == 0 ? 0 : x - kiln_r_floor(x / y) * y; }
-static inline double kiln_r_min(double x, double y) { return x < y ? x : y; }
-static inline double kiln_r_max(double x, double y) { return x > y ? x : y; }
+static inline double kiln_r_div(double x, double y)
+{
+    return y == 0 ? 0 : x / y;
+}
+static inline double kiln_r_floor_div(double x, double y)
+{
+    return y == 0 ? 0 : kiln_r_floor(x / y);
+}
+static inline double kiln_r_mod(double x, double y)
+{
+    return y == 0 ? 0 : x - kiln_r_floor(x / y) * y;
+}
+static inline double kiln_r_min(double x, double y)
+{
+    return x < y ? x : y;
+}
+static inline double kiln_r_max(double x, double y)
+{
+    return x > y ? x : y;
+}
 
 static inline double kiln_r_ceil_div(double x, double y)
 {

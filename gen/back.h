@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time functions are traced with,
-// and the files of one output folder.  Private to schedule.c, sym.c, plan.c, expand.c, present.c, tmpl.c, module.c,
-// files.c, emit.c, pack.c and seal.c.
+// What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
+// functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
+// plan.c, expand.c, present.c, tmpl.c, module.c, files.c, emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "gen.h"
@@ -13,42 +13,53 @@ enum {
 };
 
 /* ---- symbols (sym.c): the DAG of one schedule's problem-time functions on one target ----
- * id, operands, C text for 64-bit integers, C text for doubles (NULL: same).  Results of the last eight are
- * conditions.  ORDER SYM: leaves first, conditions last. */
-#define KG_SYM_OPS(X)                                                                       \
-    X(CONST, 0, "", NULL)                                                                   \
-    X(P, 0, "", NULL)                                                                       \
-    X(T, 0, "", NULL)                                                                       \
-    X(ADD, 2, "kiln_i_add(%0, %1)", "(%0 + %1)")                                     \
-    X(SUB, 2, "kiln_i_sub(%0, %1)", "(%0 - %1)")                                     \
-    X(MUL, 2, "kiln_i_mul(%0, %1)", "(%0 * %1)")                                     \
-    X(DIV, 2, "", "kiln_r_div(%0, %1)")                                                     \
-    X(FLOOR_DIV, 2, "kiln_i_div(%0, %1)", "kiln_r_floor_div(%0, %1)")                \
-    X(MOD, 2, "kiln_i_mod(%0, %1)", "kiln_r_mod(%0, %1)")                                   \
-    X(CEIL_DIV, 2, "kiln_i_ceil_div(%0, %1)", "kiln_r_ceil_div(%0, %1)")             \
-    X(NEG, 1, "kiln_i_sub(0, %0)", "(-%0)")                                          \
-    X(MIN, 2, "kiln_i_min(%0, %1)", "kiln_r_min(%0, %1)")                                   \
-    X(MAX, 2, "kiln_i_max(%0, %1)", "kiln_r_max(%0, %1)")                                   \
-    X(SELECT, 3, "(%0 ? %1 : %2)", NULL)                                                    \
-    X(LT, 2, "(%0 < %1)", NULL)                                                             \
-    X(LE, 2, "(%0 <= %1)", NULL)                                                            \
-    X(GT, 2, "(%0 > %1)", NULL)                                                             \
-    X(GE, 2, "(%0 >= %1)", NULL)                                                            \
-    X(EQ, 2, "(%0 == %1)", NULL)                                                            \
-    X(ALL, 2, "(%0 && %1)", NULL)                                                           \
-    X(ANY, 2, "(%0 || %1)", NULL)                                                           \
+ * id, operands, C text for 64-bit integers, C text for doubles (NULL: same).  Results of the last
+ * eight are conditions.  ORDER SYM: leaves first, conditions last. */
+#define KG_SYM_OPS(X)                                                                              \
+    X(CONST, 0, "", NULL)                                                                          \
+    X(P, 0, "", NULL)                                                                              \
+    X(T, 0, "", NULL)                                                                              \
+    X(ADD, 2, "kiln_i_add(%0, %1)", "(%0 + %1)")                                                   \
+    X(SUB, 2, "kiln_i_sub(%0, %1)", "(%0 - %1)")                                                   \
+    X(MUL, 2, "kiln_i_mul(%0, %1)", "(%0 * %1)")                                                   \
+    X(DIV, 2, "", "kiln_r_div(%0, %1)")                                                            \
+    X(FLOOR_DIV, 2, "kiln_i_div(%0, %1)", "kiln_r_floor_div(%0, %1)")                              \
+    X(MOD, 2, "kiln_i_mod(%0, %1)", "kiln_r_mod(%0, %1)")                                          \
+    X(CEIL_DIV, 2, "kiln_i_ceil_div(%0, %1)", "kiln_r_ceil_div(%0, %1)")                           \
+    X(NEG, 1, "kiln_i_sub(0, %0)", "(-%0)")                                                        \
+    X(MIN, 2, "kiln_i_min(%0, %1)", "kiln_r_min(%0, %1)")                                          \
+    X(MAX, 2, "kiln_i_max(%0, %1)", "kiln_r_max(%0, %1)")                                          \
+    X(SELECT, 3, "(%0 ? %1 : %2)", NULL)                                                           \
+    X(LT, 2, "(%0 < %1)", NULL)                                                                    \
+    X(LE, 2, "(%0 <= %1)", NULL)                                                                   \
+    X(GT, 2, "(%0 > %1)", NULL)                                                                    \
+    X(GE, 2, "(%0 >= %1)", NULL)                                                                   \
+    X(EQ, 2, "(%0 == %1)", NULL)                                                                   \
+    X(ALL, 2, "(%0 && %1)", NULL)                                                                  \
+    X(ANY, 2, "(%0 || %1)", NULL)                                                                  \
     X(NOT, 1, "(!%0)", NULL)
 
 typedef enum kg_sym_op {
 #define X(id, ...) KG_S_##id,
     KG_SYM_OPS(X)
 #undef X
-    KG_S_COUNT
+        KG_S_COUNT
 } kg_sym_op;
 
 /* The fields of kiln_shape, which are the fields of `p`. */
-#define KG_SHAPE_FIELDS(X)                                                                  \
-    X(m) X(n) X(k) X(batch) X(lda) X(ldb) X(lde) X(align_a) X(align_b) X(align_e) X(align_d) X(units)
+#define KG_SHAPE_FIELDS(X)                                                                         \
+    X(m)                                                                                           \
+    X(n)                                                                                           \
+    X(k)                                                                                           \
+    X(batch)                                                                                       \
+    X(lda)                                                                                         \
+    X(ldb)                                                                                         \
+    X(lde)                                                                                         \
+    X(align_a)                                                                                     \
+    X(align_b)                                                                                     \
+    X(align_e)                                                                                     \
+    X(align_d)                                                                                     \
+    X(units)
 
 enum { KG_SYM_MAX = 4096 };
 
@@ -56,7 +67,7 @@ typedef struct kg_snode {
     uint8_t op, index; /* index: of a field of p or a slot of t */
     bool real;         /* has a fraction: `/` or a constant with one is below */
     uint16_t arg[3];
-    double value;      /* of a constant; whole ones are exact below 2^53 */
+    double value; /* of a constant; whole ones are exact below 2^53 */
 } kg_snode;
 
 typedef struct kg_syms {
@@ -67,22 +78,32 @@ typedef struct kg_syms {
 } kg_syms;
 
 /* What a traced function returned: a node, or a plain number or boolean. */
-typedef struct kg_value { bool symbolic, boolean, real; uint16_t node; double number; } kg_value;
+typedef struct kg_value {
+    bool symbolic, boolean, real;
+    uint16_t node;
+    double number;
+} kg_value;
 
-/* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and symbols. */
+/* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and
+ * symbols. */
 void kg_sym_open(kg_ctx *, lua_State *);
-void kg_sym_begin(kg_ctx *, kg_syms *);   /* p and t made from now on belong to these */
+void kg_sym_begin(kg_ctx *, kg_syms *); /* p and t made from now on belong to these */
 void kg_sym_push_p(kg_ctx *, lua_State *);
 void kg_sym_push_t(kg_ctx *, lua_State *);
-bool kg_sym_value(lua_State *, int index, kg_value *); /* false: neither number, boolean nor symbol */
+/* false: neither number, boolean nor symbol. */
+bool kg_sym_value(lua_State *, int index, kg_value *);
+int kg_sym_operands(kg_sym_op);
+bool kg_sym_is_condition(kg_sym_op);
 
-int64_t kg_sym_evaluate(const kg_syms *, const kg_value *, const kiln_shape *, const int32_t *t); /* whole numbers only */
+int64_t kg_sym_evaluate(const kg_syms *, const kg_value *, const kiln_shape *,
+                        const int32_t *t); /* whole numbers only */
 
 /* Writes C statements; shared nodes become variables once, where first needed. */
 typedef struct kg_lower {
     const kg_syms *syms;
-    bool real;              /* doubles: cost */
-    uint16_t *uses, *size; /* of each node: how often it is used; operations in its own text, 0: not looked at yet */
+    bool real;             /* doubles: cost */
+    uint16_t *uses, *size; /* of each node: how often it is used; operations in its own text, 0: not
+                              looked at yet */
     kg_buf *out;
 } kg_lower;
 void kg_lower_begin(kg_ctx *, kg_lower *, const kg_syms *, bool real, kg_buf *);
@@ -94,12 +115,20 @@ void kg_lower_text(kg_lower *, const kg_value *); /* then the value itself */
 struct kg_target {
     const char *name, *vendor, *source, *ext, *arch;
     bool selected;
-    int ref;                  /* its table, in cx->T's registry */
+    int ref; /* its table, in cx->T's registry */
     kg_pos pos;
 };
 
-typedef struct kg_rule { const char *sentence; int ref; kg_pos pos; } kg_rule;
-typedef struct kg_tunable { const char *name; int64_t *value; size_t nvalues; } kg_tunable;
+typedef struct kg_rule {
+    const char *sentence;
+    int ref;
+    kg_pos pos;
+} kg_rule;
+typedef struct kg_tunable {
+    const char *name;
+    int64_t *value;
+    size_t nvalues;
+} kg_tunable;
 
 /* The problem-time functions on one target: C bodies, and the rules to be evaluated here, too. */
 typedef struct kg_lowered {
@@ -115,12 +144,14 @@ struct kg_schedule {
     kg_tunable tunable[KILN_MAX_SLOTS];
     size_t ntunables, nslots;
     const char *slot[KILN_MAX_SLOTS];
-    int stages_slot;          /* of KG_STAGES_SLOT, which a `stages` function sets; -1: always one stage */
+    int stages_slot; /* of KG_STAGES_SLOT, which a `stages` function sets; -1: always one stage */
     kg_rule *rule, *problem_rule;
     size_t nrules, nproblem_rules;
-    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps; /* LUA_NOREF where absent */
-    kg_lowered **lowered;     /* one per target, in the order of cx->target; NULL until first used there */
-    struct kg_tmpl **tmpl;    /* hip, c: compiled when first used */
+    int supports, derive, defaults, name_ref, launch, workspace, cost, stages,
+        maps; /* LUA_NOREF where absent */
+    kg_lowered *
+        *lowered; /* one per target, in the order of cx->target; NULL until first used there */
+    struct kg_tmpl **tmpl; /* hip, c: compiled when first used */
 };
 #define KG_STAGES_SLOT "kernels"
 
@@ -134,39 +165,55 @@ const kg_lowered *kg_schedule_lower(kg_ctx *, const kg_schedule *, const kg_targ
 const char *kg_size_limit(const kg_schedule *, const kg_lowered *, const int32_t *t);
 
 /* ---- what templates and schedules see of an op (present.c): pushes onto cx->T ---- */
-typedef struct kg_view { const kg_op *op; const kg_types *types; const kg_layout *layout; } kg_view;
+typedef struct kg_view {
+    const kg_op *op;
+    const kg_types *types;
+    const kg_layout *layout;
+} kg_view;
 enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE, KG_VIEW_TABLES };
 /* Builds the tables of a view unless they are the last ones built; returns their references. */
 const int *kg_present(kg_ctx *, kg_view);
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
 kiln_dtype kg_default_acc(kiln_dtype a, kiln_dtype b);
-const char *kg_shown(kg_ctx *, const char *file);   /* last two components: the same in every checkout */
+const char *kg_shown(kg_ctx *,
+                     const char *file); /* last two components: the same in every checkout */
 void kg_put_quoted(kg_buf *, const char *, size_t); /* as a C string literal */
 enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the generated file */
 
 /* ---- files (files.c) ---- */
-typedef struct kg_stage kg_stage; /* changed files of one target, written aside and then renamed together */
-bool kg_stage_open(kg_ctx *, const char *dir, kg_stage **); /* locks dir; removes what a killed run left */
+typedef struct kg_stage
+    kg_stage; /* changed files of one target, written aside and then renamed together */
+bool kg_stage_open(kg_ctx *, const char *dir,
+                   kg_stage **); /* locks dir; removes what a killed run left */
 bool kg_stage_put(kg_stage *, const char *path, const char *text, size_t len); /* path under dir */
 bool kg_stage_replace(kg_stage *, const char *path, const char *text, size_t len); /* at once */
 bool kg_stage_commit(kg_stage *);
-void kg_stage_close(kg_stage *);  /* drops what was not committed */
+void kg_stage_close(kg_stage *);               /* drops what was not committed */
 bool kg_read_file(const char *path, kg_buf *); /* false: errno */
 bool kg_write_all(int fd, const char *, size_t);
-bool kg_replace_file(const char *path, const char *text, size_t len, bool *changed); /* false: errno */
-bool kg_mkdirs(kg_ctx *, const char *path);    /* of the folder part of path */
+bool kg_replace_file(const char *path, const char *text, size_t len,
+                     bool *changed);        /* false: errno */
+bool kg_mkdirs(kg_ctx *, const char *path); /* of the folder part of path */
 
 /* ---- module.c ---- */
-typedef struct kg_slice { kg_instance **instance; size_t n; const kg_target *target; } kg_slice;
+typedef struct kg_slice {
+    kg_instance **instance;
+    size_t n;
+    const kg_target *target;
+} kg_slice;
 void kg_module_text(kg_ctx *, const kg_slice *, kg_buf *);
 const char *kg_object_ext(const kg_target *);
 
 typedef struct kg_back {
-    kg_syms *syms;      /* of the function being traced; NULL: none */
-    kg_buf *out;        /* what is being rendered */
-    int globals, meta;  /* references: what schedules and templates see; a metatable that falls through to it */
-    void *view, *tmpl;  /* private to present.c, tmpl.c */
+    kg_syms *syms;     /* of the function being traced; NULL: none */
+    kg_buf *out;       /* what is being rendered */
+    int globals, meta; /* references: what schedules and templates see; a metatable that falls
+                          through to it */
+    void *view, *tmpl; /* private to present.c, tmpl.c */
 } kg_back;
-static inline kg_back *kg_back_of(kg_ctx *cx) { return cx->back; }
+static inline kg_back *kg_back_of(kg_ctx *cx)
+{
+    return cx->back;
+}
 #endif

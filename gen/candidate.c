@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One combination of tile values: runs the schedule's derive, stages, rules, name and maps on it, and makes it an
-// instance or counts why not.
+// One combination of tile values: runs the schedule's derive, stages, rules, name and maps on it,
+// and makes it an instance or counts why not.
 #include "expand.h"
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ void kg_expand_count_cut(expansion *x, tally *t, const void *who, const char *te
         if (t->ncuts) memcpy(more, t->cut, t->ncuts * sizeof *more);
         t->cut = more;
     }
-    t->cut[t->ncuts++] = (cut){ kg_strndup(x->cx->arena, text, strlen(text)), n, false, who };
+    t->cut[t->ncuts++] = (cut){kg_strndup(x->cx->arena, text, strlen(text)), n, false, who};
 }
 
 /* ---- calling a schedule's functions ---- */
 void kg_expand_push_view(expansion *x, bool target_first)
 {
-    static const int order[] = { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE };
+    static const int order[] = {KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE};
     lua_State *T = x->cx->T;
     if (target_first) lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
     for (int i = 0; i < 3; i++) lua_rawgeti(T, LUA_REGISTRYINDEX, x->ref[order[i]]);
@@ -52,8 +52,11 @@ bool kg_expand_supports(expansion *x, const kg_schedule *s, const char **why)
     *why = NULL;
     if (!lua_toboolean(T, -2)) {
         good = lua_type(T, -1) == LUA_TSTRING;
-        if (good) *why = kg_strndup(x->cx->arena, lua_tostring(T, -1), lua_rawlen(T, -1));
-        else kg_error(x->cx, kg_function_pos(x->cx, s->supports, s->pos), "supports must return true, or nil and a sentence");
+        if (good)
+            *why = kg_strndup(x->cx->arena, lua_tostring(T, -1), lua_rawlen(T, -1));
+        else
+            kg_error(x->cx, kg_function_pos(x->cx, s->supports, s->pos),
+                     "supports must return true, or nil and a sentence");
     }
     lua_pop(T, 2);
     return good;
@@ -71,7 +74,8 @@ static bool read_slot(expansion *x, int t, const char *name, kg_pos pos, int32_t
     *value = (int32_t)v;
     if (type == LUA_TNUMBER && whole && v == *value) return true;
     kg_error(x->cx, pos, "derive must set '%s' to a whole number, not to a %s", name,
-             type == LUA_TNUMBER ? (whole ? "larger one than 32 bits hold" : "fraction") : lua_typename(T, type));
+             type == LUA_TNUMBER ? (whole ? "larger one than 32 bits hold" : "fraction")
+                                 : lua_typename(T, type));
     return false;
 }
 
@@ -86,8 +90,10 @@ static const char *fill_sentence(expansion *x, const kg_rule *r, int t)
         if (!close) break;
         kg_put(&b, s, (size_t)(open - s));
         for (int from = 0; from < 2; from++) {
-            if (from) lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
-            else lua_pushvalue(T, t);
+            if (from)
+                lua_rawgeti(T, LUA_REGISTRYINDEX, x->target->ref);
+            else
+                lua_pushvalue(T, t);
             lua_pushlstring(T, open + 1, (size_t)(close - open) - 1);
             int type = lua_rawget(T, -2);
             if (type == LUA_TNUMBER || type == LUA_TSTRING) kg_puts(&b, lua_tostring(T, -1));
@@ -144,14 +150,16 @@ static bool check_rules(expansion *x, const candidate *c, int t, const kg_rule *
         if (!lua_toboolean(T, -1)) *broken = &s->rule[i];
         lua_pop(T, 1);
         if (type != LUA_TBOOLEAN) {
-            kg_error(x->cx, s->rule[i].pos, "a rule must return true or false, not a %s", lua_typename(T, type));
+            kg_error(x->cx, s->rule[i].pos, "a rule must return true or false, not a %s",
+                     lua_typename(T, type));
             return false;
         }
     }
     return true;
 }
 
-static bool map_number(expansion *x, const char *name, int64_t least, int64_t most, kg_pos pos, int64_t *value)
+static bool map_number(expansion *x, const char *name, int64_t least, int64_t most, kg_pos pos,
+                       int64_t *value)
 {
     int whole = 0;
     lua_pushstring(x->cx->T, name);
@@ -159,7 +167,8 @@ static bool map_number(expansion *x, const char *name, int64_t least, int64_t mo
     *value = type == LUA_TNIL && least == 0 ? whole = 1, 0 : lua_tointegerx(x->cx->T, -1, &whole);
     lua_pop(x->cx->T, 1);
     if (whole && *value >= least && *value <= most) return true;
-    kg_error(x->cx, pos, "maps: '%s' must be a whole number from %d to %d", name, (int)least, (int)most);
+    kg_error(x->cx, pos, "maps: '%s' must be a whole number from %d to %d", name, (int)least,
+             (int)most);
     return false;
 }
 
@@ -170,7 +179,8 @@ static int map_operand(const kg_op *op, const char *name)
     if (strcmp(name, "b1") == 0 && op->products > 1) return KILN_OP_B1;
     if (strcmp(name, "e") == 0) return KILN_OP_E;
     for (size_t i = 0; i < op->nd; i++)
-        if (op->d[i].kind == KILN_D_FULL && strcmp(op->d[i].name, name) == 0) return KILN_OP_D0 + (int)i;
+        if (op->d[i].kind == KILN_D_FULL && strcmp(op->d[i].name, name) == 0)
+            return KILN_OP_D0 + (int)i;
     return -1;
 }
 
@@ -180,20 +190,25 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     lua_State *T = x->cx->T;
     int64_t inner, outer, swizzle;
     lua_pushstring(T, "operand");
-    int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING ? map_operand(x->op, lua_tostring(T, -1)) : -1;
+    int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING
+                      ? map_operand(x->op, lua_tostring(T, -1))
+                      : -1;
     lua_pop(T, 1);
     if (operand < 0) {
-        kg_error(x->cx, pos, "maps: 'operand' must be a, b0, b1 (of two products), e, or the name of a full input");
+        kg_error(
+            x->cx, pos,
+            "maps: 'operand' must be a, b0, b1 (of two products), e, or the name of a full input");
         return false;
     }
-    if (!map_number(x, "inner", 1, 256, pos, &inner) || !map_number(x, "outer", 1, 256, pos, &outer) ||
+    if (!map_number(x, "inner", 1, 256, pos, &inner) ||
+        !map_number(x, "outer", 1, 256, pos, &outer) ||
         !map_number(x, "swizzle", 0, 128, pos, &swizzle))
         return false;
     if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128) {
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
         return false;
     }
-    *m = (kiln_map){ (uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, 0 };
+    *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, 0};
     return true;
 }
 
@@ -227,7 +242,8 @@ static const char *tile_name(expansion *x, const kg_schedule *s, int t)
     size_t len = strlen(suffix);
     if (len && len <= 80 && kg_identifier(kg_printf(x->cx->arena, "_%s", suffix)))
         name = kg_printf(x->cx->arena, "%s_%s", s->name, suffix);
-    else kg_error(x->cx, pos, "name must return letters, digits and _, at most 80");
+    else
+        kg_error(x->cx, pos, "name must return letters, digits and _, at most 80");
     lua_pop(T, 1);
     return name;
 }
@@ -246,9 +262,11 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     const char *tile = tile_name(x, s, t);
     if (!tile || !read_maps(x, s, t, in)) return false;
     bool plain = y->acc == kg_default_acc(y->a, y->b);
-    const char *types = kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b), kg_dtype_text(y->e),
-                                  plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));
-    const char layout[] = { l->a == KILN_ROW ? 'r' : 'c', l->b == KILN_ROW ? 'r' : 'c', l->e == KILN_ROW ? 'r' : 'c', 0 };
+    const char *types =
+        kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b),
+                  kg_dtype_text(y->e), plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));
+    const char layout[] = {l->a == KILN_ROW ? 'r' : 'c', l->b == KILN_ROW ? 'r' : 'c',
+                           l->e == KILN_ROW ? 'r' : 'c', 0};
     in->any_size = !x->limit;
     in->op = x->op;
     in->types = y;
@@ -257,9 +275,11 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     in->schedule = s;
     memcpy(in->slot, c->slot, sizeof in->slot);
     in->stages = s->stages_slot < 0 ? 1 : (size_t)c->slot[s->stages_slot];
-    in->name = kg_printf(cx->arena, "%s/%s/%s/%s/%s", x->target->name, x->op->name, types, layout, tile);
+    in->name =
+        kg_printf(cx->arena, "%s/%s/%s/%s/%s", x->target->name, x->op->name, types, layout, tile);
     in->id = kg_printf(cx->arena, "kiln_%s_%s_%s_%s", x->op->name, types, layout, tile);
-    in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout, tile, x->target->ext);
+    in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout,
+                         tile, x->target->ext);
     if (x->n == x->cap) {
         size_t cap = x->cap ? 2 * x->cap : 1024;
         kg_instance **more = realloc(x->out, cap * sizeof *more);
@@ -276,8 +296,10 @@ static bool too_many(expansion *x, kg_pos pos)
 {
     const char *what = NULL;
     if (x->candidates > KG_MAX_CANDIDATES)
-        what = kg_printf(x->cx->arena, "more than %d combinations of tile values in one run", KG_MAX_CANDIDATES);
-    if (x->n > KG_MAX_INSTANCES) what = kg_printf(x->cx->arena, "more than %d instances in one run", KG_MAX_INSTANCES);
+        what = kg_printf(x->cx->arena, "more than %d combinations of tile values in one run",
+                         KG_MAX_CANDIDATES);
+    if (x->n > KG_MAX_INSTANCES)
+        what = kg_printf(x->cx->arena, "more than %d instances in one run", KG_MAX_INSTANCES);
     if (!what) return false;
     kg_error(x->cx, pos, "gemm \"%s\": %s", x->op->name, what);
     return x->stop = true;
@@ -311,4 +333,3 @@ bool kg_expand_consider(expansion *x, candidate *c, tally *count)
     lua_settop(T, t - 1);
     return good;
 }
-

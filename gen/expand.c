@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// op x types x layouts x target x schedule x (sweep or defaults) -> instances: what is legal stays, what is not is
-// counted with its reason.  Every op keeps an instance that takes any problem on each target: where its sweeps leave
-// none, the defaults that do so are added.
+// op x types x layouts x target x schedule x (sweep or defaults) -> instances: what is legal stays,
+// what is not is counted with its reason.  Every op keeps an instance that takes any problem on
+// each target: where its sweeps leave none, the defaults that do so are added.
 #include "expand.h"
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static const char *tally_text(const expansion *x, const tally *t, const char *no
         by = " by";
     }
     for (size_t i = 0; i < t->ncuts; i++, by = " by")
-        kg_putf(&b, ", %zu%s %s%s (%s)", t->cut[i].count, by, t->cut[i].varies ? "e.g. " : "", t->cut[i].text, x->target->name);
+        kg_putf(&b, ", %zu%s %s%s (%s)", t->cut[i].count, by, t->cut[i].varies ? "e.g. " : "",
+                t->cut[i].text, x->target->name);
     const char *text = kg_strndup(x->cx->arena, b.p, b.len);
     kg_buf_free(&b);
     return text;
@@ -41,7 +42,8 @@ static bool allowed(const kg_tunable *u, int64_t value)
 static const char *values_text(kg_ctx *cx, const kg_tunable *u)
 {
     kg_buf b = {0};
-    for (size_t i = 0; i < u->nvalues; i++) kg_putf(&b, i ? ", %lld" : "%lld", (long long)u->value[i]);
+    for (size_t i = 0; i < u->nvalues; i++)
+        kg_putf(&b, i ? ", %lld" : "%lld", (long long)u->value[i]);
     const char *text = kg_strndup(cx->arena, b.p, b.len);
     kg_buf_free(&b);
     return text;
@@ -72,7 +74,8 @@ static bool read_default(expansion *x, const kg_schedule *s, kg_pos pos, candida
         size_t i = 0;
         while (i < s->ntunables && strcmp(s->slot[i], key) != 0) i++;
         if (i < s->ntunables) continue;
-        kg_error(x->cx, pos, "defaults: no tunable '%s'%s", key, near_text(x->cx, key, s->slot, s->ntunables));
+        kg_error(x->cx, pos, "defaults: no tunable '%s'%s", key,
+                 near_text(x->cx, key, s->slot, s->ntunables));
         lua_pop(T, 2);
         return false;
     }
@@ -103,7 +106,7 @@ static bool add_defaults(expansion *x, const kg_schedule *s, tally *count)
     int list = lua_gettop(T);
     bool good = true;
     for (size_t i = 0; good && i < n; i++) {
-        candidate c = { .schedule = s };
+        candidate c = {.schedule = s};
         lua_rawgeti(T, list, (lua_Integer)i + 1);
         good = read_default(x, s, pos, &c) && kg_expand_consider(x, &c, count);
         lua_settop(T, list);
@@ -132,14 +135,14 @@ static bool check_axis(kg_ctx *cx, const kg_op *op, const kg_schedule *s, const 
     size_t k = 0;
     while (k < s->ntunables && strcmp(s->slot[k], a->name) != 0) k++;
     if (k == s->ntunables) {
-        kg_error(cx, a->pos, "gemm \"%s\": schedule '%s' has no tunable '%s'%s", op->name, s->name, a->name,
-                 near_text(cx, a->name, s->slot, s->ntunables));
+        kg_error(cx, a->pos, "gemm \"%s\": schedule '%s' has no tunable '%s'%s", op->name, s->name,
+                 a->name, near_text(cx, a->name, s->slot, s->ntunables));
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
         if (allowed(&s->tunable[k], a->value[i])) continue;
-        kg_error(cx, a->pos, "gemm \"%s\": %s: %s = %lld is not one of %s", op->name, s->name, a->name,
-                 (long long)a->value[i], values_text(cx, &s->tunable[k]));
+        kg_error(cx, a->pos, "gemm \"%s\": %s: %s = %lld is not one of %s", op->name, s->name,
+                 a->name, (long long)a->value[i], values_text(cx, &s->tunable[k]));
         return false;
     }
     return true;
@@ -154,7 +157,8 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
     for (size_t i = 0; i < op->ntargets; i++) {
         if (find_target(cx, op->target[i])) continue;
         kg_error(cx, op->pos, "gemm \"%s\": unknown target %s%s", op->name,
-                 kg_quote(cx, op->target[i], strlen(op->target[i])), near_text(cx, op->target[i], name, cx->ntargets));
+                 kg_quote(cx, op->target[i], strlen(op->target[i])),
+                 near_text(cx, op->target[i], name, cx->ntargets));
         good = false;
     }
     for (size_t i = 0; i < op->nsweeps; i++) {
@@ -162,20 +166,23 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
         for (size_t k = 0; k < cx->ntargets; k++) name[k] = cx->target[k]->name;
         bool known = find_target(cx, w->target) != NULL;
         if (!known)
-            kg_error(cx, w->pos, "gemm \"%s\": unknown target %s%s", op->name, kg_quote(cx, w->target, strlen(w->target)),
+            kg_error(cx, w->pos, "gemm \"%s\": unknown target %s%s", op->name,
+                     kg_quote(cx, w->target, strlen(w->target)),
                      near_text(cx, w->target, name, cx->ntargets));
         for (size_t k = 0; k < cx->nschedules; k++) name[k] = cx->schedule[k]->name;
         const kg_schedule *s = find_schedule(cx, w->schedule);
         if (!s)
             kg_error(cx, w->pos, "gemm \"%s\": unknown schedule %s%s", op->name,
-                     kg_quote(cx, w->schedule, strlen(w->schedule)), near_text(cx, w->schedule, name, cx->nschedules));
+                     kg_quote(cx, w->schedule, strlen(w->schedule)),
+                     near_text(cx, w->schedule, name, cx->nschedules));
         double product = 1;
         for (size_t k = 0; s && k < w->naxes; k++) {
             good &= check_axis(cx, op, s, &w->axis[k]);
             product *= (double)w->axis[k].count;
         }
         if (product > KG_MAX_INSTANCES)
-            kg_error(cx, w->pos, "gemm \"%s\": %.0f combinations; a sweep may have %d", op->name, product, KG_MAX_INSTANCES);
+            kg_error(cx, w->pos, "gemm \"%s\": %.0f combinations; a sweep may have %d", op->name,
+                     product, KG_MAX_INSTANCES);
         good &= known && s && product <= KG_MAX_INSTANCES;
     }
     return good;
@@ -185,7 +192,7 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
 static bool add_sweep(expansion *x, const kg_sweep *w, const kg_schedule *s, tally *count)
 {
     lua_State *T = x->cx->T;
-    candidate base = { .schedule = s, .sweep = w };
+    candidate base = {.schedule = s, .sweep = w};
     kg_pos pos;
     size_t n, slot_of[KILN_MAX_SLOTS], at[KILN_MAX_SLOTS] = {0};
     if (!call_defaults(x, s, &pos, &n)) return false;
@@ -213,7 +220,7 @@ static bool next_view(expansion *x, size_t i)
 {
     const kg_op *op = x->op;
     if (i == op->ntypes * op->nlayouts) return false;
-    x->view = (kg_view){ op, &op->types[i / op->nlayouts], &op->layouts[i % op->nlayouts] };
+    x->view = (kg_view){op, &op->types[i / op->nlayouts], &op->layouts[i % op->nlayouts]};
     x->ref = kg_present(x->cx, x->view);
     return true;
 }
@@ -244,8 +251,8 @@ static bool expand_sweep(expansion *x, const kg_sweep *w)
         }
     }
     if (count.kept) return true;
-    kg_error(x->cx, x->op->pos, "gemm \"%s\": %s on %s leaves nothing: %s", x->op->name, s->name, x->target->name,
-             tally_text(x, &count, "swept"));
+    kg_error(x->cx, x->op->pos, "gemm \"%s\": %s on %s leaves nothing: %s", x->op->name, s->name,
+             x->target->name, tally_text(x, &count, "swept"));
     return false;
 }
 
@@ -270,11 +277,14 @@ static bool expand_defaults(expansion *x, bool any_size_only, size_t first)
     x->any_size_only = false;
     if (good && !has_any_size(x, first)) {
         const kg_types *y = x->view.types;
-        if (count.ncuts) kg_putf(&why_not, "%s%s", why_not.len ? "; " : "", tally_text(x, &count, "default tiles"));
+        if (count.ncuts)
+            kg_putf(&why_not, "%s%s", why_not.len ? "; " : "",
+                    tally_text(x, &count, "default tiles"));
         kg_error(x->cx, y->pos.file ? y->pos : x->op->pos,
-                 "gemm \"%s\": no schedule on %s takes %s, %s, %s of any size: %s; name the targets that can in `targets`",
-                 x->op->name, x->target->name, kg_dtype_text(y->a), kg_dtype_text(y->b), kg_dtype_text(y->e),
-                 why_not.p ? why_not.p : "there is none");
+                 "gemm \"%s\": no schedule on %s takes %s, %s, %s of any size: %s; name the "
+                 "targets that can in `targets`",
+                 x->op->name, x->target->name, kg_dtype_text(y->a), kg_dtype_text(y->b),
+                 kg_dtype_text(y->e), why_not.p ? why_not.p : "there is none");
         good = false;
     }
     kg_buf_free(&why_not);
@@ -309,7 +319,8 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(kg_instance *const *)a)->name, (*(kg_instance *const *)b)->name);
 }
 
-/* A tile that is swept twice is one instance; two tiles with one name are a fault of the schedule's `name`. */
+/* A tile that is swept twice is one instance; two tiles with one name are a fault of the schedule's
+ * `name`. */
 static bool merge(kg_ctx *cx)
 {
     size_t n = 0;
@@ -322,7 +333,8 @@ static bool merge(kg_ctx *cx)
         for (size_t k = 0; k < b->schedule->nslots; k++) {
             if (a->slot[k] == b->slot[k]) continue;
             kg_error(cx, kg_function_pos(cx, b->schedule->name_ref, b->schedule->pos),
-                     "two tiles are called %s: '%s' is %d and %d", b->name, b->schedule->slot[k], (int)a->slot[k], (int)b->slot[k]);
+                     "two tiles are called %s: '%s' is %d and %d", b->name, b->schedule->slot[k],
+                     (int)a->slot[k], (int)b->slot[k]);
             return false;
         }
     }
@@ -330,7 +342,11 @@ static bool merge(kg_ctx *cx)
     return true;
 }
 
-typedef struct symbol { const kg_target *target; const char *id; const kg_instance *instance; } symbol;
+typedef struct symbol {
+    const kg_target *target;
+    const char *id;
+    const kg_instance *instance;
+} symbol;
 
 static int by_symbol(const void *pa, const void *pb)
 {
@@ -339,21 +355,22 @@ static int by_symbol(const void *pa, const void *pb)
     return c ? c : strcmp(a->id, b->id);
 }
 
-/* Names with / between their parts are distinct where identifiers may not be: an op could end in a type's name. */
+/* Names with / between their parts are distinct where identifiers may not be: an op could end in a
+ * type's name. */
 static bool check_symbols(kg_ctx *cx)
 {
     symbol *s = kg_alloc(cx->arena, (2 * cx->ninstances + 1) * sizeof *s);
     size_t n = 0;
     for (size_t i = 0; i < cx->ninstances; i++) {
         const kg_instance *in = cx->instance[i];
-        s[n++] = (symbol){ in->target, in->id, in };
-        if (in->stages > 1) s[n++] = (symbol){ in->target, kg_printf(cx->arena, "%s_2", in->id), in };
+        s[n++] = (symbol){in->target, in->id, in};
+        if (in->stages > 1) s[n++] = (symbol){in->target, kg_printf(cx->arena, "%s_2", in->id), in};
     }
     qsort(s, n, sizeof *s, by_symbol);
     for (size_t i = 1; i < n; i++) {
         if (by_symbol(&s[i - 1], &s[i]) != 0) continue;
-        kg_error(cx, s[i].instance->op->pos, "%s and %s would share the symbol %s: rename an op", s[i - 1].instance->name,
-                 s[i].instance->name, s[i].id);
+        kg_error(cx, s[i].instance->op->pos, "%s and %s would share the symbol %s: rename an op",
+                 s[i - 1].instance->name, s[i].instance->name, s[i].id);
         return false;
     }
     return true;
@@ -361,7 +378,7 @@ static bool check_symbols(kg_ctx *cx)
 
 bool kg_expand(kg_ctx *cx)
 {
-    expansion x = { .cx = cx };
+    expansion x = {.cx = cx};
     bool good = true;
     for (size_t i = 0; i < cx->nops && !x.stop; i++) {
         x.op = cx->op[i];

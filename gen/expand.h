@@ -5,8 +5,17 @@
 #include "back.h"
 
 /* What happened to the combinations of one sweep, or of the defaults on one target. */
-typedef struct cut { const char *text; size_t count; bool varies; const void *who; } cut;
-typedef struct tally { size_t swept, by_where, kept; cut *cut; size_t ncuts, cap; } tally;
+typedef struct cut {
+    const char *text;
+    size_t count;
+    bool varies;
+    const void *who;
+} cut;
+typedef struct tally {
+    size_t swept, by_where, kept;
+    cut *cut;
+    size_t ncuts, cap;
+} tally;
 
 typedef struct expansion {
     kg_ctx *cx;
@@ -30,6 +39,7 @@ typedef struct candidate {
 
 void kg_expand_count_cut(expansion *, tally *, const void *who, const char *text, size_t n);
 void kg_expand_push_view(expansion *, bool target_first);
-bool kg_expand_supports(expansion *, const kg_schedule *, const char **why); /* *why: NULL where it is supported */
+bool kg_expand_supports(expansion *, const kg_schedule *,
+                        const char **why); /* *why: NULL where it is supported */
 bool kg_expand_consider(expansion *, candidate *, tally *);
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writing so that a full disk, a kill or an error leaves the previous files whole: everything that changed is written
-// aside first and renamed only when all of it is there; what did not change is not touched.
+// Writing so that a full disk, a kill or an error leaves the previous files whole: everything that
+// changed is written aside first and renamed only when all of it is there; what did not change is
+// not touched.
 #define _GNU_SOURCE /* flock, O_CLOEXEC */
 #include "back.h"
 #include <dirent.h>
@@ -17,11 +18,11 @@
 struct kg_stage {
     kg_ctx *cx;
     const char *dir;
-    int lock;          /* the folder itself, held while we write: two runs into one folder take turns */
-    bool ready;        /* STAGE_DIR exists */
+    int lock;   /* the folder itself, held while we write: two runs into one folder take turns */
+    bool ready; /* STAGE_DIR exists */
     const char **path; /* staged files: STAGE_DIR/0, 1, ... belong at path[i] */
     size_t n, cap, renamed;
-    kg_buf old;        /* what stands where a file would go */
+    kg_buf old; /* what stands where a file would go */
 };
 
 static int read_fd(int fd, kg_buf *b)
@@ -54,8 +55,9 @@ static bool same(const char *path, const char *text, size_t len, kg_buf *old)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     old->len = 0;
-    bool equal = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == len && read_fd(fd, old) == 0 &&
-                 old->len == len && (!len || memcmp(old->p, text, len) == 0);
+    bool equal = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == len &&
+                 read_fd(fd, old) == 0 && old->len == len &&
+                 (!len || memcmp(old->p, text, len) == 0);
     close(fd);
     return equal;
 }
@@ -111,7 +113,8 @@ static bool fail(kg_ctx *cx, const char *path, const char *what)
 {
     int code = errno;
     cx->io_failed = true;
-    kg_error(cx, (kg_pos){ kg_strndup(cx->arena, path, strlen(path)), 0, 0 }, "%s: %s", what, strerror(code));
+    kg_error(cx, (kg_pos){kg_strndup(cx->arena, path, strlen(path)), 0, 0}, "%s: %s", what,
+             strerror(code));
     return false;
 }
 
@@ -158,7 +161,8 @@ bool kg_stage_open(kg_ctx *cx, const char *dir, kg_stage **out)
     if (!kg_mkdirs(cx, kg_printf(cx->arena, "%s/", dir))) return false;
     s->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->lock < 0) return fail(cx, dir, "cannot open the folder");
-    if (flock(s->lock, LOCK_EX) != 0 && errno != ENOLCK && errno != EOPNOTSUPP) return fail(cx, dir, "cannot lock the folder");
+    if (flock(s->lock, LOCK_EX) != 0 && errno != ENOLCK && errno != EOPNOTSUPP)
+        return fail(cx, dir, "cannot lock the folder");
     clear_stage(s);
     return true;
 }
@@ -166,7 +170,8 @@ bool kg_stage_open(kg_ctx *cx, const char *dir, kg_stage **out)
 static bool make_stage(kg_stage *s)
 {
     const char *dir = kg_printf(s->cx->arena, "%s/" STAGE_DIR, s->dir);
-    if (!s->ready && mkdir(dir, 0777) != 0 && errno != EEXIST) return fail(s->cx, dir, "cannot make the folder");
+    if (!s->ready && mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return fail(s->cx, dir, "cannot make the folder");
     return s->ready = true;
 }
 
@@ -177,7 +182,8 @@ bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
     if (same(target, text, len, &s->old)) return true;
     if (!make_stage(s)) return false;
     if (s->n == s->cap) {
-        const char **more = kg_alloc(cx->arena, (s->cap = s->cap ? 2 * s->cap : 256) * sizeof *more);
+        const char **more =
+            kg_alloc(cx->arena, (s->cap = s->cap ? 2 * s->cap : 256) * sizeof *more);
         if (s->n) memcpy(more, s->path, s->n * sizeof *more);
         s->path = more;
     }
@@ -191,7 +197,8 @@ bool kg_stage_replace(kg_stage *s, const char *path, const char *text, size_t le
     const char *target = kg_printf(s->cx->arena, "%s/%s", s->dir, path);
     const char *aside = kg_printf(s->cx->arena, "%s/" STAGE_DIR "/now", s->dir);
     if (!make_stage(s)) return false;
-    return (write_new(aside, text, len) && rename(aside, target) == 0) || fail(s->cx, target, "cannot write it");
+    return (write_new(aside, text, len) && rename(aside, target) == 0) ||
+           fail(s->cx, target, "cannot write it");
 }
 
 bool kg_stage_commit(kg_stage *s)
@@ -199,7 +206,8 @@ bool kg_stage_commit(kg_stage *s)
     for (; s->renamed < s->n; s->renamed++) {
         const char *from = stage_path(s, s->renamed), *to = s->path[s->renamed];
         if (rename(from, to) == 0) continue;
-        if (errno != ENOENT || !kg_mkdirs(s->cx, to) || rename(from, to) != 0) return fail(s->cx, to, "cannot write it");
+        if (errno != ENOENT || !kg_mkdirs(s->cx, to) || rename(from, to) != 0)
+            return fail(s->cx, to, "cannot write it");
     }
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), its schedules' functions and the
-// blob of code objects.  What is known only after compiling comes from code.h, which `kiln-gen --pack` writes.
+// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), its schedules'
+// functions and the blob of code objects.  What is known only after compiling comes from code.h,
+// which `kiln-gen --pack` writes.
 #include "back.h"
 #include "../runtime/kiln.h" /* KILN_VERSION */
 #include <math.h>
@@ -21,10 +22,12 @@ typedef struct writer {
     const kg_slice *slice;
     kg_buf *out;
     pool pool;
-    const kg_op **op; size_t nops;
-    const kg_schedule **schedule; size_t nschedules;
-    size_t *row;       /* rows in (key, name) order: positions in the slice */
-    uint64_t *key;     /* of each instance of the slice */
+    const kg_op **op;
+    size_t nops;
+    const kg_schedule **schedule;
+    size_t nschedules;
+    size_t *row;   /* rows in (key, name) order: positions in the slice */
+    uint64_t *key; /* of each instance of the slice */
     XXH3_state_t id;
 } writer;
 
@@ -81,7 +84,7 @@ static void put_strings(writer *w)
 /* ---- hashes ---- */
 static void feed(XXH3_state_t *h, const void *p, size_t len)
 {
-    XXH3_64bits_update(h, &(uint64_t){ len }, sizeof(uint64_t));
+    XXH3_64bits_update(h, &(uint64_t){len}, sizeof(uint64_t));
     XXH3_64bits_update(h, p, len);
 }
 
@@ -105,14 +108,16 @@ static uint64_t op_hash(const kg_op *op)
     feed_number(&h, op->nd);
     for (size_t i = 0; i < op->nd; i++) {
         feed_text(&h, op->d[i].name);
-        feed(&h, (const uint8_t[]){ (uint8_t)op->d[i].kind, op->d[i].type, (uint8_t)op->d[i].layout }, 3);
+        feed(&h, (const uint8_t[]){(uint8_t)op->d[i].kind, op->d[i].type, (uint8_t)op->d[i].layout},
+             3);
     }
     feed_number(&h, op->nscalars);
     for (size_t i = 0; i < op->nscalars; i++) feed_text(&h, op->scalar[i]);
     feed_number(&h, op->products);
     for (size_t i = 0; i < op->products; i++) feed_text(&h, op->b_name[i]);
-    const kg_expr *e[] = { &op->epilogue, &op->a_op, &op->b_op };
-    for (int i = 0; i < 3; i++) feed(&h, e[i]->count ? (const void *)e[i]->node : "", e[i]->count * sizeof *e[i]->node);
+    const kg_expr *e[] = {&op->epilogue, &op->a_op, &op->b_op};
+    for (int i = 0; i < 3; i++)
+        feed(&h, e[i]->count ? (const void *)e[i]->node : "", e[i]->count * sizeof *e[i]->node);
     feed_text(&h, op->code);
     return XXH3_64bits_digest(&h);
 }
@@ -120,22 +125,24 @@ static uint64_t op_hash(const kg_op *op)
 /* ---- ops and expressions ---- */
 static void put_float(kg_buf *b, float x)
 {
-    if (isnan(x)) kg_puts(b, "__builtin_nanf(\"\")");
-    else if (isinf(x)) kg_puts(b, x < 0 ? "-__builtin_inff()" : "__builtin_inff()");
-    else if (x == floorf(x) && fabsf(x) < 1e6f && !(x == 0 && signbit(x))) kg_putf(b, "%.0f", (double)x);
-    else kg_putf(b, "%af", (double)x);
+    if (isnan(x))
+        kg_puts(b, "__builtin_nanf(\"\")");
+    else if (isinf(x))
+        kg_puts(b, x < 0 ? "-__builtin_inff()" : "__builtin_inff()");
+    else if (x == floorf(x) && fabsf(x) < 1e6f && !(x == 0 && signbit(x)))
+        kg_putf(b, "%.0f", (double)x);
+    else
+        kg_putf(b, "%af", (double)x);
 }
 
-static const char *const dtype_name[] = {
-    "KILN_DTYPE_NONE",
+static const char *const dtype_name[] = {"KILN_DTYPE_NONE",
 #define X(name, id, ...) #id,
-    KILN_DTYPES(X)
+                                         KILN_DTYPES(X)
 #undef X
 };
-static const char *const layout_name[] = {
-    "KILN_LAYOUT_NONE",
+static const char *const layout_name[] = {"KILN_LAYOUT_NONE",
 #define X(id, ...) #id,
-    KILN_LAYOUTS(X)
+                                          KILN_LAYOUTS(X)
 #undef X
 };
 static const char *const node_name[] = {
@@ -148,11 +155,12 @@ static kiln_expr_ref put_nodes(writer *w, const kg_expr *e, uint32_t *n)
 {
     for (size_t i = 0; i < e->count; i++) {
         const kiln_xnode *x = &e->node[i];
-        kg_putf(w->out, "    { %s, %u, { %u, %u, %u }, ", node_name[x->op], x->index, x->arg[0], x->arg[1], x->arg[2]);
+        kg_putf(w->out, "    { %s, %u, { %u, %u, %u }, ", node_name[x->op], x->index, x->arg[0],
+                x->arg[1], x->arg[2]);
         put_float(w->out, x->value);
         kg_puts(w->out, " },\n");
     }
-    kiln_expr_ref r = { e->count ? *n : 0, (uint32_t)e->count };
+    kiln_expr_ref r = {e->count ? *n : 0, (uint32_t)e->count};
     *n += (uint32_t)e->count;
     return r;
 }
@@ -163,11 +171,14 @@ static void put_op(writer *w, const kg_op *op, const kiln_expr_ref ref[3], uint3
     uint64_t hash = op_hash(op);
     kiln_str name = str(w, op->name), file = str(w, kg_shown(w->cx, op->pos.file));
     feed_number(&w->id, hash);
-    kg_putf(b, "    { .hash = 0x%016llxull, .name = %u, .file = %u, .line = %d, .nd = %zu, .nscalars = %zu, .products = %zu,\n",
+    kg_putf(b,
+            "    { .hash = 0x%016llxull, .name = %u, .file = %u, .line = %d, .nd = %zu, .nscalars "
+            "= %zu, .products = %zu,\n",
             (unsigned long long)hash, name, file, op->pos.line, op->nd, op->nscalars, op->products);
     if (op->nd) kg_puts(b, "      .d = {");
     for (size_t i = 0; i < op->nd; i++)
-        kg_putf(b, " { %u, %d, %d, 0x%02x, 0 },", str(w, op->d[i].name), op->d[i].kind, op->d[i].layout, op->d[i].type);
+        kg_putf(b, " { %u, %d, %d, 0x%02x, 0 },", str(w, op->d[i].name), op->d[i].kind,
+                op->d[i].layout, op->d[i].type);
     if (op->nd) kg_puts(b, " },\n");
     if (op->nscalars) kg_puts(b, "      .scalar = {");
     for (size_t i = 0; i < op->nscalars; i++) kg_putf(b, " %u,", str(w, op->scalar[i]));
@@ -177,8 +188,8 @@ static void put_op(writer *w, const kg_op *op, const kiln_expr_ref ref[3], uint3
         for (size_t i = 0; i < op->products; i++) kg_putf(b, " %u,", str(w, op->b_name[i]));
         kg_puts(b, " },\n");
     }
-    kg_putf(b, "      .epilogue = { %u, %u }, .a_op = { %u, %u }, .b_op = { %u, %u }, .rtol = ", ref[0].first, ref[0].count,
-            ref[1].first, ref[1].count, ref[2].first, ref[2].count);
+    kg_putf(b, "      .epilogue = { %u, %u }, .a_op = { %u, %u }, .b_op = { %u, %u }, .rtol = ",
+            ref[0].first, ref[0].count, ref[1].first, ref[1].count, ref[2].first, ref[2].count);
     put_float(b, op->rtol);
     kg_putf(b, ",\n      .first_shape = %u, .shapes = %zu },\n", first_shape, op->nshapes);
 }
@@ -190,7 +201,8 @@ static void put_shapes(writer *w, uint32_t *n)
         for (size_t k = 0; k < w->op[i]->nshapes; k++) {
             const int64_t *s = w->op[i]->shape[k];
             if (!(*n)++) kg_puts(w->out, "\nstatic const int64_t shapes[][3] = {\n");
-            kg_putf(w->out, "    { %lld, %lld, %lld },\n", (long long)s[0], (long long)s[1], (long long)s[2]);
+            kg_putf(w->out, "    { %lld, %lld, %lld },\n", (long long)s[0], (long long)s[1],
+                    (long long)s[2]);
         }
     }
     if (*n) kg_puts(w->out, "};\n");
@@ -198,7 +210,7 @@ static void put_shapes(writer *w, uint32_t *n)
 
 static void put_ops(writer *w, uint32_t *nnodes)
 {
-    kiln_expr_ref (*ref)[3] = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
+    kiln_expr_ref(*ref)[3] = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
     *nnodes = 0;
     kg_puts(w->out, "\nstatic const kiln_xnode nodes[] = {\n");
     for (size_t i = 0; i < w->nops; i++) {
@@ -221,7 +233,7 @@ static void put_schedule(writer *w, const kg_schedule *s)
     const kg_lowered *f = kg_schedule_lower(w->cx, s, w->slice->target);
     const char *const in = "const kiln_shape *p, const int32_t *t";
     kg_buf *b = w->out;
-    const char *part[] = { s->name, f->check, f->plan, f->workspace, f->cost };
+    const char *part[] = {s->name, f->check, f->plan, f->workspace, f->cost};
     for (int i = 0; i < 5; i++) feed_text(&w->id, part[i]);
     kg_putf(b, "\n/* t:");
     for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %zu %s", i, s->slot[i]);
@@ -233,7 +245,8 @@ static void put_schedule(writer *w, const kg_schedule *s)
     for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %u,", str(w, s->slot[i]));
     kg_putf(b, " };\n");
     if (s->nproblem_rules) kg_putf(b, "static const kiln_str %s_rule[] = {", s->name);
-    for (size_t i = 0; i < s->nproblem_rules; i++) kg_putf(b, " %u,", str(w, s->problem_rule[i].sentence));
+    for (size_t i = 0; i < s->nproblem_rules; i++)
+        kg_putf(b, " %u,", str(w, s->problem_rule[i].sentence));
     if (s->nproblem_rules) kg_puts(b, " };\n");
 }
 
@@ -246,8 +259,11 @@ static void put_schedules(writer *w)
         const kg_schedule *s = w->schedule[i];
         const char *n = s->name;
         bool rules = s->nproblem_rules > 0;
-        kg_putf(b, "    { %u, %zu, %s%s, %zu, %zu, %s_slot, %s_check, %s_plan, %s_workspace, %s_cost },\n", str(w, n),
-                s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "", s->nslots, s->ntunables, n, n, n, n, n);
+        kg_putf(
+            b,
+            "    { %u, %zu, %s%s, %zu, %zu, %s_slot, %s_check, %s_plan, %s_workspace, %s_cost },\n",
+            str(w, n), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "", s->nslots,
+            s->ntunables, n, n, n, n, n);
     }
     kg_puts(b, "};\n");
 }
@@ -271,8 +287,8 @@ static void sort_rows(writer *w)
         const kg_instance *in = w->slice->instance[i];
         const kg_types *t = in->types;
         const kg_layout *l = in->layout;
-        const uint8_t sig[7] = { (uint8_t)t->a, (uint8_t)t->b, (uint8_t)t->e, (uint8_t)t->acc, (uint8_t)l->a, (uint8_t)l->b,
-                                 (uint8_t)l->e };
+        const uint8_t sig[7] = {(uint8_t)t->a, (uint8_t)t->b, (uint8_t)t->e, (uint8_t)t->acc,
+                                (uint8_t)l->a, (uint8_t)l->b, (uint8_t)l->e};
         w->row[i] = i;
         w->key[i] = kiln_key(in->op->name, sig);
     }
@@ -292,15 +308,17 @@ static size_t put_maps(writer *w, uint32_t *first)
         const kg_instance *in = s->instance[i];
         size_t k = 0;
         if (!in->nmaps) continue;
-        while (k < nseen && (seen[k]->nmaps != in->nmaps || memcmp(seen[k]->map, in->map, in->nmaps * sizeof *in->map) != 0)) k++;
+        while (k < nseen && (seen[k]->nmaps != in->nmaps ||
+                             memcmp(seen[k]->map, in->map, in->nmaps * sizeof *in->map) != 0))
+            k++;
         if (k == nseen) {
             if (!total) kg_puts(w->out, "\nstatic const kiln_map maps[] = {\n");
             seen[nseen] = in;
             seen_at[nseen++] = (uint32_t)total;
             total += in->nmaps;
             for (size_t m = 0; m < in->nmaps; m++)
-                kg_putf(w->out, "    { %d, %d, %d, %d, 0 },\n", in->map[m].operand, in->map[m].swizzle, in->map[m].box_inner,
-                        in->map[m].box_outer);
+                kg_putf(w->out, "    { %d, %d, %d, %d, 0 },\n", in->map[m].operand,
+                        in->map[m].swizzle, in->map[m].box_inner, in->map[m].box_outer);
         }
         first[i] = seen_at[k];
     }
@@ -321,18 +339,20 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     const kg_types *t = in->types;
     const kg_layout *l = in->layout;
     kg_buf *b = w->out;
-    kiln_str name = str(w, in->name), symbol[2] = { str(w, in->id), 0 };
+    kiln_str name = str(w, in->name), symbol[2] = {str(w, in->id), 0};
     if (in->stages > 1) symbol[1] = str(w, kg_printf(w->cx->arena, "%s_2", in->id));
     kg_putf(b, "    { .key = 0x%016llxull, ", (unsigned long long)w->key[i]);
     if (!host) kg_putf(b, "CODE_%zu, ", i);
     kg_putf(b, ".name = %u, .symbol = { %u, %u }, ", name, symbol[0], symbol[1]);
     size_t op = position((const void *const *)w->op, w->nops, in->op);
     size_t schedule = position((const void *const *)w->schedule, w->nschedules, in->schedule);
-    kg_putf(b, ".op = %zu, .schedule = %zu, .host_fn = %zu, .first_map = %u, .maps = %zu,\n", op, schedule, host ? i : 0,
-            first_map, in->nmaps);
-    kg_putf(b, "      TYPES(%s, %s, %s, %s, %s, %s, %s), .t = {", dtype_name[t->a], dtype_name[t->b], dtype_name[t->e],
-            dtype_name[t->acc], layout_name[l->a], layout_name[l->b], layout_name[l->e]);
-    for (size_t k = 0; k < in->schedule->nslots; k++) kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);
+    kg_putf(b, ".op = %zu, .schedule = %zu, .host_fn = %zu, .first_map = %u, .maps = %zu,\n", op,
+            schedule, host ? i : 0, first_map, in->nmaps);
+    kg_putf(b, "      TYPES(%s, %s, %s, %s, %s, %s, %s), .t = {", dtype_name[t->a],
+            dtype_name[t->b], dtype_name[t->e], dtype_name[t->acc], layout_name[l->a],
+            layout_name[l->b], layout_name[l->e]);
+    for (size_t k = 0; k < in->schedule->nslots; k++)
+        kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);
     kg_puts(b, " } },\n");
     feed_text(&w->id, in->name);
     feed_number(&w->id, in->stages);
@@ -347,13 +367,15 @@ static void put_rows(writer *w, bool host, size_t *nmaps)
     *nmaps = put_maps(w, first_map);
     if (host) {
         kg_puts(w->out, "\n");
-        for (size_t i = 0; i < s->n; i++) kg_putf(w->out, "void %s(const kiln_gemm_args *);\n", s->instance[i]->id);
+        for (size_t i = 0; i < s->n; i++)
+            kg_putf(w->out, "void %s(const kiln_gemm_args *);\n", s->instance[i]->id);
         kg_puts(w->out, "static const kiln_host_fn host_fns[] = {\n");
         for (size_t i = 0; i < s->n; i++) kg_putf(w->out, "    %s,\n", s->instance[i]->id);
         kg_puts(w->out, "};\n");
     }
     kg_puts(w->out, "\n#define TYPES(a_, b_, e_, acc_, la_, lb_, le_) \\\n"
-                    "    .a = a_, .b = b_, .e = e_, .acc = acc_, .layout_a = la_, .layout_b = lb_, .layout_e = le_\n");
+                    "    .a = a_, .b = b_, .e = e_, .acc = acc_, .layout_a = la_, .layout_b = lb_, "
+                    ".layout_e = le_\n");
     kg_puts(w->out, "static const kiln_row rows[] = {\n");
     for (size_t i = 0; i < s->n; i++) put_row(w, w->row[i], first_map[w->row[i]], host);
     kg_puts(w->out, "};\n");
@@ -362,9 +384,12 @@ static void put_rows(writer *w, bool host, size_t *nmaps)
 /* ---- the file ---- */
 static void put_head(writer *w, bool host)
 {
-    kg_putf(w->out, "// Generated by kiln-gen " KILN_VERSION "; do not edit.\n// To rebuild: make instances TARGETS=%s\n",
+    kg_putf(w->out,
+            "// Generated by kiln-gen " KILN_VERSION
+            "; do not edit.\n// To rebuild: make instances TARGETS=%s\n",
             w->slice->target->name);
-    kg_puts(w->out, "#include <stddef.h>\n#include \"kiln_module.h\"\n#include \"kiln_problem_math.h\"\n#include \"code.h\"\n");
+    kg_puts(w->out, "#include <stddef.h>\n#include \"kiln_module.h\"\n#include "
+                    "\"kiln_problem_math.h\"\n#include \"code.h\"\n");
     if (host) return;
     kg_puts(w->out, "\n__asm__(\".pushsection .kiln_code, \\\"a\\\"\\n\"\n"
                     "        \".balign 64\\n\"\n"
@@ -382,14 +407,18 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
     kiln_str target = str(w, s->target->name), version = str(w, KILN_VERSION);
     feed_text(&w->id, s->target->name);
     feed_text(&w->id, KILN_VERSION);
-    kg_puts(w->out, "\nextern const kiln_module kiln_module_table;\n"
-                    "__attribute__((visibility(\"default\"))) const kiln_module kiln_module_table = {\n"
-                    "    .magic = KILN_MODULE_MAGIC, .abi_version = KILN_ABI_VERSION, .size = sizeof(kiln_module),\n"
-                    "    .row_size = sizeof(kiln_row), .op_size = sizeof(kiln_op_row),\n");
-    kg_putf(w->out, "    .target = %u, .version = %u, .id = 0x%016llxull ^ KILN_CODE_ID,\n", target, version,
-            (unsigned long long)XXH3_64bits_digest(&w->id));
-    kg_putf(w->out, "    .nrows = %zu, .nops = %zu, .nschedules = %zu, .nnodes = %u, .nmaps = %zu, .nhost_fns = %zu,\n", s->n,
-            w->nops, w->nschedules, nnodes, nmaps, host ? s->n : 0);
+    kg_puts(w->out,
+            "\nextern const kiln_module kiln_module_table;\n"
+            "__attribute__((visibility(\"default\"))) const kiln_module kiln_module_table = {\n"
+            "    .magic = KILN_MODULE_MAGIC, .abi_version = KILN_ABI_VERSION, .size = "
+            "sizeof(kiln_module),\n"
+            "    .row_size = sizeof(kiln_row), .op_size = sizeof(kiln_op_row),\n");
+    kg_putf(w->out, "    .target = %u, .version = %u, .id = 0x%016llxull ^ KILN_CODE_ID,\n", target,
+            version, (unsigned long long)XXH3_64bits_digest(&w->id));
+    kg_putf(w->out,
+            "    .nrows = %zu, .nops = %zu, .nschedules = %zu, .nnodes = %u, .nmaps = %zu, "
+            ".nhost_fns = %zu,\n",
+            s->n, w->nops, w->nschedules, nnodes, nmaps, host ? s->n : 0);
     kg_putf(w->out, "    .nshapes = %u, .strings_size = sizeof strings - 1,%s\n", nshapes,
             host ? "" : " .code_size = KILN_CODE_SIZE,");
     kg_puts(w->out, "    .rows = rows, .ops = ops, .schedules = schedules, .nodes = nodes,");
@@ -426,7 +455,7 @@ const char *kg_object_ext(const kg_target *t)
 
 void kg_module_text(kg_ctx *cx, const kg_slice *slice, kg_buf *out)
 {
-    writer w = { .cx = cx, .slice = slice };
+    writer w = {.cx = cx, .slice = slice};
     bool host = strcmp(slice->target->vendor, "host") == 0;
     uint32_t nnodes, nshapes;
     size_t nmaps;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A schedule's problem-time functions (problem_rules, launch, workspace, cost), traced on one target and written as the
-// bodies of the C functions in kiln_schedule.  Integers that overflow read as "too large"; the cost is computed in doubles
-// throughout.
+// A schedule's problem-time functions (problem_rules, launch, workspace, cost), traced on one
+// target and written as the bodies of the C functions in kiln_schedule.  Integers that overflow
+// read as "too large"; the cost is computed in doubles throughout.
 #include "back.h"
 #include "../abi/kiln_problem_math.h"
 #include <lauxlib.h>
@@ -16,7 +16,9 @@ typedef struct trace {
     kg_syms *syms;
 } trace;
 
-typedef struct stage { kg_value grid[3], block[3], cluster[3], lds; } stage;
+typedef struct stage {
+    kg_value grid[3], block[3], cluster[3], lds;
+} stage;
 
 static bool wrong(trace *w, const char *text)
 {
@@ -42,7 +44,8 @@ static bool whole(trace *w, kg_value *v, const char *what, int64_t least)
     if (!kg_sym_value(w->cx->T, -1, v) || v->boolean)
         return wrong(w, kg_printf(w->cx->arena, "%s is a %s, not a number", what,
                                   v->boolean ? "condition" : luaL_typename(w->cx->T, -1)));
-    if (v->real) return wrong(w, kg_printf(w->cx->arena, "%s has a fraction: use // or ceil_div", what));
+    if (v->real)
+        return wrong(w, kg_printf(w->cx->arena, "%s has a fraction: use // or ceil_div", what));
     if (!v->symbolic && (v->number < (double)least || v->number > (double)UINT32_MAX))
         return wrong(w, kg_printf(w->cx->arena, "%s is %.0f", what, v->number));
     return true;
@@ -69,10 +72,13 @@ static const char *trace_check(trace *w, const kg_value **out)
     kg_value *rule = kg_alloc(w->cx->arena, (s->nproblem_rules + 1) * sizeof *rule);
     for (size_t i = 0; i < s->nproblem_rules; i++) {
         const kg_rule *r = &s->problem_rule[i];
-        if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false)) return NULL;
+        if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false))
+            return NULL;
         bool good = kg_sym_value(T, -1, &rule[i]) && rule[i].boolean;
-        if (!good) wrong(w, "must return a condition");
-        else if (rule[i].real) good = wrong(w, "a fraction in a condition: use // or ceil_div");
+        if (!good)
+            wrong(w, "must return a condition");
+        else if (rule[i].real)
+            good = wrong(w, "a fraction in a condition: use // or ceil_div");
         lua_pop(T, 1);
         if (!good) return NULL;
     }
@@ -99,7 +105,7 @@ static const char *trace_check(trace *w, const kg_value **out)
 static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3])
 {
     lua_State *T = w->cx->T;
-    for (int i = 0; i < 3; i++) dim[i] = (kg_value){ .number = 1 };
+    for (int i = 0; i < 3; i++) dim[i] = (kg_value){.number = 1};
     lua_pushstring(T, name);
     int type = lua_rawget(T, -2);
     bool good = type == LUA_TTABLE || (type == LUA_TNIL && !required);
@@ -118,7 +124,7 @@ static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3]
 
 static bool read_stage(trace *w, stage *st)
 {
-    static const char *const known[] = { "grid", "block", "cluster", "lds" };
+    static const char *const known[] = {"grid", "block", "cluster", "lds"};
     lua_State *T = w->cx->T;
     if (!lua_istable(T, -1)) return wrong(w, "must return a list with one table per stage");
     for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
@@ -127,8 +133,9 @@ static bool read_stage(trace *w, stage *st)
         for (size_t i = 0; i < 4; i++) found |= strcmp(known[i], key) == 0;
         if (found) continue;
         const char *near = kg_closest(key, known, 4);
-        wrong(w, kg_printf(w->cx->arena, "unknown field %s%s%s%s", kg_quote(w->cx, key, strlen(key)),
-                           near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : ""));
+        wrong(w,
+              kg_printf(w->cx->arena, "unknown field %s%s%s%s", kg_quote(w->cx, key, strlen(key)),
+                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : ""));
         lua_pop(T, 2);
         return false;
     }
@@ -145,12 +152,18 @@ typedef void each_fn(void *, kg_value *, int stage, const char *name);
 
 static void each_value(stage *st, size_t n, each_fn *f, void *arg)
 {
-    static const char *const axis[] = { "x", "y", "z" };
+    static const char *const axis[] = {"x", "y", "z"};
     for (size_t i = 0; i < n; i++) {
         char name[40];
         for (int k = 0; k < 9; k++) {
-            kg_value *v = k < 3 ? &st[i].grid[k] : k < 6 ? &st[i].block[k - 3] : &st[i].cluster[k - 6];
-            snprintf(name, sizeof name, "%s%zu%s", k < 3 ? "grid" : k < 6 ? "block" : "cluster", i, axis[k % 3]);
+            kg_value *v = k < 3   ? &st[i].grid[k]
+                          : k < 6 ? &st[i].block[k - 3]
+                                  : &st[i].cluster[k - 6];
+            snprintf(name, sizeof name, "%s%zu%s",
+                     k < 3   ? "grid"
+                     : k < 6 ? "block"
+                             : "cluster",
+                     i, axis[k % 3]);
             f(arg, v, (int)i, name);
         }
         snprintf(name, sizeof name, "lds%zu", i);
@@ -180,9 +193,12 @@ static void put_size(void *arg, kg_value *v, int i, const char *name)
     kg_lower *l = arg;
     const char *end = name + strlen(name) - 1;
     bool lds = name[0] == 'l';
-    if (!lds && *end == 'x') kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
-    if (v->symbolic) kg_putf(l->out, "kiln_i_u32(%s)", name);
-    else kg_lower_text(l, v);
+    if (!lds && *end == 'x')
+        kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
+    if (v->symbolic)
+        kg_putf(l->out, "kiln_i_u32(%s)", name);
+    else
+        kg_lower_text(l, v);
     kg_puts(l->out, lds ? " };\n" : *end == 'z' ? " }, " : ", ");
 }
 
@@ -194,8 +210,10 @@ static const char *trace_plan(trace *w)
     if (!call(w, s->launch, "launch", kg_function_pos(w->cx, s->launch, s->pos), true)) return NULL;
     size_t n = lua_istable(T, -1) ? lua_rawlen(T, -1) : 0;
     bool good = n >= 1 && n <= KILN_MAX_STAGES;
-    if (!good) wrong(w, kg_printf(w->cx->arena, "must return a list of 1 to %d stages", KILN_MAX_STAGES));
-    if (good && s->stages_slot < 0 && n > 1) good = wrong(w, "returns two stages, but the schedule has no `stages` function");
+    if (!good)
+        wrong(w, kg_printf(w->cx->arena, "must return a list of 1 to %d stages", KILN_MAX_STAGES));
+    if (good && s->stages_slot < 0 && n > 1)
+        good = wrong(w, "returns two stages, but the schedule has no `stages` function");
     for (size_t i = 0; good && i < n; i++) {
         lua_rawgeti(T, -1, (lua_Integer)i + 1);
         good = read_stage(w, &st[i]);
@@ -209,8 +227,11 @@ static const char *trace_plan(trace *w)
     kg_puts(&b, "    if (p->m <= 0 || p->n <= 0 || p->batch <= 0) return;\n");
     each_value(st, n, use_value, &l);
     each_value(st, n, put_value, &l);
-    if (s->stages_slot < 0) kg_putf(&b, "    out->stages = %zu;\n", n);
-    else kg_putf(&b, "    out->stages = (uint32_t)t[%d] <= %zu ? (uint32_t)t[%d] : %zu;\n", s->stages_slot, n, s->stages_slot, n);
+    if (s->stages_slot < 0)
+        kg_putf(&b, "    out->stages = %zu;\n", n);
+    else
+        kg_putf(&b, "    out->stages = (uint32_t)t[%d] <= %zu ? (uint32_t)t[%d] : %zu;\n",
+                s->stages_slot, n, s->stages_slot, n);
     each_value(st, n, put_size, &l);
     return finish(w, &b);
 }
@@ -223,8 +244,10 @@ static const char *trace_number(trace *w, int ref, const char *what, bool real)
     if (ref != LUA_NOREF) {
         if (!call(w, ref, what, kg_function_pos(w->cx, ref, w->schedule->pos), true)) return NULL;
         bool good = kg_sym_value(T, -1, &v) && !v.boolean;
-        if (!good) wrong(w, "must return a number");
-        else if (v.real && !real) good = wrong(w, "has a fraction: use // or ceil_div");
+        if (!good)
+            wrong(w, "must return a number");
+        else if (v.real && !real)
+            good = wrong(w, "has a fraction: use // or ceil_div");
         lua_pop(T, 1);
         if (!good) return NULL;
     }
@@ -244,7 +267,8 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     size_t at = 0;
     while (cx->target[at] != target) at++;
     if (s->lowered[at]) return s->lowered[at];
-    trace w = { .cx = cx, .schedule = s, .target = target, .syms = kg_alloc(cx->arena, sizeof *w.syms) };
+    trace w = {
+        .cx = cx, .schedule = s, .target = target, .syms = kg_alloc(cx->arena, sizeof *w.syms)};
     w.syms->slot = s->slot;
     w.syms->nslots = s->nslots;
     kg_sym_begin(cx, w.syms);
@@ -261,9 +285,9 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
 const char *kg_size_limit(const kg_schedule *s, const kg_lowered *f, const int32_t *t)
 {
     static const kiln_shape odd[] = {
-        { .m = 1, .n = 1, .k = 0, .batch = 1, .lda = 1, .ldb = 1, .lde = 1 },
-        { .m = 17, .n = 31, .k = 13, .batch = 3, .lda = 33, .ldb = 35, .lde = 37 },
-        { .m = 4099, .n = 5003, .k = 6007, .batch = 1, .lda = 7001, .ldb = 7013, .lde = 7019 },
+        {.m = 1, .n = 1, .k = 0, .batch = 1, .lda = 1, .ldb = 1, .lde = 1},
+        {.m = 17, .n = 31, .k = 13, .batch = 3, .lda = 33, .ldb = 35, .lde = 37},
+        {.m = 4099, .n = 5003, .k = 6007, .batch = 1, .lda = 7001, .ldb = 7013, .lde = 7019},
     };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         kiln_shape p = odd[i];

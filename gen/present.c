@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What schedules and templates see of an op: the tables op, types, layout, fn and call of docs/schedules.md.
+// What schedules and templates see of an op: the tables op, types, layout, fn and call of
+// docs/schedules.md.
 #define _GNU_SOURCE /* realpath */
 #include "back.h"
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name; int bytes; bool real; } dtype_info[KILN_DTYPE_COUNT] = {
-    { NULL, 0, false },
-#define X(name, id, bytes, real, ...) { #name, bytes, real },
-    KILN_DTYPES(X)
+static const struct {
+    const char *name;
+    int bytes;
+    bool real;
+} dtype_info[KILN_DTYPE_COUNT] = {{NULL, 0, false},
+#define X(name, id, bytes, real, ...) {#name, bytes, real},
+                                  KILN_DTYPES(X)
 #undef X
 };
 
@@ -74,8 +78,10 @@ void kg_put_quoted(kg_buf *b, const char *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char ch = (unsigned char)s[i];
         if (ch == '"' || ch == '\\') kg_put(b, "\\", 1);
-        if (ch < ' ' || ch > '~') kg_putf(b, "\\%03o", ch);
-        else kg_put(b, s + i, 1);
+        if (ch < ' ' || ch > '~')
+            kg_putf(b, "\\%03o", ch);
+        else
+            kg_put(b, s + i, 1);
     }
     kg_put(b, "\"", 1);
 }
@@ -117,9 +123,12 @@ static void push_types(kg_ctx *cx, const kg_types *t)
 static const char *letter(kiln_layout l)
 {
     switch (l) {
-    case KILN_ROW: return "r";
-    case KILN_COL: return "c";
-    case KILN_LAYOUT_NONE: break;
+    case KILN_ROW:
+        return "r";
+    case KILN_COL:
+        return "c";
+    case KILN_LAYOUT_NONE:
+        break;
     }
     return "";
 }
@@ -141,21 +150,29 @@ static void push_layout(kg_ctx *cx, const kg_layout *l)
 static kiln_dtype d_type(uint8_t type, const kg_types *t)
 {
     switch (type) {
-    case 0x80 | 'a': return t->a;
-    case 0x80 | 'b': return t->b;
-    case 0x80 | 'c': return t->acc;
-    case 0x80 | 'e': return t->e;
-    default: return (kiln_dtype)type;
+    case 0x80 | 'a':
+        return t->a;
+    case 0x80 | 'b':
+        return t->b;
+    case 0x80 | 'c':
+        return t->acc;
+    case 0x80 | 'e':
+        return t->e;
+    default:
+        return (kiln_dtype)type;
     }
 }
 
 static const char *kind_text(kiln_dkind kind)
 {
     switch (kind) {
-#define X(name, id, text) case id: return #name;
-    KILN_DKINDS(X)
+#define X(name, id, text)                                                                          \
+    case id:                                                                                       \
+        return #name;
+        KILN_DKINDS(X)
 #undef X
-    case KILN_D_NONE: break;
+    case KILN_D_NONE:
+        break;
     }
     return "";
 }
@@ -201,11 +218,13 @@ static void push_op(kg_ctx *cx, kg_view v)
 }
 
 /* ---- fn: the traced functions as device code ---- */
-typedef struct leaves { const char *d[KILN_MAX_D], *scalar[KILN_MAX_SCALARS]; } leaves;
+typedef struct leaves {
+    const char *d[KILN_MAX_D], *scalar[KILN_MAX_SCALARS];
+} leaves;
 
 static const char *leaf_name(void *arg, const kiln_xnode *x)
 {
-    static const char *const acc[KILN_MAX_B] = { "acc0", "acc1" };
+    static const char *const acc[KILN_MAX_B] = {"acc0", "acc1"};
     const leaves *l = arg;
     if (x->op == KILN_X_ACC) return acc[x->index];
     if (x->op == KILN_X_D) return l->d[x->index];
@@ -226,7 +245,8 @@ static void put_code(kg_ctx *cx, const kg_op *op, kg_buf *b)
 {
     if (op->products == 1) kg_puts(b, "    const float acc = acc0;\n    (void)acc;\n");
     for (size_t i = 0; op->products > 1 && i < op->products; i++)
-        kg_putf(b, "    const float acc_%s = acc%zu;\n    (void)acc_%s;\n", op->b_name[i], i, op->b_name[i]);
+        kg_putf(b, "    const float acc_%s = acc%zu;\n    (void)acc_%s;\n", op->b_name[i], i,
+                op->b_name[i]);
     put_line(cx, b, op->code_pos);
     kg_puts(b, "return (");
     for (const char *c = op->code; *c; c++)
@@ -237,7 +257,7 @@ static void put_code(kg_ctx *cx, const kg_op *op, kg_buf *b)
 static void push_function(kg_ctx *cx, kg_buf *b)
 {
     kg_puts(b, "}\n");
-    kg_put(b, &(const char){ KG_LINE_BACK }, 1);
+    kg_put(b, &(const char){KG_LINE_BACK}, 1);
     lua_pushlstring(cx->T, b->p, b->len);
     kg_buf_free(b);
 }
@@ -251,7 +271,7 @@ static void push_element_op(kg_ctx *cx, const char *name, const kg_expr *e, kg_p
     }
     kg_putf(&b, "static KILN_DEVICE float %s(float x)\n{\n", name);
     put_line(cx, &b, pos);
-    kg_expr_lower(e, &(kg_names){ leaf_name, l }, "    ", &b);
+    kg_expr_lower(e, &(kg_names){leaf_name, l}, "    ", &b);
     push_function(cx, &b);
 }
 
@@ -262,7 +282,8 @@ static void push_fn(kg_ctx *cx, kg_view v)
     kg_buf b = {0};
     kg_puts(&b, "static KILN_DEVICE float kiln_epilogue(float acc0");
     if (op->products == 2) kg_puts(&b, ", float acc1");
-    for (size_t i = 0; i < op->nd; i++) kg_putf(&b, ", float %s", l.d[i] = kg_printf(cx->arena, "d_%s", op->d[i].name));
+    for (size_t i = 0; i < op->nd; i++)
+        kg_putf(&b, ", float %s", l.d[i] = kg_printf(cx->arena, "d_%s", op->d[i].name));
     for (size_t i = 0; i < op->nscalars; i++)
         kg_putf(&b, ", float %s", l.scalar[i] = kg_printf(cx->arena, "s_%s", op->scalar[i]));
     kg_puts(&b, ")\n{\n");
@@ -270,7 +291,7 @@ static void push_fn(kg_ctx *cx, kg_view v)
         put_code(cx, op, &b);
     } else {
         put_line(cx, &b, op->epilogue_pos);
-        kg_expr_lower(&op->epilogue, &(kg_names){ leaf_name, &l }, "    ", &b);
+        kg_expr_lower(&op->epilogue, &(kg_names){leaf_name, &l}, "    ", &b);
     }
     lua_createtable(cx->T, 0, 3);
     push_function(cx, &b);
@@ -282,10 +303,12 @@ static void push_fn(kg_ctx *cx, kg_view v)
 }
 
 /* ---- call ---- */
-/* Appends what function `f` says of argument i (from 0) to the text on top; item: its second argument, or 0. */
+/* Appends what function `f` says of argument i (from 0) to the text on top; item: its second
+ * argument, or 0. */
 static void add_argument(lua_State *T, int f, lua_Integer i, int item)
 {
-    if (lua_isnoneornil(T, f)) luaL_error(T, "call.epilogue needs a function for each kind of argument");
+    if (lua_isnoneornil(T, f))
+        luaL_error(T, "call.epilogue needs a function for each kind of argument");
     lua_pushvalue(T, f);
     lua_pushinteger(T, i);
     if (item) lua_pushvalue(T, item);

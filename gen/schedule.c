@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads templates/targets/*.lua (facts of machines) and templates/gemm/*.lua (schedules), and checks every field.
-// What the fields mean is docs/schedules.md; calling a schedule's functions is expand.c's and plan.c's part.
+// Reads templates/targets/*.lua (facts of machines) and templates/gemm/*.lua (schedules), and
+// checks every field. What the fields mean is docs/schedules.md; calling a schedule's functions is
+// expand.c's and plan.c's part.
 #include "back.h"
 #include <dirent.h>
 #include <errno.h>
@@ -17,38 +18,65 @@ typedef struct field {
     size_t at; /* 1 + where the text or the function's reference goes; 0: nowhere */
 } field;
 
-#define TEXT(name) { #name, LUA_TSTRING, true, 1 + offsetof(kg_target, name) }
+#define TEXT(name)                                                                                 \
+    {                                                                                              \
+#name, LUA_TSTRING, true, 1 + offsetof(kg_target, name)                                    \
+    }
 static const field target_field[] = {
-    TEXT(name), TEXT(vendor), TEXT(source), TEXT(ext),
-    { "arch", LUA_TSTRING, false, 1 + offsetof(kg_target, arch) },
-    { "wave", LUA_TNUMBER, false, 0 }, { "lds", LUA_TNUMBER, false, 0 }, { "max_threads", LUA_TNUMBER, false, 0 },
-    { "vgprs", LUA_TNUMBER, false, 0 }, { "units", LUA_TNUMBER, false, 0 }, { "tflops", LUA_TTABLE, false, 0 },
-    { "simt_tflops", LUA_TNUMBER, false, 0 }, { "gbps", LUA_TNUMBER, false, 0 },
-    { "launch_us", LUA_TNUMBER, false, 0 }, { "mma", LUA_TTABLE, false, 0 },
+    TEXT(name),
+    TEXT(vendor),
+    TEXT(source),
+    TEXT(ext),
+    {"arch", LUA_TSTRING, false, 1 + offsetof(kg_target, arch)},
+    {"wave", LUA_TNUMBER, false, 0},
+    {"lds", LUA_TNUMBER, false, 0},
+    {"max_threads", LUA_TNUMBER, false, 0},
+    {"vgprs", LUA_TNUMBER, false, 0},
+    {"units", LUA_TNUMBER, false, 0},
+    {"tflops", LUA_TTABLE, false, 0},
+    {"simt_tflops", LUA_TNUMBER, false, 0},
+    {"gbps", LUA_TNUMBER, false, 0},
+    {"launch_us", LUA_TNUMBER, false, 0},
+    {"mma", LUA_TTABLE, false, 0},
 };
 
-#define FUNCTION(name, required) { #name, LUA_TFUNCTION, required, 1 + offsetof(kg_schedule, name) }
+#define FUNCTION(name, required)                                                                   \
+    {                                                                                              \
+#name, LUA_TFUNCTION, required, 1 + offsetof(kg_schedule, name)                            \
+    }
 static const field schedule_field[] = {
-    { "family", LUA_TSTRING, true, 0 }, { "title", LUA_TSTRING, true, 0 }, { "tunables", LUA_TTABLE, true, 0 },
-    { "derived", LUA_TTABLE, false, 0 }, { "rules", LUA_TTABLE, false, 0 }, { "problem_rules", LUA_TTABLE, false, 0 },
-    FUNCTION(supports, true), FUNCTION(derive, false), FUNCTION(defaults, true), FUNCTION(launch, true),
-    FUNCTION(workspace, false), FUNCTION(cost, true), FUNCTION(stages, false), FUNCTION(maps, false),
-    { "name", LUA_TFUNCTION, false, 1 + offsetof(kg_schedule, name_ref) },
+    {"family", LUA_TSTRING, true, 0},
+    {"title", LUA_TSTRING, true, 0},
+    {"tunables", LUA_TTABLE, true, 0},
+    {"derived", LUA_TTABLE, false, 0},
+    {"rules", LUA_TTABLE, false, 0},
+    {"problem_rules", LUA_TTABLE, false, 0},
+    FUNCTION(supports, true),
+    FUNCTION(derive, false),
+    FUNCTION(defaults, true),
+    FUNCTION(launch, true),
+    FUNCTION(workspace, false),
+    FUNCTION(cost, true),
+    FUNCTION(stages, false),
+    FUNCTION(maps, false),
+    {"name", LUA_TFUNCTION, false, 1 + offsetof(kg_schedule, name_ref)},
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 bool kg_identifier(const char *s)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    return *s && strchr(first, *s) && s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == 0;
+    return *s && strchr(first, *s) &&
+           s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == 0;
 }
 
 kg_pos kg_field_pos(kg_ctx *cx, const kg_source *src, const char *name)
 {
     const kg_tokens *t = kg_source_tokens(cx, src);
     for (size_t i = 0; i + 1 < t->n; i++)
-        if (kg_token_is(t, i, name) && kg_token_is(t, i + 1, "=")) return (kg_pos){ src->file, t->v[i].line, t->v[i].col };
-    return (kg_pos){ src->file, 1, 0 };
+        if (kg_token_is(t, i, name) && kg_token_is(t, i + 1, "="))
+            return (kg_pos){src->file, t->v[i].line, t->v[i].col};
+    return (kg_pos){src->file, 1, 0};
 }
 
 kg_pos kg_function_pos(kg_ctx *cx, int ref, kg_pos fallback)
@@ -60,7 +88,7 @@ kg_pos kg_function_pos(kg_ctx *cx, int ref, kg_pos fallback)
         return fallback;
     }
     lua_getinfo(cx->T, ">S", &ar);
-    return ar.linedefined > 0 ? (kg_pos){ fallback.file, ar.linedefined, 0 } : fallback;
+    return ar.linedefined > 0 ? (kg_pos){fallback.file, ar.linedefined, 0} : fallback;
 }
 
 /* ---- reading a file's table ---- */
@@ -85,7 +113,7 @@ static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *file, 
     lua_pushstring(T, word);
     lua_insert(T, -2);
     lua_rawset(T, -3);
-    kg_pos start = { src->file, 1, 0 };
+    kg_pos start = {src->file, 1, 0};
     if (!kg_sandbox_load(cx, T, src, NULL, 0) || !kg_sandbox_call(cx, T, 0, 1, start)) return NULL;
     if (lua_istable(T, -1)) return src;
     kg_error(cx, start, "the file must `return %s { ... }`", word);
@@ -95,7 +123,10 @@ static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *file, 
 
 static const char *type_text(int type)
 {
-    return type == LUA_TSTRING ? "a string" : type == LUA_TNUMBER ? "a number" : type == LUA_TTABLE ? "a table" : "a function";
+    return type == LUA_TSTRING   ? "a string"
+           : type == LUA_TNUMBER ? "a number"
+           : type == LUA_TTABLE  ? "a table"
+                                 : "a function";
 }
 
 static bool read_field(kg_ctx *cx, const kg_source *src, const field *f, void *object)
@@ -104,22 +135,26 @@ static bool read_field(kg_ctx *cx, const kg_source *src, const field *f, void *o
     lua_pushstring(T, f->name);
     int type = lua_rawget(T, -2);
     bool good = type == f->type || (type == LUA_TNIL && !f->required);
-    if (!good && type == LUA_TNIL) kg_error(cx, (kg_pos){ src->file, 1, 0 }, "missing field '%s'", f->name);
+    if (!good && type == LUA_TNIL)
+        kg_error(cx, (kg_pos){src->file, 1, 0}, "missing field '%s'", f->name);
     else if (!good)
-        kg_error(cx, kg_field_pos(cx, src, f->name), "field '%s' must be %s, not a %s", f->name, type_text(f->type),
-                 lua_typename(T, type));
+        kg_error(cx, kg_field_pos(cx, src, f->name), "field '%s' must be %s, not a %s", f->name,
+                 type_text(f->type), lua_typename(T, type));
     double number = type == LUA_TNUMBER ? lua_tonumber(T, -1) : 1;
     if (good && !(number >= 0 && isfinite(number))) {
-        kg_error(cx, kg_field_pos(cx, src, f->name), "field '%s' must be a number, 0 or more", f->name);
+        kg_error(cx, kg_field_pos(cx, src, f->name), "field '%s' must be a number, 0 or more",
+                 f->name);
         good = false;
     }
     if (f->at && f->type == LUA_TSTRING && good) {
         const char *text = type == LUA_TNIL ? "" : lua_tostring(T, -1);
-        memcpy((char *)object + f->at - 1, &(const char *){ kg_strndup(cx->arena, text, strlen(text)) }, sizeof text);
+        memcpy((char *)object + f->at - 1,
+               &(const char *){kg_strndup(cx->arena, text, strlen(text))}, sizeof text);
     }
     if (f->at && f->type == LUA_TFUNCTION) {
         lua_pushvalue(T, -1);
-        int ref = type == LUA_TFUNCTION ? luaL_ref(T, LUA_REGISTRYINDEX) : (lua_pop(T, 1), LUA_NOREF);
+        int ref =
+            type == LUA_TFUNCTION ? luaL_ref(T, LUA_REGISTRYINDEX) : (lua_pop(T, 1), LUA_NOREF);
         memcpy((char *)object + f->at - 1, &ref, sizeof ref);
     }
     lua_pop(T, 1);
@@ -127,7 +162,8 @@ static bool read_field(kg_ctx *cx, const kg_source *src, const field *f, void *o
 }
 
 /* Reads all fields of the table on top.  strict: other names are errors. */
-static bool read_fields(kg_ctx *cx, const kg_source *src, const field *f, size_t n, bool strict, void *object)
+static bool read_fields(kg_ctx *cx, const kg_source *src, const field *f, size_t n, bool strict,
+                        void *object)
 {
     lua_State *T = cx->T;
     bool good = true;
@@ -137,7 +173,7 @@ static bool read_fields(kg_ctx *cx, const kg_source *src, const field *f, size_t
     if (!strict) return good;
     for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
         if (lua_type(T, -2) != LUA_TSTRING) {
-            kg_error(cx, (kg_pos){ src->file, 1, 0 }, "an entry without a name");
+            kg_error(cx, (kg_pos){src->file, 1, 0}, "an entry without a name");
             good = false;
             continue;
         }
@@ -154,8 +190,8 @@ static bool read_fields(kg_ctx *cx, const kg_source *src, const field *f, size_t
 }
 
 /* ---- targets ---- */
-static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, const char *value, const char *const *words,
-                   const char *all)
+static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, const char *value,
+                   const char *const *words, const char *all)
 {
     for (size_t i = 0; words[i]; i++)
         if (strcmp(words[i], value) == 0) return true;
@@ -165,17 +201,19 @@ static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, con
 
 static bool load_target(kg_ctx *cx, const char *file)
 {
-    static const char *const vendors[] = { "amd", "nvidia", "host", NULL }, *const sources[] = { "hip", "c", NULL };
+    static const char *const vendors[] = {"amd", "nvidia", "host", NULL}, *const sources[] = {
+                                                                              "hip", "c", NULL};
     kg_target *t = kg_alloc(cx->arena, sizeof *t);
     const kg_source *src = run_file(cx, "targets", file, "target");
     if (!src) return false;
     bool good = read_fields(cx, src, target_field, COUNT(target_field), false, t);
-    t->pos = (kg_pos){ src->file, 1, 0 };
+    t->pos = (kg_pos){src->file, 1, 0};
     if (good) good = one_of(cx, src, "vendor", t->vendor, vendors, "'amd', 'nvidia' or 'host'");
     if (good) good = one_of(cx, src, "source", t->source, sources, "'hip' or 'c'");
     if (good && (!kg_identifier(t->name) || strncmp(file, t->name, strlen(t->name)) != 0 ||
                  strcmp(file + strlen(t->name), ".lua") != 0)) {
-        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%.*s'", (int)strlen(file) - 4, file);
+        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%.*s'",
+                 (int)strlen(file) - 4, file);
         good = false;
     }
     if (good && (t->ext[0] != '.' || !kg_identifier(t->ext + 1))) {
@@ -197,8 +235,10 @@ static bool add_slot(kg_ctx *cx, kg_schedule *s, const char *name, kg_pos pos)
 {
     const char *wrong = NULL;
     for (size_t i = 0; i < s->nslots; i++)
-        if (strcmp(s->slot[i], name) == 0) wrong = kg_printf(cx->arena, "'%s' is named twice", name);
-    if (!kg_identifier(name)) wrong = "a tunable or derived value needs a name of letters, digits and _";
+        if (strcmp(s->slot[i], name) == 0)
+            wrong = kg_printf(cx->arena, "'%s' is named twice", name);
+    if (!kg_identifier(name))
+        wrong = "a tunable or derived value needs a name of letters, digits and _";
     if (s->nslots == KILN_MAX_SLOTS)
         wrong = kg_printf(cx->arena, "more than %d tunables and derived values", KILN_MAX_SLOTS);
     if (wrong) {
@@ -221,7 +261,7 @@ static bool read_tunable(kg_ctx *cx, kg_schedule *s, kg_pos pos)
     lua_pop(T, 1);
     kg_tunable *u = &s->tunable[s->ntunables];
     if (!add_slot(cx, s, name, pos)) return false;
-    *u = (kg_tunable){ name, NULL, 0 };
+    *u = (kg_tunable){name, NULL, 0};
     s->ntunables++;
     lua_pushstring(T, "values");
     bool good = lua_rawget(T, -2) == LUA_TTABLE && lua_rawlen(T, -1) > 0;
@@ -275,7 +315,10 @@ static bool read_rule(kg_ctx *cx, kg_schedule *s, kg_pos pos, bool problem)
     for (size_t len; next_hole(&text, &from, &len);) {
         const char *name = kg_strndup(cx->arena, from, len);
         if (!problem && kg_identifier(name)) continue;
-        kg_error(cx, r->pos, problem ? "a problem rule's sentence is not filled in: '{%s}'" : "'{%s}' is not a field", name);
+        kg_error(cx, r->pos,
+                 problem ? "a problem rule's sentence is not filled in: '{%s}'"
+                         : "'{%s}' is not a field",
+                 name);
         return false;
     }
     return true;
@@ -292,7 +335,8 @@ static bool read_problem_rule(kg_ctx *cx, kg_schedule *s, kg_pos pos)
 }
 
 /* Calls read for every item of the list in field `name` of the table on top. */
-static bool each(kg_ctx *cx, kg_schedule *s, const char *name, bool (*read)(kg_ctx *, kg_schedule *, kg_pos))
+static bool each(kg_ctx *cx, kg_schedule *s, const char *name,
+                 bool (*read)(kg_ctx *, kg_schedule *, kg_pos))
 {
     lua_State *T = cx->T;
     bool good = true;
@@ -301,7 +345,8 @@ static bool each(kg_ctx *cx, kg_schedule *s, const char *name, bool (*read)(kg_c
     if (lua_rawget(T, -2) == LUA_TTABLE) {
         size_t n = lua_rawlen(T, -1);
         if (read == read_generation_rule) s->rule = kg_alloc(cx->arena, (n + 1) * sizeof *s->rule);
-        if (read == read_problem_rule) s->problem_rule = kg_alloc(cx->arena, (n + 1) * sizeof *s->problem_rule);
+        if (read == read_problem_rule)
+            s->problem_rule = kg_alloc(cx->arena, (n + 1) * sizeof *s->problem_rule);
         int top = lua_gettop(T);
         for (size_t i = 1; i <= n; i++) {
             lua_rawgeti(T, -1, (lua_Integer)i);
@@ -319,7 +364,7 @@ static bool load_schedule(kg_ctx *cx, const char *file)
     const kg_source *src = run_file(cx, "gemm", file, "schedule");
     if (!src) return false;
     s->source = src;
-    s->pos = (kg_pos){ src->file, 1, 0 };
+    s->pos = (kg_pos){src->file, 1, 0};
     s->name = kg_strndup(cx->arena, file, strlen(file) - 4);
     s->stages_slot = -1;
     s->tmpl = kg_alloc(cx->arena, 2 * sizeof *s->tmpl);
@@ -361,7 +406,7 @@ static bool list_lua(kg_ctx *cx, const char *dir, const char ***name, size_t *n)
     const char *path = kg_printf(cx->arena, "%s/%s", cx->templates, dir);
     DIR *d = opendir(path);
     if (!d) {
-        kg_error(cx, (kg_pos){ path, 0, 0 }, "cannot read the folder: %s", strerror(errno));
+        kg_error(cx, (kg_pos){path, 0, 0}, "cannot read the folder: %s", strerror(errno));
         return false;
     }
     size_t cap = 0;
@@ -378,8 +423,10 @@ static bool list_lua(kg_ctx *cx, const char *dir, const char ***name, size_t *n)
         (*name)[(*n)++] = kg_strndup(cx->arena, e->d_name, len);
     }
     closedir(d);
-    if (*n) qsort(*name, *n, sizeof **name, by_text);
-    else kg_error(cx, (kg_pos){ path, 0, 0 }, "holds no .lua file");
+    if (*n)
+        qsort(*name, *n, sizeof **name, by_text);
+    else
+        kg_error(cx, (kg_pos){path, 0, 0}, "holds no .lua file");
     return *n > 0;
 }
 
@@ -404,7 +451,8 @@ static bool select_targets(kg_ctx *cx, const char *const *name, size_t n)
     return good;
 }
 
-/* The library under the problem-time functions; one metatable lets every file and instance have globals of its own. */
+/* The library under the problem-time functions; one metatable lets every file and instance have
+ * globals of its own. */
 static void open_globals(kg_ctx *cx)
 {
     kg_back *b = kg_back_of(cx);
@@ -425,7 +473,9 @@ bool kg_schedules_load(kg_ctx *cx, const char *const *targets, size_t n)
     open_globals(cx);
     const char **target, **schedule;
     size_t ntargets, nschedules;
-    if (!list_lua(cx, "targets", &target, &ntargets) || !list_lua(cx, "gemm", &schedule, &nschedules)) return false;
+    if (!list_lua(cx, "targets", &target, &ntargets) ||
+        !list_lua(cx, "gemm", &schedule, &nschedules))
+        return false;
     cx->target = kg_alloc(cx->arena, ntargets * sizeof *cx->target);
     cx->schedule = kg_alloc(cx->arena, nschedules * sizeof *cx->schedule);
     bool good = true;
@@ -433,7 +483,8 @@ bool kg_schedules_load(kg_ctx *cx, const char *const *targets, size_t n)
     for (size_t i = 0; i < nschedules; i++) good &= load_schedule(cx, schedule[i]);
     if (!good) return false;
     for (size_t i = 0; i < cx->nschedules; i++)
-        cx->schedule[i]->lowered = kg_alloc(cx->arena, cx->ntargets * sizeof *cx->schedule[i]->lowered);
+        cx->schedule[i]->lowered =
+            kg_alloc(cx->arena, cx->ntargets * sizeof *cx->schedule[i]->lowered);
     return select_targets(cx, targets, n);
 }
 

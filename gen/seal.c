@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Seals a linked module: appends the hash that the runtime checks before it loads the file.  The blob of code objects
-// (section .kiln_code) is left out of the hash, since each object has its own.
+// Seals a linked module: appends the hash that the runtime checks before it loads the file.  The
+// blob of code objects (section .kiln_code) is left out of the hash, since each object has its own.
 #include "back.h"
 #include <elf.h>
 #include <errno.h>
@@ -29,9 +29,11 @@ static const char *find_blob(const uint8_t *p, size_t size, kiln_seal *seal)
     Elf64_Ehdr h;
     if (size < sizeof h) return "not a shared object";
     memcpy(&h, p, sizeof h);
-    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_type != ET_DYN)
+    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+        h.e_type != ET_DYN)
         return "not a shared object";
-    if (h.e_shentsize != sizeof(Elf64_Shdr) || !inside(h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr), size) ||
+    if (h.e_shentsize != sizeof(Elf64_Shdr) ||
+        !inside(h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr), size) ||
         h.e_shstrndx >= h.e_shnum)
         return "its section headers are damaged";
     Elf64_Shdr names, s;
@@ -59,7 +61,8 @@ static uint64_t hash_around(const uint8_t *p, size_t size, const kiln_seal *seal
     return XXH3_64bits_digest(&state);
 }
 
-static int write_sealed(const char *file, const uint8_t *p, size_t size, const kiln_seal *seal, mode_t mode)
+static int write_sealed(const char *file, const uint8_t *p, size_t size, const kiln_seal *seal,
+                        mode_t mode)
 {
     kg_buf temp = {0};
     kg_putf(&temp, "%s.seal.tmp", file);
@@ -95,8 +98,9 @@ int kg_seal(const char *file)
     if (map == MAP_FAILED) return complain(file, strerror(errno));
     const uint8_t *p = map;
     size_t linked = size;
-    kiln_seal seal = { .magic = KILN_SEAL_MAGIC }, old;
-    if (size > sizeof old) { /* a file that was sealed before gets a new seal in place of the old one */
+    kiln_seal seal = {.magic = KILN_SEAL_MAGIC}, old;
+    if (size >
+        sizeof old) { /* a file that was sealed before gets a new seal in place of the old one */
         memcpy(&old, p + size - sizeof old, sizeof old);
         if (old.magic == KILN_SEAL_MAGIC) linked -= sizeof old;
     }

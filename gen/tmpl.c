@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Templates: compiled once into a Lua function, run once per instance.  Template line n is line n of the Lua chunk, so
-// that Lua's own messages carry the right line: a run of plain text becomes one call on its first line and empty lines
-// after it, a line with holes one call on its own line, `%%` lines themselves.
+// Templates: compiled once into a Lua function, run once per instance.  Template line n is line n
+// of the Lua chunk, so that Lua's own messages carry the right line: a run of plain text becomes
+// one call on its first line and empty lines after it, a line with holes one call on its own line,
+// `%%` lines themselves.
 #include "back.h"
 #include "../runtime/kiln.h" /* KILN_VERSION */
 #include <lauxlib.h>
@@ -9,7 +10,10 @@
 
 enum { HOLES_MAX = 100 }; /* of one line: arguments of one call */
 
-typedef struct hole { int line, argument; const char *text; } hole;
+typedef struct hole {
+    int line, argument;
+    const char *text;
+} hole;
 
 typedef struct kg_tmpl {
     const kg_source *source;
@@ -36,8 +40,10 @@ static int put(lua_State *T)
             const char *text = "?";
             if (lua_getstack(T, 1, &ar) && lua_getinfo(T, "l", &ar))
                 for (size_t k = 0; k < w->nholes; k++)
-                    if (w->hole[k].line == ar.currentline && w->hole[k].argument == i) text = w->hole[k].text;
-            return kg_raise(T, text, "@{%s} is %s%s", text, type == LUA_TNIL ? "" : "a ", lua_typename(T, type));
+                    if (w->hole[k].line == ar.currentline && w->hole[k].argument == i)
+                        text = w->hole[k].text;
+            return kg_raise(T, text, "@{%s} is %s%s", text, type == LUA_TNIL ? "" : "a ",
+                            lua_typename(T, type));
         }
     }
     return 0;
@@ -48,10 +54,14 @@ static void put_lua_text(kg_buf *b, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
-        if (c == '\n') kg_puts(b, "\\n");
-        else if (c < ' ' || c == 0x7f) kg_putf(b, "\\%03d", c);
-        else if (c == '"' || c == '\\') kg_putf(b, "\\%c", c);
-        else kg_put(b, s + i, 1);
+        if (c == '\n')
+            kg_puts(b, "\\n");
+        else if (c < ' ' || c == 0x7f)
+            kg_putf(b, "\\%03d", c);
+        else if (c == '"' || c == '\\')
+            kg_putf(b, "\\%c", c);
+        else
+            kg_put(b, s + i, 1);
     }
 }
 
@@ -82,7 +92,8 @@ static bool check_hole(kg_ctx *cx, kg_pos pos, const char *text)
         good = luaL_loadbufferx(cx->T, chunk, strlen(chunk), "=@{}", "t") == LUA_OK;
         if (!good) {
             const char *why = lua_tostring(cx->T, -1), *after = why ? strstr(why, ": ") : NULL;
-            kg_error(cx, pos, "@{%s} is not an expression: %s", text, after ? after + 2 : "out of memory");
+            kg_error(cx, pos, "@{%s} is not an expression: %s", text,
+                     after ? after + 2 : "out of memory");
         }
         lua_pop(cx->T, 1);
     }
@@ -100,7 +111,8 @@ static void add_hole(kg_ctx *cx, tmpl *w, hole h)
 }
 
 /* One line with holes, `end` past its newline. */
-static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const char *end, kg_buf *out)
+static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const char *end,
+                           kg_buf *out)
 {
     const char *start = s, *open;
     int argument = 0;
@@ -114,7 +126,7 @@ static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const c
         }
         if (open >= end) break;
         const char *close = hole_end(open + 2, end);
-        kg_pos pos = { w->source->file, line, (int)(open - start) + 1 };
+        kg_pos pos = {w->source->file, line, (int)(open - start) + 1};
         if (!close) {
             kg_error(cx, pos, "@{ is not closed on its line");
             return false;
@@ -126,7 +138,7 @@ static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const c
         const char *text = kg_strndup(cx->arena, open + 2, (size_t)(close - open) - 2);
         if (!check_hole(cx, pos, text)) return false;
         kg_putf(out, argument++ ? ", (%s)" : "(%s)", text);
-        add_hole(cx, w, (hole){ line, argument, text });
+        add_hole(cx, w, (hole){line, argument, text});
         s = close + 1;
     }
     kg_puts(out, ")\n");
@@ -183,7 +195,8 @@ static tmpl *compile(kg_ctx *cx, const kg_schedule *s, const char *source)
     kg_buf text = {0};
     bool good = translate(cx, w, &text);
     if (good) {
-        if (text.p[text.len - 1] == '\n') text.len--; /* else Lua takes the end for a line of its own */
+        if (text.p[text.len - 1] == '\n')
+            text.len--; /* else Lua takes the end for a line of its own */
         lua_newtable(cx->T);
         good = kg_sandbox_load(cx, cx->T, w->source, text.p, text.len);
         if (good) w->function = luaL_ref(cx->T, LUA_REGISTRYINDEX);
@@ -221,8 +234,8 @@ static void push_inst(kg_ctx *cx, const kg_instance *in)
     set_field(T, "line");
     kg_puts(&b, "// Generated by kiln-gen " KILN_VERSION " from ");
     put_comment(&b, file);
-    kg_putf(&b, ":%d; do not edit.\n// %s\n// To rebuild: make instances TARGETS=%s", in->op->pos.line, in->name,
-            in->target->name);
+    kg_putf(&b, ":%d; do not edit.\n// %s\n// To rebuild: make instances TARGETS=%s",
+            in->op->pos.line, in->name, in->target->name);
     lua_pushlstring(T, b.p, b.len);
     set_field(T, "banner");
     kg_buf_free(&b);
@@ -231,11 +244,11 @@ static void push_inst(kg_ctx *cx, const kg_instance *in)
 static void push_globals(kg_ctx *cx, const kg_instance *in)
 {
     static const char *const view_name[KG_VIEW_TABLES] = {
-        [KG_OP_TABLE] = "op", [KG_TYPES_TABLE] = "types", [KG_LAYOUT_TABLE] = "layout", [KG_FN_TABLE] = "fn",
-        [KG_CALL_TABLE] = "call",
+        [KG_OP_TABLE] = "op", [KG_TYPES_TABLE] = "types", [KG_LAYOUT_TABLE] = "layout",
+        [KG_FN_TABLE] = "fn", [KG_CALL_TABLE] = "call",
     };
     lua_State *T = cx->T;
-    const int *view = kg_present(cx, (kg_view){ in->op, in->types, in->layout });
+    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout});
     lua_createtable(T, 0, 8);
     for (int i = 0; i < KG_VIEW_TABLES; i++) {
         lua_rawgeti(T, LUA_REGISTRYINDEX, view[i]);
@@ -255,12 +268,14 @@ static void push_globals(kg_ctx *cx, const kg_instance *in)
     lua_setmetatable(T, -2);
 }
 
-/* Copies the text; KG_LINE_BACK becomes a #line that names the generated file and the line after it. */
+/* Copies the text; KG_LINE_BACK becomes a #line that names the generated file and the line after
+ * it. */
 static void put_with_lines(const kg_buf *from, const char *path, kg_buf *out)
 {
     const char *s = from->p, *end = from->p + from->len, *counted = s;
     int line = 1;
-    for (const char *at; s < end && (at = memchr(s, KG_LINE_BACK, (size_t)(end - s))) != NULL; s = at + 1) {
+    for (const char *at; s < end && (at = memchr(s, KG_LINE_BACK, (size_t)(end - s))) != NULL;
+         s = at + 1) {
         for (; counted < at; counted++) line += *counted == '\n';
         kg_put(out, s, (size_t)(at - s));
         kg_putf(out, "#line %d ", line + 1);
@@ -283,9 +298,11 @@ bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
     lua_setupvalue(T, -2, 1);
     lua_pushlightuserdata(T, b);
     lua_pushcclosure(T, put, 1);
-    bool good = kg_sandbox_call(cx, T, 1, 0, (kg_pos){ (*w)->source->file, 1, 0 });
-    if (good) put_with_lines(&text, in->path, out);
-    else kg_note(cx, in->op->pos, "while rendering %s", in->name);
+    bool good = kg_sandbox_call(cx, T, 1, 0, (kg_pos){(*w)->source->file, 1, 0});
+    if (good)
+        put_with_lines(&text, in->path, out);
+    else
+        kg_note(cx, in->op->pos, "while rendering %s", in->name);
     b->out = NULL;
     kg_buf_free(&text);
     return good;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Preloaded into kiln-gen: kills it at its KILL_AT-th change of the file system, before that change is made.
+// Preloaded into kiln-gen: kills it at its KILL_AT-th change of the file system, before that change
+// is made.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

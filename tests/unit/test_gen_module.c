@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// Modules that kiln-gen writes: the toys of tests/gen are generated, compiled, packed, sealed and
+// opened, their tables read and their functions called.
+#define _GNU_SOURCE
+#include "gen_test.h"
+#include <dlfcn.h>
+#include <math.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static void generate(void)
+{
+    run r;
+    open_run(&r, KILN_TEST_ROOT "/tests/gen/templates");
+    bool good = expand(&r, KILN_TEST_ROOT "/tests/gen/instances") && kg_emit(&r.cx);
+    close_run(&r);
+    if (!good) fail_msg("%s", r.err);
+    free(r.err);
+}
+
+/* Packs, compiles without a warning, seals and opens the module of a target; objects are in place.
+ */
+static const kiln_module *load(const char *target, const char *objects, void **handle)
+{
+    char folder[512], so[520];
+    snprintf(folder, sizeof folder, "%s", at(target));
+    snprintf(so, sizeof so, "%s.so", folder);
+    assert_int_equal(kg_pack(folder), KG_EXIT_OK);
+    shell("cc -std=gnu11 -O1 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I%s/abi -I%s "
+          "-Wa,-I%s -o %s %s/module.c %s",
+          KILN_TEST_ROOT, folder, folder, so, folder, objects);
+    assert_int_equal(kg_seal(so), KG_EXIT_OK);
+    *handle = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    if (!*handle) fail_msg("%s", dlerror());
+    const kiln_module *m = dlsym(*handle, KILN_MODULE_SYMBOL);
+    assert_non_null(m);
+    assert_int_equal(m->magic, KILN_MODULE_MAGIC);
+    assert_int_equal(m->abi_version, KILN_ABI_VERSION);
+    assert_int_equal(m->size, sizeof(kiln_module));
+    assert_int_equal(m->row_size, sizeof(kiln_row));
+    assert_int_equal(m->op_size, sizeof(kiln_op_row));
+    return m;
+}
+
+static const char *text(const kiln_module *m, kiln_str s)
+{
+    assert_in_range(s, 0, m->strings_size - 1);
+    return m->strings + s;
+}
+
+static const kiln_row *row(const kiln_module *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->nrows; i++)
+        if (strcmp(text(m, m->rows[i].name), name) == 0) return &m->rows[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+static void check_rows(const kiln_module *m)
+{
+    for (uint32_t i = 0; i < m->nrows; i++) {
+        const kiln_row *r = &m->rows[i];
+        const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
+        assert_in_range(r->op, 0, m->nops - 1);
+        assert_in_range(r->schedule, 0, m->nschedules - 1);
+        assert_int_equal(r->key, kiln_key(text(m, m->ops[r->op].name), sig));
+        if (i)
+            assert_true(r[-1].key < r->key ||
+                        (r[-1].key == r->key && strcmp(text(m, r[-1].name), text(m, r->name)) < 0));
+    }
+}
+
+static void check_code(const kiln_module *m)
+{
+    for (uint32_t i = 0; i < m->nrows; i++) {
+        const kiln_row *r = &m->rows[i];
+        assert_int_equal(r->code_offset % 64, 0);
+        assert_true(r->code_offset + r->code_size <= m->code_size);
+        assert_int_equal(r->code_hash, XXH3_64bits(m->code + r->code_offset, r->code_size));
+        /* Its object holds its own name. */
+        assert_int_equal(r->code_size, strlen(text(m, r->name)));
+        assert_memory_equal(m->code + r->code_offset, text(m, r->name), r->code_size);
+    }
+}
+
+static void check_plan(const kiln_module *m)
+{
+    const kiln_row *r = row(m, "toygpu/toy_bias/f16_f16_f16/rcr/toy_64x64x32_d3_s4");
+    const kiln_schedule *s = &m->schedules[r->schedule];
+    kiln_shape p = {
+        .m = 100, .n = 130, .k = 256, .batch = 3, .align_a = 16, .align_b = 16, .units = 100};
+    kiln_plan plan = {0};
+    assert_string_equal(text(m, s->name), "toy");
+    assert_int_equal(s->tunables, 5);
+    assert_int_equal(s->slots, 9);
+    assert_string_equal(text(m, s->slot_name[3]), "split");
+    assert_int_equal(r->t[3], 4);
+    assert_string_equal(text(m, s->slot_name[6]), "lds_bytes");
+    assert_int_equal(r->t[6], 3 * 128 * 32 * 2);
+    assert_string_equal(text(m, r->symbol[0]), "kiln_toy_bias_f16_f16_f16_rcr_toy_64x64x32_d3_s4");
+    assert_string_equal(text(m, r->symbol[1]),
+                        "kiln_toy_bias_f16_f16_f16_rcr_toy_64x64x32_d3_s4_2");
+    assert_int_equal(s->check(&p, r->t), 0);
+    p.k = 100;
+    assert_int_equal(s->check(&p, r->t), 1);
+    assert_string_equal(text(m, s->rule_text[0]), "K is not a multiple of 8");
+    p.k = 64;
+    assert_int_equal(s->check(&p, r->t), 3);
+    p.k = 256;
+    p.align_b = 8;
+    assert_int_equal(s->check(&p, r->t), 2);
+    s->plan(&p, r->t, &plan);
+    const kiln_stage_plan want[2] = {
+        {{2 * 3, 4, 3}, {64, 1, 1}, {2, 1, 1}, 3 * 128 * 32 * 2},
+        {{(100 * 130 + 255) / 256, 1, 3}, {256, 1, 1}, {1, 1, 1}, 0},
+    };
+    assert_int_equal(plan.stages, 2);
+    assert_memory_equal(plan.stage, want, sizeof want);
+    assert_int_equal(s->workspace(&p, r->t), 4ull * 3 * 100 * 130 * 4);
+    double waves = 1, flops = 2.0 * 64 * 64 * 256 /
+                              4; /* 2 * 3 tiles, 3 batches, 4 parts: 72 blocks on 100 units */
+    double want_cost = 4 + waves * flops / (1000 * 1e6 / 100) + (100 + 130) * 256.0 * 2 / 5e6;
+    assert_true(fabs(s->cost(&p, r->t) - want_cost) < 1e-9);
+    p.m = p.n = p.batch = INT32_MAX; /* too large for 64 bits: said, not wrapped */
+    assert_int_equal(s->workspace(&p, r->t), UINT64_MAX);
+    s->plan(&p, r->t, &plan);
+    assert_int_equal(plan.stage[1].grid[0], UINT32_MAX);
+    p.n = 0;
+    plan = (kiln_plan){0};
+    s->plan(&p, r->t, &plan);
+    assert_int_equal(plan.stages, 0);
+    r = row(m, "toygpu/toy_bias/f16_f16_f16/rcr/toy_128x128x32_d2");
+    p.n = 7;
+    s->plan(&p, r->t, &plan);
+    assert_int_equal(plan.stages, 1);
+    assert_int_equal(r->symbol[1], 0);
+    assert_int_equal(s->workspace(&p, r->t), 0);
+}
+
+static void check_ops(const kiln_module *m)
+{
+    const kiln_row *r = row(m, "toygpu/toy_bias/f16_f16_f16/rcr/toy_64x64x32_d3_s4");
+    const kiln_op_row *op = &m->ops[r->op];
+    assert_string_equal(text(m, op->name), "toy_bias");
+    assert_string_equal(text(m, op->file), "instances/toys.lua");
+    assert_int_equal(op->line, 3);
+    assert_int_equal(op->nd, 2);
+    assert_string_equal(text(m, op->d[1].name), "rest");
+    assert_int_equal(op->d[1].kind, KILN_D_FULL);
+    assert_int_equal(op->d[1].type, 0x80 | 'e');
+    assert_int_equal(op->d[1].layout, KILN_ROW);
+    assert_string_equal(text(m, op->scalar[0]), "alpha");
+    assert_int_equal(op->shapes, 2);
+    assert_int_equal(m->shapes[op->first_shape][1], 33);
+    assert_int_equal(m->nodes[op->epilogue.first + op->epilogue.count - 1].op, KILN_X_ADD);
+    const kiln_map want[] = {
+        {KILN_OP_A, 64, 32, 64, 0}, {KILN_OP_B0, 64, 32, 64, 0}, {KILN_OP_D0 + 1, 0, 64, 64, 0}};
+    assert_int_equal(r->maps, 3);
+    assert_memory_equal(m->map + r->first_map, want, sizeof want);
+    r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");
+    op = &m->ops[r->op];
+    assert_int_equal(op->a_op.count, 0);
+    assert_int_equal(m->nodes[op->b_op.first + op->b_op.count - 1].op, KILN_X_DIV);
+    assert_int_equal(r->acc, KILN_F32);
+}
+
+static void test_module_gpu(void **state)
+{
+    (void)state;
+    void *handle;
+    generate();
+    shell("cd %s && while read -r name source object; do printf %%s \"$name\" >\"$object\"; done "
+          "<toygpu/manifest",
+          at("out"));
+    const kiln_module *m = load("out/toygpu", "", &handle);
+    assert_string_equal(text(m, m->target), "toygpu");
+    assert_int_equal(m->nrows, 22);
+    assert_int_equal(m->nops, 3);
+    check_rows(m);
+    check_code(m);
+    check_plan(m);
+    check_ops(m);
+    dlclose(handle);
+}
+
+static void run_bias(const kiln_module *m, const kiln_row *r)
+{
+    enum { M = 3, N = 4, K = 5 };
+    float a[M * K], b[K * N], e[M * N], bias[N], rest[M * N];
+    for (int i = 0; i < M * K; i++) a[i] = (float)(i % 7 - 3);
+    for (int i = 0; i < K * N; i++) b[i] = (float)(i % 5 - 2);
+    for (int i = 0; i < N; i++) bias[i] = (float)i;
+    for (int i = 0; i < M * N; i++) rest[i] = 100.0f * (float)i;
+    kiln_gemm_args g = {.a = a,
+                        .b = {b},
+                        .e = e,
+                        .d = {bias, rest},
+                        .lda = K,
+                        .ldb = K,
+                        .lde = N,
+                        .ldd = {0, N},
+                        .m = M,
+                        .n = N,
+                        .k = K,
+                        .batch = 1,
+                        .s = {2}};
+    m->host_fns[r->host_fn](&g);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            float acc = 0;
+            for (int k = 0; k < K; k++) acc += a[i * K + k] * b[k + j * K];
+            float want = 2 * acc + bias[j];
+            assert_float_equal(e[i * N + j], (want > 0 ? want : 0) + rest[i * N + j], 0);
+        }
+}
+
+static void test_module_host(void **state)
+{
+    (void)state;
+    void *handle;
+    generate();
+    shell("cd %s && while read -r name source object; do cc -std=gnu11 -O1 -fPIC -I%s/abi "
+          "-I%s/templates/device -c -o $object "
+          "$source || exit 1; done <toyhost/manifest",
+          at("out"), KILN_TEST_ROOT, KILN_TEST_ROOT);
+    const kiln_module *m = load("out/toyhost", at("out/toyhost/*/*.o"), &handle);
+    assert_int_equal(m->nrows, 6);
+    assert_int_equal(m->nhost_fns, 6);
+    assert_int_equal(m->code_size, 0);
+    check_rows(m);
+    run_bias(m, row(m, "toyhost/toy_bias/f32_f32_f32/rcr/plain_m1"));
+    dlclose(handle);
+}
+
+/* ---- packing and sealing ---- */
+static kiln_seal seal_of(const char *file, char **content, size_t *len)
+{
+    kiln_seal s;
+    *content = slurp(file, len);
+    memcpy(&s, *content + *len - sizeof s, sizeof s);
+    assert_int_equal(s.magic, KILN_SEAL_MAGIC);
+    return s;
+}
+
+static uint64_t hash_of(const char *p, size_t len, const kiln_seal *s)
+{
+    kg_buf b = {0};
+    kg_put(&b, p, s->code_offset);
+    kg_put(&b, p + s->code_offset + s->code_size, len - sizeof *s - s->code_offset - s->code_size);
+    uint64_t h = XXH3_64bits(b.p, b.len);
+    kg_buf_free(&b);
+    return h;
+}
+
+static void test_seal(void **state)
+{
+    (void)state;
+    char *first, *second;
+    size_t len, again;
+    const char *so = at("out/toygpu.so"), *copy = at("copy.so");
+    if (access(so, F_OK) != 0) test_module_gpu(NULL);
+    kiln_seal s = seal_of(so, &first, &len);
+    assert_int_equal(s.hash, hash_of(first, len, &s));
+    assert_true(s.code_size > 0);
+    assert_non_null(memmem(first + s.code_offset, s.code_size, "toygpu/toy_bias", 15));
+    shell("cp %s %s", so, copy);
+    assert_int_equal(kg_seal(copy), KG_EXIT_OK); /* again: replaced, not added */
+    seal_of(copy, &second, &again);
+    assert_int_equal(again, len);
+    assert_memory_equal(first, second, len);
+    free(second);
+    first[s.code_offset] ^= 1; /* the blob is outside the hash, the rest inside */
+    assert_int_equal(s.hash, hash_of(first, len, &s));
+    first[s.code_offset - 1] ^= 1;
+    assert_int_not_equal(s.hash, hash_of(first, len, &s));
+    free(first);
+    spit(
+        "not.so",
+        "a text that is longer than an ELF header is, and that is not one of those for all that\n");
+    assert_int_equal(kg_seal(at("not.so")), KG_EXIT_USAGE);
+    assert_int_equal(kg_seal(at("missing.so")), KG_EXIT_USAGE);
+    shell("head -c 3000 %s >%s", so, at("cut.so"));
+    assert_int_equal(kg_seal(at("cut.so")), KG_EXIT_USAGE);
+}
+
+static void test_pack(void **state)
+{
+    (void)state;
+    char *before, *after;
+    size_t len;
+    if (access(at("out/toygpu/code.h"), F_OK) != 0) test_module_gpu(NULL);
+    before = slurp(at("out/toygpu/code.h"), &len);
+    shell("touch -d 2001-01-01 %s/out/toygpu/code.h %s/out/toygpu/code.bin", dir, dir);
+    assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_OK);
+    struct stat st;
+    assert_int_equal(stat(at("out/toygpu/code.bin"), &st), 0);
+    assert_true(st.st_mtime < 1000000000); /* nothing changed, nothing written */
+    spit("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co", "other code");
+    assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_OK);
+    after = slurp(at("out/toygpu/code.h"), &len);
+    assert_string_not_equal(before, after);
+    free(before);
+    free(after);
+    spit("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co", "");
+    assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_USAGE);
+    unlink(at("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co"));
+    assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_USAGE);
+    assert_int_equal(kg_pack(at("nowhere")), KG_EXIT_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_module_gpu),
+        cmocka_unit_test(test_module_host),
+        cmocka_unit_test(test_seal),
+        cmocka_unit_test(test_pack),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
