@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chunks: a few consecutive elements moved at once, as 1, 2 or 4 words.  kiln_load_b16x4 takes four 16-bit elements, kiln_store_b8x4
-// gives four bytes, and so on.  Both take how many of the elements exist (`valid`, may be below 0 or beyond the
-// chunk; the rest load as zero bits and are not stored), and whether the address is a multiple of the chunk's bytes.  C++ only.
+// Chunks: a few consecutive elements moved at once, as 1, 2 or 4 words.  kiln_load_b16x4 takes four
+// 16-bit elements, kiln_store_b8x4 gives four bytes, and so on.  Both take how many of the elements
+// exist (`valid`, may be below 0 or beyond the chunk; the rest load as zero bits and are not
+// stored), and whether the address is a multiple of the chunk's bytes.  C++ only.
 #ifndef KILN_CHUNK_H
 #define KILN_CHUNK_H
 #include "kiln_device.h"
@@ -17,8 +18,10 @@ typedef struct __attribute__((may_alias, aligned(16))) kiln_words4 {
     unsigned v[4];
 } kiln_words4;
 
-// Is base, and every row and batch that starts `pitch` and `stride` elements further, a multiple of `count` elements?
-static KILN_DEVICE bool kiln_aligned(const void *base, long long pitch, long long stride, int bytes, int count)
+// Is base, and every row and batch that starts `pitch` and `stride` elements further, a multiple of
+// `count` elements?
+static KILN_DEVICE bool kiln_aligned(const void *base, long long pitch, long long stride, int bytes,
+                                     int count)
 {
     unsigned long long all = (unsigned long long)base | (unsigned long long)(pitch * bytes) |
                              (unsigned long long)(stride * bytes);
@@ -50,7 +53,8 @@ static KILN_DEVICE bool kiln_aligned(const void *base, long long pitch, long lon
             *(kiln_words##words *)to = w;                                                          \
         } else {                                                                                   \
             for (int i = 0; i < count; i++)                                                        \
-                if (i < valid) ((element *)to)[i] = (element)(w.v[i * bits / 32] >> i * bits % 32);\
+                if (i < valid)                                                                     \
+                    ((element *)to)[i] = (element)(w.v[i * bits / 32] >> i * bits % 32);           \
         }                                                                                          \
     }
 typedef unsigned char __attribute__((may_alias)) kiln_uint8;
@@ -73,7 +77,7 @@ KILN_CHUNK_STORE(32, 4, 4)
 #undef KILN_CHUNK_STORE
 
 // The bits of element i of a chunk.
-#define KILN_ELEMENT8(w, i) ((unsigned char)((w).v[(i) / 4] >> (i) % 4 * 8))
+#define KILN_ELEMENT8(w, i)  ((unsigned char)((w).v[(i) / 4] >> (i) % 4 * 8))
 #define KILN_ELEMENT16(w, i) ((unsigned short)((w).v[(i) / 2] >> (i) % 2 * 16))
 #define KILN_ELEMENT32(w, i) ((w).v[i])
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a kernel needs from its machine, spelt the same everywhere: qualifiers, thread and block numbers, the barrier,
-// fused multiply-add, the integer dot product.  Read by C11 (host), clang for AMD GPUs with or without HIP's headers, nvcc,
-// and the CPU emulation of the tests (KILN_EMULATE), which brings its own definitions.
+// What a kernel needs from its machine, spelt the same everywhere: qualifiers, thread and block
+// numbers, the barrier, fused multiply-add, the integer dot product.  Read by C11 (host), clang for
+// AMD GPUs with or without HIP's headers, nvcc, and the CPU emulation of the tests (KILN_EMULATE),
+// which brings its own definitions.
 #ifndef KILN_DEVICE_H
 #define KILN_DEVICE_H
 
@@ -16,12 +17,12 @@
 #if defined(KILN_GPU_NVIDIA) || defined(KILN_GPU_AMD)
 #define KILN_DEVICE __attribute__((device)) inline __attribute__((always_inline))
 #define KILN_SHARED __attribute__((shared))
-// A kernel that is always launched with `threads` threads a block, and is to leave room for `blocks` blocks on a unit: NVIDIA's
-// compiler wants to be told, AMD's finds its own balance.
+// A kernel that is always launched with `threads` threads a block, and is to leave room for
+// `blocks` blocks on a unit: NVIDIA's compiler wants to be told, AMD's finds its own balance.
 #if defined(KILN_GPU_AMD)
 #define KILN_KERNEL(threads, blocks)                                                               \
-    extern "C" __attribute__((global)) void __attribute__((                                        \
-        amdgpu_flat_work_group_size(threads, threads)))
+    extern "C" __attribute__((global)) void                                                        \
+        __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 #else
 #define KILN_KERNEL(threads, blocks)                                                               \
     extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, blocks)))
@@ -114,12 +115,13 @@ static KILN_DEVICE void kiln_barrier(void)
 }
 #endif
 
-// The kernel's first parameter, given its address, to be read where it is used: compilers for AMD otherwise load every field
-// ahead of the main loop and run out of scalar registers.  NVIDIA's instructions take parameters from memory as they are.
+// The kernel's first parameter, given its address, to be read where it is used: compilers for AMD
+// otherwise load every field ahead of the main loop and run out of scalar registers.  NVIDIA's
+// instructions take parameters from memory as they are.
 static KILN_DEVICE const void *kiln_parameter(const void *address)
 {
 #if defined(KILN_GPU_AMD)
-    typedef const char __attribute__((address_space(4))) *constant;
+    typedef const char __attribute__((address_space(4))) * constant;
     constant p = (constant)__builtin_amdgcn_kernarg_segment_ptr();
     (void)address;
     asm volatile("" : "+s"(p));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The functions that kiln_expr.h names, for f32: the same polynomials with fused multiply-adds on every machine, without
-// branches, so that loops vectorise and lanes stay together.  Within 4 ulp of the exact value everywhere, subnormal
-// results and the far tails of gelu and silu included (tests/unit/test_device_math.c).  NaN propagates; at infinity each
-// does what its formula does: gelu, gelu_tanh and silu of -infinity are NaN (-infinity times 0).
-// The polynomials are minimax fits; each one's error is given beside it.
+// The functions that kiln_expr.h names, for f32: the same polynomials with fused multiply-adds on
+// every machine, without branches, so that loops vectorise and lanes stay together.  Within 4 ulp
+// of the exact value everywhere, subnormal results and the far tails of gelu and silu included
+// (tests/unit/test_device_math.c).  NaN propagates; at infinity each does what its formula does:
+// gelu, gelu_tanh and silu of -infinity are NaN (-infinity times 0). The polynomials are minimax
+// fits; each one's error is given beside it.
 #ifndef KILN_MATH_H
 #define KILN_MATH_H
 #include "kiln_device.h"
@@ -71,7 +72,8 @@ static KILN_DEVICE float kiln_recip(float x)
 #endif
 }
 
-/* ---- roots: a seed from the exponent's bits, Newton's steps y += y/2 (1 - x y^2), one correction ---- */
+/* ---- roots ---- */
+// A seed from the exponent's bits, then Newton's steps y += y/2 (1 - x y^2).
 static KILN_DEVICE float kiln_rsqrt_normal(float x)
 {
     float h = 0.5f * x;
@@ -115,8 +117,9 @@ static KILN_DEVICE float kiln_sqrt(float x)
 }
 
 /* ---- e^x ---- */
-// e^(x + lo) = p * s1 * s2 with p near 1 and two powers of two, so that a caller can multiply before the result becomes
-// subnormal.  lo: a correction far below x.  |x| > 126 gives what +-126 does (s1 * s2 = 0 or infinity).
+// e^(x + lo) = p * s1 * s2 with p near 1 and two powers of two, so that a caller can multiply
+// before the result becomes subnormal.  lo: a correction far below x.  |x| > 126 gives what +-126
+// does (s1 * s2 = 0 or infinity).
 typedef struct kiln_exp_parts {
     float p, s1, s2;
 } kiln_exp_parts;
@@ -154,7 +157,8 @@ static KILN_DEVICE float kiln_exp(float x)
     return e.p * e.s1 * e.s2;
 }
 
-/* ---- ln x = k ln2 + ln(1 + f), sqrt(1/2) <= 1 + f < sqrt 2; (ln(1 + f) - f + f^2/2) / f^3 within 2^-30 ---- */
+/* ---- ln x ---- */
+// k ln2 + ln(1 + f), sqrt(1/2) <= 1 + f < sqrt 2; (ln(1 + f) - f + f^2/2) / f^3 within 2^-30.
 static KILN_DEVICE float kiln_log(float x)
 {
     float scaled = x * 8388608.0f;
@@ -203,7 +207,8 @@ static KILN_DEVICE float kiln_sigmoid(float x)
     return (x < 0.0f ? e : 1.0f) * kiln_recip(1.0f + e);
 }
 
-// x / (1 + e^-(z + lo)), z of x's sign: the scale comes last on the left, where the result may be subnormal.
+// x / (1 + e^-(z + lo)), z of x's sign: the scale comes last on the left, where the result may be
+// subnormal.
 static KILN_DEVICE float kiln_gate(float x, float z, float lo)
 {
     float l = x < 0.0f ? lo : -lo;
@@ -220,11 +225,12 @@ static KILN_DEVICE float kiln_silu(float x)
     return kiln_gate(x, x, 0.0f);
 }
 
-// x / (1 + e^-z), z = 2 sqrt(2/pi) (x + 0.044715 x^3) in two floats: the left tail is e^z, |z| up to 100, so z's last
-// place counts a hundredfold.
+// x / (1 + e^-z), z = 2 sqrt(2/pi) (x + 0.044715 x^3) in two floats: the left tail is e^z, |z| up
+// to 100, so z's last place counts a hundredfold.
 static KILN_DEVICE float kiln_gelu_tanh(float x)
 {
-    const float c1 = 1.59576917f, c1_lo = -4.53406805e-8f, c3 = 0.0713548139f, c3_lo = 2.39883247e-9f;
+    const float c1 = 1.59576917f, c1_lo = -4.53406805e-8f, c3 = 0.0713548139f,
+                c3_lo = 2.39883247e-9f;
     float a = kiln_abs(x);
     float t = kiln_with_sign(a > 20.0f ? 20.0f : a, x);
     float s = t * t, s_lo = kiln_fma(t, t, -s);
@@ -235,8 +241,8 @@ static KILN_DEVICE float kiln_gelu_tanh(float x)
     return kiln_gate(x, z, z_lo);
 }
 
-// x * Phi(x).  Phi(-t) = e^(-t^2/2) Q(t), Q(t) = v q(v - 1/2), v = 4 / (4 + t), within 2^-26 on 0 <= t <= 15; t^2 in two
-// floats for the tail's sake.
+// x * Phi(x).  Phi(-t) = e^(-t^2/2) Q(t), Q(t) = v q(v - 1/2), v = 4 / (4 + t), within 2^-26
+// for t <= 15; t^2 in two floats for the tail's sake.
 static KILN_DEVICE float kiln_gelu(float x)
 {
     float a = kiln_abs(x);
@@ -270,7 +276,8 @@ typedef struct kiln_two_floats {
     float hi, lo;
 } kiln_two_floats;
 
-// log2 of a positive finite x: ln(1 + f) = 2 atanh(s), s = f / (2 + f); (2 atanh(s) - 2s) / s^3 within 2^-31.
+// log2 of a positive finite x: ln(1 + f) = 2 atanh(s), s = f / (2 + f); (2 atanh(s) - 2s) / s^3
+// within 2^-31.
 static KILN_DEVICE kiln_two_floats kiln_log2_split(float x)
 {
     float scaled = x * 8388608.0f;
@@ -288,7 +295,8 @@ static KILN_DEVICE kiln_two_floats kiln_log2_split(float x)
     q = kiln_fma(q, g, 0.400003344f);
     q = kiln_fma(q, g, 0.666666627f);
     float w = s * g, w_lo = kiln_fma(s, g, -w) + s * kiln_fma(s, s, -g);
-    float tail = w * q, tail_lo = kiln_fma(w, q, -tail) + kiln_fma(w_lo, q, 2.0f * kiln_fma(s_lo, g, s_lo));
+    float tail = w * q, tail_lo = kiln_fma(w, q, -tail);
+    tail_lo += kiln_fma(w_lo, q, 2.0f * kiln_fma(s_lo, g, s_lo));
     float h = 2.0f * s + tail, h_lo = tail - (h - 2.0f * s) + tail_lo;
     const float c = 1.44269502f, c_lo = 1.92596303e-8f; /* log2 e */
     float p = h * c, p_lo = kiln_fma(h, c, -p) + kiln_fma(h, c_lo, h_lo * c);

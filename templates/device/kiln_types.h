@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Number formats: for every dtype T of kiln_dtype.h the storage type kiln_T_t, kiln_T_to_f32 and kiln_f32_to_T.
-// To f32 is exact.  From f32 rounds to nearest even; f16 and bf16 overflow to infinity, fp8 and integers saturate (infinity
-// included); NaN stays NaN, and becomes 0 in integers.  The portable code is branch-free, so that loops over it vectorise;
-// hardware conversions are used where they give the same results.
+// Number formats: for every dtype T of kiln_dtype.h the storage type kiln_T_t, kiln_T_to_f32 and
+// kiln_f32_to_T. To f32 is exact.  From f32 rounds to nearest even; f16 and bf16 overflow to
+// infinity, fp8 and integers saturate (infinity included); NaN stays NaN, and becomes 0 in
+// integers.  The portable code is branch-free, so that loops over it vectorise; hardware
+// conversions are used where they give the same results.
 #ifndef KILN_TYPES_H
 #define KILN_TYPES_H
 #include "kiln_device.h"
@@ -14,8 +15,9 @@ typedef signed char kiln_i8_t;
 typedef int kiln_i32_t;
 typedef unsigned char kiln_f8e4m3_t, kiln_f8e5m2_t, kiln_f8e4m3fnuz_t, kiln_f8e5m2fnuz_t;
 
-// A finite number of a small format: m = its bits less the sign, `mant` mantissa bits, exponent bias `bias`.
-// Subnormals: the bits of a number whose last place is the format's smallest step, less that number, is exact in f32.
+// A finite number of a small format: m = its bits less the sign, `mant` mantissa bits, exponent
+// bias `bias`. Subnormals: the bits of a number whose last place is the format's smallest step,
+// less that number, is exact in f32.
 static KILN_DEVICE unsigned kiln_widen(unsigned m, int mant, int bias)
 {
     unsigned magic = (unsigned)(151 - bias - mant) << 23;
@@ -24,7 +26,8 @@ static KILN_DEVICE unsigned kiln_widen(unsigned m, int mant, int bias)
     return m < (1u << mant) ? subnormal : normal;
 }
 
-// The reverse for u = bits of a finite |x|: nearest even, no overflow check.  The addition rounds subnormals.
+// The reverse for u = bits of a finite |x|: nearest even, no overflow check.  The addition rounds
+// subnormals.
 static KILN_DEVICE unsigned kiln_narrow(unsigned u, int mant, int bias)
 {
     int shift = 23 - mant;
@@ -35,7 +38,8 @@ static KILN_DEVICE unsigned kiln_narrow(unsigned u, int mant, int bias)
     return u < (unsigned)(128 - bias) << 23 ? subnormal : normal;
 }
 
-// fp8: like kiln_narrow, but anything above `max` (bits of the largest finite value) becomes it.  No sign, no NaN.
+// fp8: like kiln_narrow, but anything above `max` (bits of the largest finite value) becomes it. No
+// sign, no NaN.
 static KILN_DEVICE unsigned kiln_narrow_sat(unsigned u, int mant, int bias, unsigned max)
 {
     return kiln_narrow(u < max ? u : max, mant, bias);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fibers on ucontext.  A barrier is a switch back to the scheduler, which runs every thread of the block up to the next
-// barrier before any goes on: what threads see of each other is what a GPU guarantees, no more.
+// Fibers on ucontext.  A barrier is a switch back to the scheduler, which runs every thread of the
+// block up to the next barrier before any goes on: what threads see of each other is what a GPU
+// guarantees, no more.
 #include "fibers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static bool run_block(unsigned threads, bool backwards)
     return true;
 }
 
-bool fibers_run(kiln_kernel_fn *kernel, const kiln_gemm_args *args, const unsigned blocks[3], unsigned threads, bool backwards)
+bool fibers_run(kiln_kernel_fn *kernel, const kiln_gemm_args *args, const unsigned blocks[3],
+                unsigned threads, bool backwards)
 {
     if (threads > THREADS_MAX) return false;
     if (!s.stacks && !(s.stacks = malloc((size_t)THREADS_MAX * STACK))) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The GPU's primitives on the CPU, for kernels compiled with -DKILN_EMULATE: kiln_device.h reads this in place of its
-// own.  A block's threads are fibers of one thread; kiln_barrier gives way to the next.  emulate.c holds the scheduler.
+// The GPU's primitives on the CPU, for kernels compiled with -DKILN_EMULATE: kiln_device.h reads
+// this in place of its own.  A block's threads are fibers of one thread; kiln_barrier gives way to
+// the next.  emulate.c holds the scheduler.
 #ifndef KILN_EMULATE_H
 #define KILN_EMULATE_H
 

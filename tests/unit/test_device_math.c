@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The device headers on the host: every number format both ways against a plain definition (decode by ldexp, encode by
-// searching the nearest representable value), every function of kiln_math.h within 4 ulp of libm in double precision.
+// The device headers on the host: every number format both ways against a plain definition (decode
+// by ldexp, encode by searching the nearest representable value), every function of kiln_math.h
+// within 4 ulp of libm in double precision.
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -24,14 +25,14 @@ typedef struct format {
     unsigned (*narrow)(float);
 } format;
 
-#define WRAP(T)                                        \
-    static float widen_##T(unsigned v)                 \
-    {                                                  \
-        return kiln_##T##_to_f32((kiln_##T##_t)v);     \
-    }                                                  \
-    static unsigned narrow_##T(float x)                \
-    {                                                  \
-        return (unsigned)kiln_f32_to_##T(x);           \
+#define WRAP(T)                                                                                    \
+    static float widen_##T(unsigned v)                                                             \
+    {                                                                                              \
+        return kiln_##T##_to_f32((kiln_##T##_t)v);                                                 \
+    }                                                                                              \
+    static unsigned narrow_##T(float x)                                                            \
+    {                                                                                              \
+        return (unsigned)kiln_f32_to_##T(x);                                                       \
     }
 WRAP(f16)
 WRAP(bf16)
@@ -41,12 +42,12 @@ WRAP(f8e4m3fnuz)
 WRAP(f8e5m2fnuz)
 
 static const format formats[] = {
-    { "f16", 16, 10, 15, IEEE, false, widen_f16, narrow_f16 },
-    { "bf16", 16, 7, 127, IEEE, false, widen_bf16, narrow_bf16 },
-    { "f8e4m3", 8, 3, 7, OCP_E4M3, true, widen_f8e4m3, narrow_f8e4m3 },
-    { "f8e5m2", 8, 2, 15, IEEE, true, widen_f8e5m2, narrow_f8e5m2 },
-    { "f8e4m3fnuz", 8, 3, 8, FNUZ, true, widen_f8e4m3fnuz, narrow_f8e4m3fnuz },
-    { "f8e5m2fnuz", 8, 2, 16, FNUZ, true, widen_f8e5m2fnuz, narrow_f8e5m2fnuz },
+    {"f16", 16, 10, 15, IEEE, false, widen_f16, narrow_f16},
+    {"bf16", 16, 7, 127, IEEE, false, widen_bf16, narrow_bf16},
+    {"f8e4m3", 8, 3, 7, OCP_E4M3, true, widen_f8e4m3, narrow_f8e4m3},
+    {"f8e5m2", 8, 2, 15, IEEE, true, widen_f8e5m2, narrow_f8e5m2},
+    {"f8e4m3fnuz", 8, 3, 8, FNUZ, true, widen_f8e4m3fnuz, narrow_f8e4m3fnuz},
+    {"f8e5m2fnuz", 8, 2, 16, FNUZ, true, widen_f8e5m2fnuz, narrow_f8e5m2fnuz},
 };
 
 /* The value of code v by the format's definition. */
@@ -120,16 +121,19 @@ static void test_formats(void **state)
         for (unsigned v = 0; v < 1u << f->bits; v++) {
             double want = decode(f, v);
             float got = f->widen(v);
-            if (isnan(want) ? !isnan(got) : (double)got != want || !!signbit(got) != !!signbit(want))
+            if (isnan(want) ? !isnan(got)
+                            : (double)got != want || !!signbit(got) != !!signbit(want))
                 fail_msg("%s: code %#x is %a, not %a", f->name, v, (double)got, want);
             if (!isnan(want) && !(f->saturates && isinf(want))) assert_int_equal(f->narrow(got), v);
         }
-        for (unsigned v = 0; v < max_code(f); v++) { /* each value, and each tie between neighbours */
+        for (unsigned v = 0; v < max_code(f);
+             v++) { /* each value, and each tie between neighbours */
             check_around(f, (float)decode(f, v));
             check_around(f, (float)((decode(f, v) + decode(f, v + 1)) / 2));
         }
         check_around(f, (float)decode(f, max_code(f)));
-        for (uint64_t u = 0; u <= UINT32_MAX; u += 4093) check_narrow(f, kiln_from_bits((uint32_t)u));
+        for (uint64_t u = 0; u <= UINT32_MAX; u += 4093)
+            check_narrow(f, kiln_from_bits((uint32_t)u));
         check_narrow(f, INFINITY);
         check_narrow(f, -INFINITY);
         check_narrow(f, NAN);
@@ -155,46 +159,63 @@ static void test_integers(void **state)
 {
     (void)state;
     for (int v = -128; v < 128; v++) assert_true(kiln_i8_to_f32((kiln_i8_t)v) == (float)v);
-    for (int64_t v = INT32_MIN; v <= INT32_MAX; v += 65521) assert_true(kiln_i32_to_f32((int32_t)v) == (float)v);
+    for (int64_t v = INT32_MIN; v <= INT32_MAX; v += 65521)
+        assert_true(kiln_i32_to_f32((int32_t)v) == (float)v);
     for (int v = -4 * 140; v < 4 * 140; v++) check_ints((float)v / 4);
     for (uint64_t u = 0; u <= UINT32_MAX; u += 1021) check_ints(kiln_from_bits((uint32_t)u));
-    const float edges[] = { 0x1p31f, -0x1p31f, 0x1.fffffep30f, 0x1p23f, 0x1.000002p23f, 0x1.fffffep22f, INFINITY,
-                            -INFINITY, NAN, 0x1p22f + 0.5f };
-    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) check_ints(edges[i]), check_ints(-edges[i]);
+    const float edges[] = {0x1p31f,        -0x1p31f, 0x1.fffffep30f, 0x1p23f, 0x1.000002p23f,
+                           0x1.fffffep22f, INFINITY, -INFINITY,      NAN,     0x1p22f + 0.5f};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        check_ints(edges[i]), check_ints(-edges[i]);
 }
 
 /* ---- functions ---- */
-/* |got - want| in units of want's last place as an f32; want beyond f32's range counts as infinity. */
+/* |got - want| in units of want's last place as an f32; want beyond f32's range counts as infinity.
+ */
 static double ulps(float got, double want)
 {
     if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : INFINITY;
     double limit = (double)FLT_MAX * (1 + 0x1p-25);
     if (isinf(got) || fabs(want) >= limit)
-        return isinf(got) && fabs(want) >= (double)FLT_MAX && !!signbit(got) == !!signbit(want) ? 0 : INFINITY;
+        return isinf(got) && fabs(want) >= (double)FLT_MAX && !!signbit(got) == !!signbit(want)
+                   ? 0
+                   : INFINITY;
     int e;
     frexp(want, &e);
     return fabs((double)got - want) / ldexp(1, (e < -125 ? -125 : e) - 24);
 }
 
-static double ref_relu(double x) { return x < 0 ? 0 : x; }
-static double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double ref_silu(double x) { return x / (1 + exp(-x)); }
-static double ref_gelu(double x) { return x / 2 * erfc(-x / sqrt(2)); }
+static double ref_relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+static double ref_sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double ref_silu(double x)
+{
+    return x / (1 + exp(-x));
+}
+static double ref_gelu(double x)
+{
+    return x / 2 * erfc(-x / sqrt(2));
+}
 static double ref_gelu_tanh(double x)
 {
     double z = 2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x);
     return x / (1 + exp(-z));
 }
-static double ref_rsqrt(double x) { return 1 / sqrt(x); }
+static double ref_rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
 
-#define UNARY(X)                                    \
-    X(exp, exp, 4) X(log, log, 4)                   \
-    X(tanh, tanh, 4) X(sigmoid, ref_sigmoid, 4)     \
-    X(silu, ref_silu, 4) X(gelu, ref_gelu, 4)       \
-    X(gelu_tanh, ref_gelu_tanh, 4)                  \
-    X(sqrt, sqrt, 0.5) X(rsqrt, ref_rsqrt, 1)       \
-    X(relu, ref_relu, 0) X(abs, fabs, 0)            \
-    X(round, rint, 0)
+#define UNARY(X)                                                                                   \
+    X(exp, exp, 4)                                                                                 \
+    X(log, log, 4) X(tanh, tanh, 4) X(sigmoid, ref_sigmoid, 4) X(silu, ref_silu, 4)                \
+        X(gelu, ref_gelu, 4) X(gelu_tanh, ref_gelu_tanh, 4) X(sqrt, sqrt, 0.5)                     \
+            X(rsqrt, ref_rsqrt, 1) X(relu, ref_relu, 0) X(abs, fabs, 0) X(round, rint, 0)
 
 static struct unary {
     const char *name;
@@ -203,12 +224,15 @@ static struct unary {
     double allowed;
 } unary[];
 
-#define X(name, ref, allowed) \
-    static float call_##name(float x) { return kiln_##name(x); }
+#define X(name, ref, allowed)                                                                      \
+    static float call_##name(float x)                                                              \
+    {                                                                                              \
+        return kiln_##name(x);                                                                     \
+    }
 UNARY(X)
 #undef X
 static struct unary unary[] = {
-#define X(name, ref, allowed) { #name, call_##name, ref, allowed },
+#define X(name, ref, allowed) {#name, call_##name, ref, allowed},
     UNARY(X)
 #undef X
 };
@@ -222,7 +246,8 @@ static void check_unary(const struct unary *u, float x, double *worst, float *at
 static void test_unary(void **state)
 {
     (void)state;
-    const float special[] = { 0.0f, FLT_MIN, FLT_MAX, 0x1p-149f, INFINITY, NAN, 1, 88.7f, 104, 15, 20, 0.625f, 0x1p-126f };
+    const float special[] = {0.0f,  FLT_MIN, FLT_MAX, 0x1p-149f, INFINITY, NAN,      1,
+                             88.7f, 104,     15,      20,        0.625f,   0x1p-126f};
     for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) {
         double worst = 0;
         float at = 0;
@@ -230,14 +255,17 @@ static void test_unary(void **state)
             check_unary(&unary[i], special[s], &worst, &at);
             check_unary(&unary[i], -special[s], &worst, &at);
         }
-        for (uint64_t u = 0; u <= UINT32_MAX; u += 1021) /* 2^22 points over every exponent and sign */
+        for (uint64_t u = 0; u <= UINT32_MAX;
+             u += 1021) /* 2^22 points over every exponent and sign */
             check_unary(&unary[i], kiln_from_bits((uint32_t)u), &worst, &at);
         for (int p = -(1 << 20); p <= 1 << 20; p++) /* 2^21 where the interesting functions bend */
             check_unary(&unary[i], (float)p * (110.0f / 0x1p20f), &worst, &at);
         if (getenv("KILN_TEST_VERBOSE"))
-            print_message("# %-10s %.3f ulp at %a (allowed %g)\n", unary[i].name, worst, (double)at, unary[i].allowed);
+            print_message("# %-10s %.3f ulp at %a (allowed %g)\n", unary[i].name, worst, (double)at,
+                          unary[i].allowed);
         if (!(worst <= unary[i].allowed))
-            fail_msg("%s: %g ulp at %a, %g allowed", unary[i].name, worst, (double)at, unary[i].allowed);
+            fail_msg("%s: %g ulp at %a, %g allowed", unary[i].name, worst, (double)at,
+                     unary[i].allowed);
     }
 }
 
@@ -256,11 +284,13 @@ static uint32_t next_random(uint64_t *s)
 static void test_pow(void **state)
 {
     (void)state;
-    const float special[] = { 0, 1, 2, 3, 0.5f, 1.5f, 0x1p23f, 0x1.000002p23f, 0x1p24f, FLT_MAX, FLT_MIN, 0x1p-149f, INFINITY,
-                              NAN };
+    const float special[] = {
+        0,       1,       2,       3,         0.5f,     1.5f, 0x1p23f, 0x1.000002p23f,
+        0x1p24f, FLT_MAX, FLT_MIN, 0x1p-149f, INFINITY, NAN};
     enum { COUNT = sizeof special / sizeof *special };
     for (int i = 0; i < 4 * COUNT * COUNT; i++) {
-        float x = special[i / 4 % COUNT] * (i & 1 ? -1.0f : 1.0f), y = special[i / 4 / COUNT] * (i & 2 ? -1.0f : 1.0f);
+        float x = special[i / 4 % COUNT] * (i & 1 ? -1.0f : 1.0f),
+              y = special[i / 4 / COUNT] * (i & 2 ? -1.0f : 1.0f);
         double want = ref_pow((double)x, (double)y);
         float got = kiln_pow(x, y);
         if (ulps(got, want) > 4 || (want == 0 && !!signbit(got) != !!signbit(want)))
@@ -272,13 +302,15 @@ static void test_pow(void **state)
         float x = kiln_from_bits(next_random(&seed) & 0x7fffffffu); /* any positive one */
         if (isnan(x)) continue;
         double l = log2((double)x), power = (double)next_random(&seed) / 0x1p32 * 300 - 155;
-        float y = (float)(i & 1 || l == 0 ? power / 20 : power / l); /* results from 0 to infinity */
+        float y =
+            (float)(i & 1 || l == 0 ? power / 20 : power / l); /* results from 0 to infinity */
         double e = ulps(kiln_pow(x, y), ref_pow((double)x, (double)y));
         if (e > worst) worst = e;
         if (!(e <= 4)) fail_msg("pow(%a, %a): %g ulp", (double)x, (double)y, e);
         float near_one = 1.0f + (float)((int32_t)next_random(&seed) >> 8) * 0x1p-26f;
         float big = (float)(power / log2((double)near_one));
-        if (near_one != 1.0f && !(ulps(kiln_pow(near_one, big), pow((double)near_one, (double)big)) <= 4))
+        if (near_one != 1.0f &&
+            !(ulps(kiln_pow(near_one, big), pow((double)near_one, (double)big)) <= 4))
             fail_msg("pow(%a, %a)", (double)near_one, (double)big);
     }
     if (getenv("KILN_TEST_VERBOSE")) print_message("# pow        %.3f ulp\n", worst);
@@ -287,7 +319,7 @@ static void test_pow(void **state)
 static void test_choices(void **state)
 {
     (void)state;
-    const float v[] = { 0, 1, -1, 2.5f, FLT_MAX, -FLT_MAX, 0x1p-149f, INFINITY, -INFINITY, NAN };
+    const float v[] = {0, 1, -1, 2.5f, FLT_MAX, -FLT_MAX, 0x1p-149f, INFINITY, -INFINITY, NAN};
     enum { COUNT = sizeof v / sizeof *v };
     for (int i = 0; i < COUNT; i++) {
         for (int j = 0; j < COUNT; j++) {
@@ -306,14 +338,16 @@ static void test_choices(void **state)
         }
     }
     assert_true(kiln_dot4(0x80808080u, 0x7f7f7f7fu, 5) == 5 - 4 * 128 * 127);
-    assert_true(kiln_dot4(0x01020304u, 0xff01ff01u, 0x7fffffff) == (int)(0x7fffffffu + (unsigned)(4 - 3 + 2 - 1)));
+    assert_true(kiln_dot4(0x01020304u, 0xff01ff01u, 0x7fffffff) ==
+                (int)(0x7fffffffu + (unsigned)(4 - 3 + 2 - 1)));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats), cmocka_unit_test(test_integers), cmocka_unit_test(test_unary),
-        cmocka_unit_test(test_pow),     cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_formats), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_unary),   cmocka_unit_test(test_pow),
+        cmocka_unit_test(test_choices),
     };
     return cmocka_run_group_tests_name("device_math", tests, NULL, NULL);
 }
