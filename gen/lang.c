@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { WHERE_WORK_MAX = 200 * 1000 * 1000 }; /* instructions, over all ops of a run */
+
 const char KG_MADE[] = "described value";
 static const char WHERE[] = "tunables";
 static int unknown_tunable(lua_State *);
@@ -34,6 +36,7 @@ typedef struct lang {
     kg_names_list targets, schedules;
     kg_op **op;
     size_t nops, cap;
+    int64_t where_work; /* of all calls so far */
     int places;       /* reference to a table: name -> position in op + 1 */
 } lang;
 
@@ -255,6 +258,7 @@ static int describe(lua_State *L) /* upvalues: name, file*, line, column */
     kg_spec sp = {.cx = cx, .L = L, .table = 1, .op = op, .source = f->source};
     sp.prefix = kg_printf(cx->arena, "gemm \"%s\": ", op->name);
     sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), "gemm", op->pos.line, op->name);
+    if (sp.place) kg_sandbox_charge(L, sp.place->end - sp.place->tok); /* read again for each op of a loop */
     keep_op(cx, L, op);
     kg_spec_check(&sp);
     return 0;
@@ -523,6 +527,11 @@ bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const i
     snprintf(prefix, sizeof prefix, "gemm \"%s\": ", op->name);
     bool ok = kg_sandbox_call_as(cx, cx->L, 1, 0, op->where_pos, prefix);
     *keep = c.keep;
+    of(cx)->where_work += kg_sandbox_work(cx->L);
+    if (ok && of(cx)->where_work > WHERE_WORK_MAX) {
+        kg_error(cx, op->where_pos, "%swhere runs too long over all combinations", prefix);
+        return false;
+    }
     return ok;
 }
 

@@ -32,6 +32,7 @@ typedef struct sandbox {
     lua_State *L;
     size_t used;
     int64_t work;     /* left */
+    int64_t taken;    /* by the last call */
     int64_t deadline; /* processor time in ms */
     int nesting;      /* of kg_sandbox_call */
     bool reported;    /* the outermost call's limit is spent, and that has been said */
@@ -363,8 +364,16 @@ bool kg_sandbox_call_as(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_po
         sb->fault = (kg_pos){0};
         lua_pop(L, 1);
     }
-    if (sb->nesting == 0) refill(sb, INT64_MAX);
+    if (sb->nesting == 0) {
+        sb->taken = WORK_MAX - sb->work;
+        refill(sb, INT64_MAX);
+    }
     return status == LUA_OK;
+}
+
+int64_t kg_sandbox_work(lua_State *L)
+{
+    return of(L)->taken;
 }
 
 bool kg_sandbox_call(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback)

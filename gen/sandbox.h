@@ -37,6 +37,8 @@ bool kg_sandbox_load(kg_ctx *, lua_State *, const kg_source *, const char *text,
 bool kg_sandbox_call(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos fallback);
 bool kg_sandbox_call_as(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos fallback, const char *prefix);
 
+int64_t kg_sandbox_work(lua_State *); /* that the last call from outside took, in instructions */
+
 /* Raises an error at the Lua line that is running; token: text on that line to point at, or NULL. */
 int kg_raise(lua_State *, const char *token, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int kg_raise_at(lua_State *, kg_pos, const char *format, ...) __attribute__((format(printf, 3, 4)));

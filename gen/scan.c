@@ -74,10 +74,10 @@ static kg_extent find_extent(kg_ctx *cx, lua_State *L, const lua_Debug *ar, cons
     kg_extent e = {.source = kg_sandbox_source(L, ar->source)};
     if (!e.source) return e;
     e.tokens = kg_source_tokens(cx, e.source);
-    for (size_t i = 0; i < e.tokens->n && e.tokens->v[i].line <= ar->linedefined; i++) {
-        size_t body;
-        if (e.tokens->v[i].line < ar->linedefined || e.tokens->v[i].kind != KG_TOK_KEYWORD ||
-            !kg_token_is(e.tokens, i, "function") || !same_params(e.tokens, i, param, n, &body))
+    size_t i = kg_first_of_line(e.tokens, ar->linedefined), body;
+    for (; i < e.tokens->n && e.tokens->v[i].line == ar->linedefined; i++) {
+        if (e.tokens->v[i].kind != KG_TOK_KEYWORD || !kg_token_is(e.tokens, i, "function") ||
+            !same_params(e.tokens, i, param, n, &body))
             continue;
         size_t end = matching_end(e.tokens, i);
         if (end < e.tokens->n && e.tokens->v[end].line == ar->lastlinedefined) {
@@ -320,6 +320,6 @@ void kg_scan_entry(lua_State *L, lua_Debug *ar, void *arg)
     s.at = find_extent(kg_sandbox_ctx(L), L, ar, param, nparams);
     s.t = s.at.tokens;
     if (!s.at.source) return;
-    kg_sandbox_charge(L, s.at.end / 4); /* a loop of calls reads the text again and again */
+    kg_sandbox_charge(L, s.at.end - s.at.first); /* a loop of calls reads the text again and again */
     scan_body(&s);
 }

@@ -186,7 +186,7 @@ static bool string_is(const kg_tokens *t, size_t i, const char *word)
     return len == strlen(word) && memcmp(t->text + at, word, len) == 0;
 }
 
-static size_t first_of_line(const kg_tokens *t, int line)
+size_t kg_first_of_line(const kg_tokens *t, int line)
 {
     size_t low = 0, high = t->n;
     while (low < high) {
@@ -199,7 +199,7 @@ static size_t first_of_line(const kg_tokens *t, int line)
 
 int kg_column(const kg_tokens *t, int line, const char *word)
 {
-    size_t first = first_of_line(t, line);
+    size_t first = kg_first_of_line(t, line);
     if (first >= t->n || t->v[first].line != line) return 0;
     for (size_t i = first; word && i < t->n && t->v[i].line == line; i++)
         if (kg_token_is(t, i, word) || string_is(t, i, word)) return t->v[i].col;
@@ -295,7 +295,7 @@ static size_t skip_group(const kg_tokens *t, size_t i)
 const kg_place *kg_place_of_call(kg_arena *a, const kg_tokens *t, const char *callee, int line, const char *name)
 {
     size_t found = SIZE_MAX, last = SIZE_MAX;
-    for (size_t i = first_of_line(t, line > 1 ? line - 1 : line); i + 1 < t->n && t->v[i].line <= line; i++) {
+    for (size_t i = kg_first_of_line(t, line > 1 ? line - 1 : line); i + 1 < t->n && t->v[i].line <= line; i++) {
         if (!kg_token_is(t, i, callee)) continue;
         bool grouped = kg_token_is(t, i + 1, "(");
         size_t word = i + 1 + grouped, next = grouped ? skip_group(t, i + 1) : i + 2;

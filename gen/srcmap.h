@@ -28,7 +28,8 @@ typedef struct kg_tokens {
 /* Never fails: what is no token of Lua comes out as operators of one byte. */
 kg_tokens *kg_lex(kg_arena *, const char *text, size_t len);
 bool kg_token_is(const kg_tokens *, size_t i, const char *word);
-/* First token of that text on the line (strings: the text between the quotes), else the line's first, else 0. */
+size_t kg_first_of_line(const kg_tokens *, int line);
+/* Column of the first token of that text on the line (strings: the text between the quotes), else the line's first, else 0. */
 int kg_column(const kg_tokens *, int line, const char *word);
 
 /* An entry of a table constructor, or (key NULL, item 0) a constructor as a whole. */
