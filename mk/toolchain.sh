@@ -40,7 +40,9 @@ fingerprint=$(
     done | cksum
 )
 fingerprint="# probed: $fingerprint ${hipcc:-no-hipcc} ${nvcc:-no-nvcc} ${llvm:-no-llvm} $build"
-[ -r "$out" ] && [ "$(head -n 1 "$out")" = "$fingerprint" ] && exit 0
+if [ -r "$out" ] && [ "$(head -n 1 "$out")" = "$fingerprint" ]; then
+    if [ -d "$build/rocm" ] || ! grep -q 'ROCM_PATH=' "$out"; then exit 0; fi
+fi
 
 mkdir -p "$build" "$(dirname -- "$out")" || die "cannot make $build"
 build=$(CDPATH='' cd -- "$build" && pwd)
