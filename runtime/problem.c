@@ -295,12 +295,14 @@ static void put_value(kr_text *t, const char *name, const char *input, field_kin
         kr_put(t, "%lld", (long long)v);
 }
 
-/* One `align=` where every operand has the same. */
-static uint32_t common_align(const kiln_problem *p, int nd)
+/* What one `align=` says: the alignment that every operand has.  Of an op that is not known here
+ * the extra inputs have no names, so there it speaks for those and A, B and E may say otherwise. */
+static uint32_t common_align(const kiln_problem *p, const kiln_op_row *op)
 {
-    uint32_t align = p->a.align;
-    if (p->b.align != align || p->e.align != align) return 0;
-    for (int i = 0; i < nd; i++)
+    const uint32_t align = op ? p->a.align : p->d[0].align;
+    if (op && (p->b.align != align || p->e.align != align)) return 0;
+    if (!op && (!p->a.align || !p->b.align || !p->e.align)) return 0;
+    for (int i = 0; i < (op ? op->nd : KILN_MAX_D); i++)
         if (p->d[i].align != align) return 0;
     return align;
 }
@@ -326,7 +328,7 @@ kiln_status kiln_problem_format(const kiln_problem *p, char *out, size_t *len)
     if (status) return status;
     kr_module *m;
     const kiln_op_row *op = kr_op_acquire(p->op, &m);
-    const uint32_t align = common_align(p, op ? op->nd : KILN_MAX_D);
+    const uint32_t align = common_align(p, op);
     if (!op && has_d_fields(p, !align))
         return kr_fail(KILN_NOT_FOUND,
                        "the inputs of op '%s' have no names here: open a context that knows it",
@@ -337,9 +339,12 @@ kiln_status kiln_problem_format(const kiln_problem *p, char *out, size_t *len)
            kiln_dtype_name(p->b.dtype), kiln_dtype_name(p->e.dtype), letter(p->a.layout),
            letter(p->b.layout), letter(p->e.layout), (long long)p->m, (long long)p->n,
            (long long)p->k);
-    for (int f = REQUIRED; f < FIELDS; f++)
-        if (!(field[f].kind == ALIGN && align) && !(field[f].kind == SIZE && p->batch == 1))
-            put_value(&t, field[f].name, NULL, field[f].kind, (const char *)p + field[f].offset);
+    for (int f = REQUIRED; f < FIELDS; f++) {
+        const void *value = (const char *)p + field[f].offset;
+        if (field[f].kind == ALIGN && *(const uint32_t *)value == align) continue;
+        if (field[f].kind == SIZE && p->batch == 1) continue;
+        put_value(&t, field[f].name, NULL, field[f].kind, value);
+    }
     for (int i = 0; op && i < op->nd; i++)
         for (int f = 0; f < D_FIELDS; f++)
             if (!(d_field[f].kind == ALIGN && align))

@@ -46,6 +46,8 @@ static void test_round_trip(void **state)
         {"x i8,i8,i8 rcr m=1 n=1 k=1 aligna=16 alignb=4 aligne=4096", NULL},
         {"x i8,i8,i8 rcr m=1 n=1 k=1 batch=1", "x i8,i8,i8 rcr m=1 n=1 k=1"},
         {"x i8,i8,i8 rcr m=1 n=1 k=1 align=16", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 align=16 alignb=32",
+         "x i8,i8,i8 rcr m=1 n=1 k=1 alignb=32 align=16"}, /* inputs without names */
         {"axpby f32,f32,f32 rrr m=8 n=4 k=2 ldd.c=17 sd.c=1000", NULL},
         {"axpby f32,f32,f32 rrr m=8 n=4 k=2 align=64", NULL},
         {"axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=64", NULL},
