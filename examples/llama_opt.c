@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The main job of `make run`: two layers of real models on the best device present, verified and timed.
-//   Llama-7B's feed-forward matrix with bias and relu in bf16, and OPT-13B's SmoothQuant linear layer with relu in int8
+// The main job of `make run`: two layers of real models on the best device present, verified and
+// timed.
+//   Llama-7B's feed-forward matrix with bias and relu in bf16, and OPT-13B's SmoothQuant linear
+//   layer with relu in int8
 #include <stdio.h>
 #include "harness.h"
 
@@ -19,7 +21,7 @@ typedef struct job { /* one problem: what was chosen, how it went */
 static kiln_status verify(kiln_ctx *ctx, const kiln_kernel *kernel, job *j)
 {
     kh_case *c;
-    kiln_status status = kh_case_open(ctx, &j->problem, &(kh_options){ .seed = 1 }, &c);
+    kiln_status status = kh_case_open(ctx, &j->problem, &(kh_options){.seed = 1}, &c);
     if (status) return status;
     fprintf(stderr, "verifying %s: %s\n", j->problem.op, kh_case_sampling(c));
     status = kh_case_run(c, kernel, &j->result);
@@ -34,7 +36,7 @@ static kiln_status measure(kiln_ctx *ctx, const kiln_kernel *kernel, job *j)
     kiln_status status = kh_sets_open(ctx, &j->problem, 1, &sets);
     if (status) return status;
     status = kh_runner_open(sets, kernel, &runner);
-    if (!status) status = kh_time(&runner, 1, &(kh_protocol){ .seconds = 0.5 });
+    if (!status) status = kh_time(&runner, 1, &(kh_protocol){.seconds = 0.5});
     j->seconds = runner.seconds;
     j->flops = kh_flops(kh_sets_shape(sets));
     kh_runner_close(&runner);
@@ -57,19 +59,21 @@ static kiln_status run(kiln_ctx *ctx, const char *text, job *j)
 int main(void)
 {
     kiln_ctx *ctx;
-    kiln_device_info device = { .struct_size = sizeof device };
+    kiln_device_info device = {.struct_size = sizeof device};
     int wrong = 0;
-    if (kiln_open(&ctx, NULL) || kiln_device_describe(ctx, &device)) return fprintf(stderr, "%s\n", kiln_error()), 1;
-    printf("%-63s %-62s %-24s %10s %9s %9s\n", "problem", "instance", "device", "max error", "ms", "GFLOP/s");
+    if (kiln_open(&ctx, NULL) || kiln_device_describe(ctx, &device))
+        return fprintf(stderr, "%s\n", kiln_error()), 1;
+    printf("%-63s %-62s %-24s %10s %9s %9s\n", "problem", "instance", "device", "max error", "ms",
+           "GFLOP/s");
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-        job j = { 0 };
+        job j = {0};
         if (run(ctx, problems[i], &j)) {
             fprintf(stderr, "%s: %s\n", problems[i], kiln_error());
             wrong = 1;
             continue;
         }
-        printf("%-63s %-62s %-24.24s %10.3g %9.3f %9.1f\n", problems[i], j.kernel.name, device.name, j.result.max_error,
-               j.seconds * 1e3, j.flops / j.seconds * 1e-9);
+        printf("%-63s %-62s %-24.24s %10.3g %9.3f %9.1f\n", problems[i], j.kernel.name, device.name,
+               j.result.max_error, j.seconds * 1e3, j.flops / j.seconds * 1e-9);
         if (!j.result.ok) fprintf(stderr, "%s: WRONG: %s\n", problems[i], j.result.text);
         wrong |= !j.result.ok;
     }

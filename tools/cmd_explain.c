@@ -15,8 +15,10 @@ int cmd_explain(const kt_options *o)
     if (code) goto out;
     kiln_status status = kiln_explain(ctx, &problem, NULL, &len);
     char *text = malloc(len + 1);
-    if (text && (!status || status == KILN_TRUNCATED)) status = kiln_explain(ctx, &problem, text, &len);
-    if (!text || status) code = kt_failed(text ? status : KILN_NO_MEMORY, o->argument[0]);
+    if (text && (!status || status == KILN_TRUNCATED))
+        status = kiln_explain(ctx, &problem, text, &len);
+    if (!text || status)
+        code = kt_failed(text ? status : KILN_NO_MEMORY, o->argument[0]);
     else {
         fputs(text, stdout);
         code = kiln_find(ctx, &problem, &kernel) ? EXIT_FAILED : EXIT_PASS;

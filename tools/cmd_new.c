@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kiln new: an instance file to start from.  Never overwrites; the name becomes a file's, so it is checked first.
+// kiln new: an instance file to start from.  Never overwrites; the name becomes a file's, so it is
+// checked first.
 #include "command.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -7,40 +8,55 @@
 #include <unistd.h>
 
 /* Template: name, formula, rows between `types` and the end. */
-static const struct template { const char *name, *formula, *types, *body; } templates[] = {
-    { "bias", "relu(A·B + bias)",
-      "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of integers in i32\n"
-      "               { a = bf16, b = bf16, e = bf16 } },\n",
-      "  d        = { bias = per_col \"e\" },                   -- extra inputs: full, per_row, per_col, per_tensor\n"
-      "  epilogue = function(acc, d) return relu(acc + d.bias) end,\n" },
-    { "residual", "A·B + bias + residual",
-      "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of integers in i32\n"
-      "               { a = bf16, b = bf16, e = bf16 } },\n",
-      "  d        = { bias = per_col \"e\", residual = full \"e\" }, -- a row of N elements, and a matrix as large as E\n"
-      "  epilogue = function(acc, d) return acc + d.bias + d.residual end,\n" },
-    { "gated", "silu(A·B_gate) * (A·B_up)",
-      "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of integers in i32\n"
-      "               { a = bf16, b = bf16, e = bf16 } },\n",
-      "  b        = { \"gate\", \"up\" },                         -- two products that share A\n"
-      "  epilogue = function(acc) return silu(acc.gate) * acc.up end,\n" },
-    { "quantized", "scale * (A·B) * channel[n], rounded and saturated",
-      "  types    = { { a = i8, b = i8, e = i8 } },           -- sums are in i32, the epilogue is in f32\n",
-      "  d        = { channel = per_col(f32) },               -- one scale per column\n"
-      "  scalars  = { \"scale\" },                              -- given at run time\n"
-      "  epilogue = function(acc, d, s) return s.scale * acc * d.channel end,\n" },
-    { "plain", "A·B",
-      "  types    = { { a = f16,  b = f16,  e = f16  } },     -- element types; sums are in f32, of integers in i32\n",
-      "  epilogue = function(acc) return acc end,\n" },
+static const struct template
+{
+    const char *name, *formula, *types, *body;
+}
+templates[] = {
+    {"bias", "relu(A·B + bias)",
+     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
+     "integers in i32\n"
+     "               { a = bf16, b = bf16, e = bf16 } },\n",
+     "  d        = { bias = per_col \"e\" },                   -- extra inputs: full, per_row, "
+     "per_col, per_tensor\n"
+     "  epilogue = function(acc, d) return relu(acc + d.bias) end,\n"},
+    {"residual", "A·B + bias + residual",
+     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
+     "integers in i32\n"
+     "               { a = bf16, b = bf16, e = bf16 } },\n",
+     "  d        = { bias = per_col \"e\", residual = full \"e\" }, -- a row of N elements, and a "
+     "matrix as large as E\n"
+     "  epilogue = function(acc, d) return acc + d.bias + d.residual end,\n"},
+    {"gated", "silu(A·B_gate) * (A·B_up)",
+     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
+     "integers in i32\n"
+     "               { a = bf16, b = bf16, e = bf16 } },\n",
+     "  b        = { \"gate\", \"up\" },                         -- two products that share A\n"
+     "  epilogue = function(acc) return silu(acc.gate) * acc.up end,\n"},
+    {"quantized", "scale * (A·B) * channel[n], rounded and saturated",
+     "  types    = { { a = i8, b = i8, e = i8 } },           -- sums are in i32, the epilogue is "
+     "in f32\n",
+     "  d        = { channel = per_col(f32) },               -- one scale per column\n"
+     "  scalars  = { \"scale\" },                              -- given at run time\n"
+     "  epilogue = function(acc, d, s) return s.scale * acc * d.channel end,\n"},
+    {"plain", "A·B",
+     "  types    = { { a = f16,  b = f16,  e = f16  } },     -- element types; sums are in f32, of "
+     "integers in i32\n",
+     "  epilogue = function(acc) return acc end,\n"},
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
-/* Words that generated code has a meaning for: kiln-gen refuses them as names, and tests compare the two lists. */
-static const char reserved[] =
-    " alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue "
-    "decltype default delete do double else enum explicit export extern false float for friend goto if inline int kiln "
-    "long main module mutable namespace new noexcept not nullptr operator or private protected public register requires "
-    "restrict return short signed sizeof static struct switch template this throw true try typedef typeid typename "
-    "typeof union unsigned using virtual void volatile while xor ";
+/* Words that generated code has a meaning for: kiln-gen refuses them as names, and tests compare
+ * the two lists. */
+static const char reserved[] = " alignas alignof and asm auto bitand bitor bool break case catch "
+                               "char class compl concept const constexpr continue "
+                               "decltype default delete do double else enum explicit export extern "
+                               "false float for friend goto if inline int kiln "
+                               "long main module mutable namespace new noexcept not nullptr "
+                               "operator or private protected public register requires "
+                               "restrict return short signed sizeof static struct switch template "
+                               "this throw true try typedef typeid typename "
+                               "typeof union unsigned using virtual void volatile while xor ";
 
 static int name_ok(const char *name)
 {
@@ -48,7 +64,8 @@ static int name_ok(const char *name)
     const size_t length = strlen(name);
     if (length == 0 || length >= KILN_NAME_MAX || name[0] < 'a' || name[0] > 'z' ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length) {
-        kt_message("an op's name has 1 to %d letters a-z, digits and _, a letter first", KILN_NAME_MAX - 1);
+        kt_message("an op's name has 1 to %d letters a-z, digits and _, a letter first",
+                   KILN_NAME_MAX - 1);
         return 0;
     }
     snprintf(word, sizeof word, " %s ", name);
@@ -61,7 +78,8 @@ static const struct template *find_template(const char *name)
 {
     for (size_t i = 0; i < TEMPLATES; i++)
         if (!strcmp(templates[i].name, name)) return &templates[i];
-    kt_message("there is no template '%s'; bias, residual, gated, quantized, plain are known", name);
+    kt_message("there is no template '%s'; bias, residual, gated, quantized, plain are known",
+               name);
     return NULL;
 }
 
@@ -75,16 +93,21 @@ static int printable(const char *path)
 
 static void write_instance(FILE *f, const char *path, const char *name, const struct template *t)
 {
-    fprintf(f,
-            "-- E = %s\n"
-            "-- Check this file with `build/bin/kiln-gen --check %s`, build it with `make instances`.\n"
-            "gemm \"%s\" {\n"
-            "%s"
-            "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, c = column-major\n"
-            "%s"
-            "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes than the schedule's own\n"
-            "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k for `kiln verify --all`\n"
-            "}\n", t->formula, printable(path) ? path : "FILE", name, t->types, t->body);
+    fprintf(
+        f,
+        "-- E = %s\n"
+        "-- Check this file with `build/bin/kiln-gen --check %s`, build it with `make instances`.\n"
+        "gemm \"%s\" {\n"
+        "%s"
+        "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, c = "
+        "column-major\n"
+        "%s"
+        "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes "
+        "than the schedule's own\n"
+        "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k for "
+        "`kiln verify --all`\n"
+        "}\n",
+        t->formula, printable(path) ? path : "FILE", name, t->types, t->body);
 }
 
 int cmd_new(const kt_options *o)

@@ -7,15 +7,18 @@
 #include <string.h>
 
 /* A column: its head, JSON name, and where the number is. */
-static const struct column { const char *head, *json; size_t offset; } columns[] = {
-    { "VGPR", "vgprs", offsetof(kt_resources, vgprs) },
-    { "AGPR", "agprs", offsetof(kt_resources, agprs) },
-    { "SGPR", "sgprs", offsetof(kt_resources, sgprs) },
-    { "LDS", "lds_bytes", offsetof(kt_resources, lds) },
-    { "scratch", "scratch_bytes", offsetof(kt_resources, scratch) },
-    { "VGPR spills", "vgpr_spills", offsetof(kt_resources, vgpr_spills) },
-    { "SGPR spills", "sgpr_spills", offsetof(kt_resources, sgpr_spills) },
-    { "threads", "threads", offsetof(kt_resources, threads) },
+static const struct column {
+    const char *head, *json;
+    size_t offset;
+} columns[] = {
+    {"VGPR", "vgprs", offsetof(kt_resources, vgprs)},
+    {"AGPR", "agprs", offsetof(kt_resources, agprs)},
+    {"SGPR", "sgprs", offsetof(kt_resources, sgprs)},
+    {"LDS", "lds_bytes", offsetof(kt_resources, lds)},
+    {"scratch", "scratch_bytes", offsetof(kt_resources, scratch)},
+    {"VGPR spills", "vgpr_spills", offsetof(kt_resources, vgpr_spills)},
+    {"SGPR spills", "sgpr_spills", offsetof(kt_resources, sgpr_spills)},
+    {"threads", "threads", offsetof(kt_resources, threads)},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -40,14 +43,16 @@ static int value_named(const kiln_kernel_info *k, const char *name)
     return 0;
 }
 
-static void add_row(report *p, const kiln_kernel_info *k, const char *name, const kt_resources *r, const kt_occupancy *o)
+static void add_row(report *p, const kiln_kernel_info *k, const char *name, const kt_resources *r,
+                    const kt_occupancy *o)
 {
     if (p->o->json) {
-        json_t *row = json_pack("{s:s s:s s:s s:I}", "instance", name, "op", k->op, "target", k->target, "code_bytes",
-                                (json_int_t)k->code_size);
+        json_t *row = json_pack("{s:s s:s s:s s:I}", "instance", name, "op", k->op, "target",
+                                k->target, "code_bytes", (json_int_t)k->code_size);
         for (size_t i = 0; i < COLUMNS; i++)
             json_object_set_new(row, columns[i].json,
-                                number(r, i) < 0 ? json_null() : json_integer((json_int_t)number(r, i)));
+                                number(r, i) < 0 ? json_null()
+                                                 : json_integer((json_int_t)number(r, i)));
         json_object_set_new(row, "waves", o ? json_integer(o->waves) : json_null());
         json_object_set_new(row, "most_waves", o ? json_integer(o->most) : json_null());
         json_object_set_new(row, "limit", o ? json_string(o->limit) : json_null());
@@ -56,10 +61,14 @@ static void add_row(report *p, const kiln_kernel_info *k, const char *name, cons
     }
     kt_cell(p->table, "%s", name);
     for (size_t i = 0; i < COLUMNS; i++)
-        if (number(r, i) < 0) kt_cell(p->table, "-");
-        else kt_cell(p->table, "%lld", number(r, i));
-    if (o) kt_cell(p->table, p->o->csv ? "%d" : "%d of %d", o->waves, o->most);
-    else kt_cell(p->table, "-");
+        if (number(r, i) < 0)
+            kt_cell(p->table, "-");
+        else
+            kt_cell(p->table, "%lld", number(r, i));
+    if (o)
+        kt_cell(p->table, p->o->csv ? "%d" : "%d of %d", o->waves, o->most);
+    else
+        kt_cell(p->table, "-");
     kt_cell(p->table, "%s", o ? o->limit : "-");
     kt_cell(p->table, "%zu", k->code_size);
 }
@@ -86,7 +95,7 @@ static void report_kernel(report *p, const kiln_kernel_info *k)
 
 static kt_table *open_table(void)
 {
-    const char *heads[COLUMNS + 4] = { "instance" };
+    const char *heads[COLUMNS + 4] = {"instance"};
     for (size_t i = 0; i < COLUMNS; i++) heads[1 + i] = columns[i].head;
     heads[COLUMNS + 1] = "waves", heads[COLUMNS + 2] = "limit", heads[COLUMNS + 3] = "code";
     return kt_table_open(heads, COLUMNS + 4);
@@ -94,7 +103,7 @@ static kt_table *open_table(void)
 
 int cmd_report(const kt_options *o)
 {
-    report p = { .o = o };
+    report p = {.o = o};
     kiln_ctx *ctx;
     kt_instance *found;
     const int code = kt_open(o, "host", &ctx);
@@ -107,7 +116,8 @@ int cmd_report(const kt_options *o)
     if (o->json) {
         json_dumpf(p.rows, stdout, JSON_INDENT(1));
         puts("");
-    } else if (p.shown) kt_table_print(p.table, stdout, o->csv);
+    } else if (p.shown)
+        kt_table_print(p.table, stdout, o->csv);
     if (!p.shown && !p.damaged) kt_message("no instance with a code object is like this");
     json_decref(p.rows);
     kt_table_close(p.table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// kiln tune: times every legal instance of problems on the device, by the protocol of bench, and writes the tuning file
-// that KILN_TUNING names: validator lines, then `problem,instance,µs,error`.  Instances that compute wrongly are left out.
+// kiln tune: times every legal instance of problems on the device, by the protocol of bench, and
+// writes the tuning file that KILN_TUNING names: validator lines, then `problem,instance,µs,error`.
+// Instances that compute wrongly are left out.
 #include "command.h"
 #include "harness.h"
 #include <errno.h>
@@ -36,19 +37,21 @@ static void put_quoted(FILE *f, const char *text)
 
 static int write_validators(tuner *t)
 {
-    kiln_device_info d = { .struct_size = sizeof d };
+    kiln_device_info d = {.struct_size = sizeof d};
     const kiln_status status = kiln_device_describe(t->ctx, &d);
     if (status) return kt_failed(status, "tune");
-    fprintf(t->out, "Validator,KILN_VERSION,%s\nValidator,TARGET,%s\nValidator,DEVICE,", kiln_version(), d.target);
+    fprintf(t->out, "Validator,KILN_VERSION,%s\nValidator,TARGET,%s\nValidator,DEVICE,",
+            kiln_version(), d.target);
     put_quoted(t->out, d.name);
-    fprintf(t->out, "\nValidator,UNITS,%d\nValidator,REGISTRY,%016" PRIx64 "\n", d.units, kiln_registry_id(t->ctx));
+    fprintf(t->out, "\nValidator,UNITS,%d\nValidator,REGISTRY,%016" PRIx64 "\n", d.units,
+            kiln_registry_id(t->ctx));
     return 0;
 }
 
 /* Those of the legal instances that compute rightly; their number. */
 static size_t qualify(tuner *t, const kiln_problem *p, contestant *c, size_t count)
 {
-    const kh_options options = { .seed = t->seed };
+    const kh_options options = {.seed = t->seed};
     kh_case *verified;
     kh_result result;
     size_t kept = 0;
@@ -58,7 +61,8 @@ static size_t qualify(tuner *t, const kiln_problem *p, contestant *c, size_t cou
         if (!kh_case_run(verified, c[i].kernel, &result) && result.ok) {
             c[kept].kernel = c[i].kernel;
             c[kept++].error = result.max_error;
-        } else if (!kt_describe(c[i].kernel, &info)) kt_message("%s is left out: %s", info.name, result.text);
+        } else if (!kt_describe(c[i].kernel, &info))
+            kt_message("%s is left out: %s", info.name, result.text);
     }
     kh_case_close(verified);
     return kept;
@@ -70,7 +74,8 @@ static kiln_status time_some(kh_sets *sets, contestant *c, size_t n, const kh_pr
     kh_runner runners[ROUND];
     size_t opened = 0;
     kiln_status status = KILN_OK;
-    for (; opened < n && !status; opened++) status = kh_runner_open(sets, c[opened].kernel, &runners[opened]);
+    for (; opened < n && !status; opened++)
+        status = kh_runner_open(sets, c[opened].kernel, &runners[opened]);
     if (!status) status = kh_time(runners, n, protocol);
     for (size_t i = 0; i < opened; i++) {
         if (!status) c[i].seconds = runners[i].seconds;
@@ -88,8 +93,8 @@ static int by_seconds(const void *x, const void *y)
 /* A brief look at all, then the best ones side by side for as long as asked. */
 static kiln_status contest(tuner *t, const kiln_problem *p, contestant *c, size_t n)
 {
-    const kh_protocol brief = { .seconds = 0.05, .idle = t->o->idle < 0 ? -1 : 0.005 };
-    const kh_protocol full = { .seconds = t->o->seconds, .idle = t->o->idle };
+    const kh_protocol brief = {.seconds = 0.05, .idle = t->o->idle < 0 ? -1 : 0.005};
+    const kh_protocol full = {.seconds = t->o->seconds, .idle = t->o->idle};
     kh_sets *sets;
     kiln_status status = kh_sets_open(t->ctx, p, t->seed, &sets);
     if (status) return status;
@@ -110,7 +115,7 @@ static int tune_problem(tuner *t, const char *text)
     kiln_problem p;
     kiln_kernel_info info;
     const kiln_kernel *kernel[MAX_INSTANCES];
-    contestant c[MAX_INSTANCES] = { { 0 } };
+    contestant c[MAX_INSTANCES] = {{0}};
     size_t count = MAX_INSTANCES;
     char problem[512];
     const int code = kt_problem(text, &p);
@@ -137,14 +142,15 @@ static int finish(tuner *t, char *beside)
     int failed = ferror(t->out);
     failed |= (t->out == stdout ? fflush(t->out) : fclose(t->out)) != 0;
     if (!failed && t->o->output && t->written) failed = rename(beside, t->o->output) != 0;
-    if (failed) kt_message("%s: %s", t->o->output ? t->o->output : "standard output", strerror(errno));
+    if (failed)
+        kt_message("%s: %s", t->o->output ? t->o->output : "standard output", strerror(errno));
     if (t->o->output && (failed || !t->written)) unlink(beside);
     return failed ? EXIT_USAGE : 0;
 }
 
 int cmd_tune(const kt_options *o)
 {
-    tuner t = { .o = o, .seed = o->has_seed ? o->seed : kh_seed(), .out = stdout };
+    tuner t = {.o = o, .seed = o->has_seed ? o->seed : kh_seed(), .out = stdout};
     char beside[4096];
     int worst = kt_open(o, NULL, &t.ctx);
     if (worst) return worst;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // kiln verify: runs instances on problems of many shapes and compares with the reference.
-// With --all, instances that compute the same thing are grouped, so that inputs and expected values are made once per
-// shape; each instance adds the shapes around its own tile, since that is where tiled kernels go wrong.
+// With --all, instances that compute the same thing are grouped, so that inputs and expected values
+// are made once per shape; each instance adds the shapes around its own tile, since that is where
+// tiled kernels go wrong.
 #include "command.h"
 #include "harness.h"
 #include <stdlib.h>
@@ -25,22 +26,22 @@ typedef struct trial {
 } trial;
 
 static const trial common_trials[] = {
-    { 1, 1, 1, 1, QUICK, KH_RANDOM },
-    { 61, 67, 71, 1, QUICK, KH_RANDOM },
-    { 5, 7, 0, 1, QUICK, KH_RANDOM },
-    { 64, 64, 64, 1, QUICK | ALIGNED, KH_RANDOM },
-    { 40, 48, 56, 1, QUICK | ALIGNED16, KH_SPECIALS },
-    { 19, 23, 37, 3, QUICK | PADDED | STRIDED, KH_RANDOM },
-    { 21, 35, 18, 3, QUICK | BROADCAST, KH_RANDOM },
-    { 33, 31, 3, 1, PADDED, KH_RANDOM },
-    { 1, 129, 65, 1, PLAIN, KH_RANDOM },
-    { 127, 1, 33, 1, PADDED, KH_RANDOM },
-    { 0, 5, 5, 1, PLAIN, KH_RANDOM },
-    { 5, 0, 5, 1, PLAIN, KH_RANDOM },
-    { 96, 80, 72, 1, ALIGNED16, KH_INTEGERS },
-    { 72, 104, 136, 2, ALIGNED16 | PADDED, KH_RANDOM },
-    { 37, 41, 43, 1, PADDED, KH_SPECIALS },
-    { 257, 263, 521, 1, PLAIN, KH_RANDOM },
+    {1, 1, 1, 1, QUICK, KH_RANDOM},
+    {61, 67, 71, 1, QUICK, KH_RANDOM},
+    {5, 7, 0, 1, QUICK, KH_RANDOM},
+    {64, 64, 64, 1, QUICK | ALIGNED, KH_RANDOM},
+    {40, 48, 56, 1, QUICK | ALIGNED16, KH_SPECIALS},
+    {19, 23, 37, 3, QUICK | PADDED | STRIDED, KH_RANDOM},
+    {21, 35, 18, 3, QUICK | BROADCAST, KH_RANDOM},
+    {33, 31, 3, 1, PADDED, KH_RANDOM},
+    {1, 129, 65, 1, PLAIN, KH_RANDOM},
+    {127, 1, 33, 1, PADDED, KH_RANDOM},
+    {0, 5, 5, 1, PLAIN, KH_RANDOM},
+    {5, 0, 5, 1, PLAIN, KH_RANDOM},
+    {96, 80, 72, 1, ALIGNED16, KH_INTEGERS},
+    {72, 104, 136, 2, ALIGNED16 | PADDED, KH_RANDOM},
+    {37, 41, 43, 1, PADDED, KH_SPECIALS},
+    {257, 263, 521, 1, PLAIN, KH_RANDOM},
 };
 
 enum { MAX_TRIALS = 96 };
@@ -74,12 +75,12 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
     if (m <= 1 || n <= 1 || m > 4096 || n > 4096) return 0;
     const int64_t depth = d > 1 && d <= 4096 ? d : 32;
     const trial all[] = {
-        { m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM },
-        { 2 * m, 2 * n, 4 * depth, 1, QUICK | ALIGNED, KH_RANDOM },
-        { m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM },
-        { m, n, depth / 2, 1, ALIGNED, KH_RANDOM },
-        { 2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM },
-        { m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS },
+        {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
+        {2 * m, 2 * n, 4 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
+        {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
+        {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
+        {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
+        {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -93,7 +94,8 @@ static size_t group_trials(const kt_options *o, const kiln_op_info *op, trial *t
     for (size_t i = 0; i < sizeof common_trials / sizeof *common_trials; i++)
         if (!o->quick || common_trials[i].variant & QUICK) t[count++] = common_trials[i];
     for (size_t i = 0; i < op->nshapes && count < MAX_TRIALS && !o->quick; i++)
-        t[count++] = (trial){ op->shapes[i][0], op->shapes[i][1], op->shapes[i][2], 1, ALIGNED, KH_RANDOM };
+        t[count++] =
+            (trial){op->shapes[i][0], op->shapes[i][1], op->shapes[i][2], 1, ALIGNED, KH_RANDOM};
     return count;
 }
 
@@ -104,15 +106,22 @@ static void pad(kiln_tensor *t, const kh_operand *o, int variant, int64_t by, in
     const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
     if (variant & PADDED && (o->role != KH_D || (o->rows > 1 && o->cols > 1))) t->ld = ld;
     if (batches && variant & STRIDED) t->batch_stride = (t->ld ? t->ld : o->ld) * outer + 7 * even;
-    if (batches && variant & BROADCAST && o->role != KH_E && by % 2) t->batch_stride = KILN_BROADCAST;
+    if (batches && variant & BROADCAST && o->role != KH_E && by % 2)
+        t->batch_stride = KILN_BROADCAST;
     t->align = variant & ALIGNED ? 256 : variant & ALIGNED16 ? 16 : 0;
 }
 
 /* The problem of a trial for what an instance computes. */
-static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const trial *t, kiln_problem *p)
+static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const trial *t,
+                              kiln_problem *p)
 {
     kh_shape shape;
-    *p = (kiln_problem){ .struct_size = sizeof *p, .m = t->m, .n = t->n, .k = t->k, .batch = t->batch, .acc = k->acc };
+    *p = (kiln_problem){.struct_size = sizeof *p,
+                        .m = t->m,
+                        .n = t->n,
+                        .k = t->k,
+                        .batch = t->batch,
+                        .acc = k->acc};
     snprintf(p->op, sizeof p->op, "%s", k->op);
     p->a.dtype = k->a, p->b.dtype = k->b, p->e.dtype = k->e;
     p->a.layout = k->layout_a, p->b.layout = k->layout_b, p->e.layout = k->layout_e;
@@ -120,8 +129,12 @@ static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const tr
     if (status) return status;
     for (int i = 0; i < shape.count; i++) {
         const kh_operand *o = &shape.operand[i];
-        kiln_tensor *to = o->role == KH_A ? &p->a : o->role == KH_B ? &p->b : o->role == KH_E ? &p->e : &p->d[o->index];
-        if (o->role != KH_B || o->index == 0) pad(to, o, t->variant, 3 + 2 * i + (o->role == KH_B), t->batch > 1);
+        kiln_tensor *to = o->role == KH_A   ? &p->a
+                          : o->role == KH_B ? &p->b
+                          : o->role == KH_E ? &p->e
+                                            : &p->d[o->index];
+        if (o->role != KH_B || o->index == 0)
+            pad(to, o, t->variant, 3 + 2 * i + (o->role == KH_B), t->batch > 1);
     }
     return KILN_OK;
 }
@@ -130,7 +143,9 @@ static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const tr
 static void blame(unit *u, const kiln_problem *p, const char *text)
 {
     char problem[320];
-    if (!u->failed) snprintf(u->text, sizeof u->text, "%s: %s", kt_problem_text(p, problem, sizeof problem), text);
+    if (!u->failed)
+        snprintf(u->text, sizeof u->text, "%s: %s", kt_problem_text(p, problem, sizeof problem),
+                 text);
     u->failed++;
 }
 
@@ -140,23 +155,29 @@ static void run_case(unit *u, const kiln_problem *p, kh_case *c)
     if (kiln_workspace_size(u->kernel, p) == SIZE_MAX) return; /* not legal for this instance */
     u->ran++;
     const kiln_status status = kh_case_run(c, u->kernel, &result);
-    if (status) blame(u, p, kiln_error());
-    else if (!result.ok) blame(u, p, result.text);
-    else if (!u->failed) snprintf(u->text, sizeof u->text, "%s", result.text);
+    if (status)
+        blame(u, p, kiln_error());
+    else if (!result.ok)
+        blame(u, p, result.text);
+    else if (!u->failed)
+        snprintf(u->text, sizeof u->text, "%s", result.text);
 }
 
 static void run_trial(run *r, unit *units, size_t n, const trial *t, int edges)
 {
     kiln_problem p;
     kh_case *c = NULL;
-    const kh_options options = { .seed = r->seed, .values = t->values,
-                                 .tile_m = edges ? value_of(&units->info, "m") : 0,
-                                 .tile_n = edges ? value_of(&units->info, "n") : 0 };
+    const kh_options options = {.seed = r->seed,
+                                .values = t->values,
+                                .tile_m = edges ? value_of(&units->info, "m") : 0,
+                                .tile_n = edges ? value_of(&units->info, "n") : 0};
     kiln_status status = problem_of(r->ctx, &units->info, t, &p);
     if (!status) status = kh_case_open(r->ctx, &p, &options, &c);
     for (size_t i = 0; i < n; i++) {
-        if (status) blame(&units[i], &p, kiln_error());
-        else run_case(&units[i], &p, c);
+        if (status)
+            blame(&units[i], &p, kiln_error());
+        else
+            run_case(&units[i], &p, c);
     }
     kh_case_close(c);
 }
@@ -167,11 +188,11 @@ static void report_unit(run *r, const unit *u)
     r->passed += (size_t)ok;
     r->failed += (size_t)!ok;
     if (ok)
-        printf("%sok%s    %s  %zu problem%s\n", kt_color_on(stdout, KT_GREEN), kt_color_off(stdout), u->info.name, u->ran,
-               u->ran == 1 ? "" : "s");
+        printf("%sok%s    %s  %zu problem%s\n", kt_color_on(stdout, KT_GREEN), kt_color_off(stdout),
+               u->info.name, u->ran, u->ran == 1 ? "" : "s");
     else
-        printf("%sFAIL%s  %s  %s\n", kt_color_on(stdout, KT_RED), kt_color_off(stdout), u->info.name,
-               u->failed ? u->text : "legal for none of the shapes tried");
+        printf("%sFAIL%s  %s  %s\n", kt_color_on(stdout, KT_RED), kt_color_off(stdout),
+               u->info.name, u->failed ? u->text : "legal for none of the shapes tried");
     fflush(stdout);
 }
 
@@ -179,7 +200,7 @@ static void report_unit(run *r, const unit *u)
 static int run_group(run *r, unit *units, size_t n)
 {
     trial trials[MAX_TRIALS];
-    kiln_op_info op = { .struct_size = sizeof op };
+    kiln_op_info op = {.struct_size = sizeof op};
     const kiln_status status = kiln_op_describe(r->ctx, units->info.op, &op);
     if (status) return kt_failed(status, units->info.op);
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%s\r", units->info.name);
@@ -198,9 +219,13 @@ static int by_function(const void *x, const void *y)
 {
     const kiln_kernel_info *a = &((const unit *)x)->info, *b = &((const unit *)y)->info;
     int d = strcmp(a->op, b->op);
-    const int pairs[][2] = { { (int)a->a, (int)b->a }, { (int)a->b, (int)b->b }, { (int)a->e, (int)b->e },
-                             { (int)a->acc, (int)b->acc }, { (int)a->layout_a, (int)b->layout_a },
-                             { (int)a->layout_b, (int)b->layout_b }, { (int)a->layout_e, (int)b->layout_e } };
+    const int pairs[][2] = {{(int)a->a, (int)b->a},
+                            {(int)a->b, (int)b->b},
+                            {(int)a->e, (int)b->e},
+                            {(int)a->acc, (int)b->acc},
+                            {(int)a->layout_a, (int)b->layout_a},
+                            {(int)a->layout_b, (int)b->layout_b},
+                            {(int)a->layout_e, (int)b->layout_e}};
     for (size_t i = 0; !d && i < sizeof pairs / sizeof *pairs; i++) d = pairs[i][0] - pairs[i][1];
     return d;
 }
@@ -220,7 +245,8 @@ static int verify_all(run *r)
     unit *units = calloc(selected + 1, sizeof *units);
     if (!units) return free(found), kt_failed(KILN_NO_MEMORY, "verify");
     for (size_t i = 0; i < selected; i++)
-        if (found[i].info.runnable) units[n++] = (unit){ .kernel = found[i].kernel, .info = found[i].info };
+        if (found[i].info.runnable)
+            units[n++] = (unit){.kernel = found[i].kernel, .info = found[i].info};
     free(found);
     qsort(units, n, sizeof *units, by_function_and_name);
     for (size_t i = 0, next; i < n && !code; i = next) {
@@ -244,18 +270,18 @@ static int verify_problem(run *r, const char *text)
     kiln_status status = kiln_find_all(r->ctx, &p, kernel, &count);
     if (status && status != KILN_TRUNCATED) return kt_failed(status, text);
     if (count > sizeof kernel / sizeof *kernel) count = sizeof kernel / sizeof *kernel;
-    const kh_options options = { .seed = r->seed };
+    const kh_options options = {.seed = r->seed};
     status = kh_case_open(r->ctx, &p, &options, &c);
     if (status) return kt_failed(status, text);
     if (*kh_case_sampling(c)) kt_message("%s: compared on %s", p.op, kh_case_sampling(c));
     for (size_t i = 0; i < count; i++) {
-        unit u = { .kernel = kernel[i] };
+        unit u = {.kernel = kernel[i]};
         if (kt_describe(kernel[i], &u.info) || !kt_selected(r->o, &u.info)) continue;
         run_case(&u, &p, c);
         const int ok = u.ran && !u.failed;
         r->passed += (size_t)ok, r->failed += (size_t)!ok, shown++;
-        printf("%s%s%s  %s  %s\n", kt_color_on(stdout, ok ? KT_GREEN : KT_RED), ok ? "ok  " : "FAIL", kt_color_off(stdout),
-               u.info.name, u.text);
+        printf("%s%s%s  %s  %s\n", kt_color_on(stdout, ok ? KT_GREEN : KT_RED),
+               ok ? "ok  " : "FAIL", kt_color_off(stdout), u.info.name, u.text);
         fflush(stdout);
     }
     kh_case_close(c);
@@ -265,8 +291,8 @@ static int verify_problem(run *r, const char *text)
 
 int cmd_verify(const kt_options *o)
 {
-    run r = { .o = o, .seed = o->has_seed ? o->seed : kh_seed() };
-    kiln_device_info device = { .struct_size = sizeof device };
+    run r = {.o = o, .seed = o->has_seed ? o->seed : kh_seed()};
+    kiln_device_info device = {.struct_size = sizeof device};
     if (!o->all == !o->arguments) {
         kt_message("verify: give either problems or --all");
         return EXIT_USAGE;
@@ -274,7 +300,8 @@ int cmd_verify(const kt_options *o)
     int code = kt_open(o, NULL, &r.ctx), worst = 0;
     if (code) return code;
     if (!kiln_device_describe(r.ctx, &device))
-        kt_message("verify on %s (%s), seed %llu", device.name, device.target, (unsigned long long)r.seed);
+        kt_message("verify on %s (%s), seed %llu", device.name, device.target,
+                   (unsigned long long)r.seed);
     if (o->all) worst = verify_all(&r);
     for (int i = 0; i < o->arguments; i++) {
         code = verify_problem(&r, o->argument[i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kiln command: one table of commands from which usage, --help and shell completion come, one set of options.
+// The kiln command: one table of commands from which usage, --help and shell completion come, one
+// set of options.
 #ifndef KILN_COMMAND_H
 #define KILN_COMMAND_H
 #include <argp.h>
@@ -9,8 +10,9 @@
 enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
 
 typedef struct kt_options {
-    const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder, *output;
-    int json, csv, all, quick, threads, force;
+    const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder,
+        *output;
+    int json, csv, all, quick, threads;
     int has_seed;
     uint64_t seed;
     double seconds, idle;
@@ -40,26 +42,30 @@ int cmd_new(const kt_options *);
 /* ---- shared by commands (common.c) ---- */
 /* `kiln: ...` on stderr. */
 void kt_message(const char *, ...) __attribute__((format(printf, 1, 2)));
-/* The same with what the library says about its last failure; returns the exit code that fits the status. */
+/* The same with what the library says about its last failure; returns the exit code that fits the
+ * status. */
 int kt_failed(kiln_status, const char *what);
-/* Opens --device, else `fallback` where given (list and report need no GPU), else the best; an exit code, 0 = open. */
+/* Opens --device, else `fallback` where given (list and report need no GPU), else the best; an exit
+ * code, 0 = open. */
 int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
 /* Parses and resolves; an exit code. */
 int kt_problem(const char *text, kiln_problem *);
 const char *kt_problem_text(const kiln_problem *, char *text, size_t size);
 kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
-/* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is malloc'ed. */
+/* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is
+ * malloc'ed. */
 typedef struct kt_instance {
     const kiln_kernel *kernel;
     kiln_kernel_info info;
 } kt_instance;
 size_t kt_select(const kt_options *, kiln_ctx *, kt_instance **found);
 int kt_selected(const kt_options *, const kiln_kernel_info *);
-const char *kt_types(const kiln_kernel_info *, char text[64]);   /* "bf16,bf16,bf16" */
-const char *kt_layouts(const kiln_kernel_info *, char text[4]);  /* "rcr" */
+const char *kt_types(const kiln_kernel_info *, char text[64]);  /* "bf16,bf16,bf16" */
+const char *kt_layouts(const kiln_kernel_info *, char text[4]); /* "rcr" */
 
 typedef enum kt_color { KT_PLAIN, KT_RED, KT_GREEN, KT_DIM } kt_color;
-const char *kt_color_on(FILE *, kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
+const char *kt_color_on(FILE *,
+                        kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
 const char *kt_color_off(FILE *);
 
 /* A table whose columns are as wide as their widest cell; numbers are aligned right. */

@@ -23,18 +23,29 @@ int kt_failed(kiln_status status, const char *what)
     const char *why = kiln_error();
     kt_message("%s: %s", what, why && *why ? why : kiln_status_name(status));
     switch (status) {
-    case KILN_NO_DEVICE: return EXIT_NO_DEVICE;
-    case KILN_IO: return EXIT_USAGE;
-    case KILN_OK: case KILN_INVALID: case KILN_NOT_FOUND: case KILN_NOT_SUPPORTED: case KILN_NO_MEMORY:
-    case KILN_BAD_MODULE: case KILN_WORKSPACE: case KILN_DRIVER: case KILN_TRUNCATED: break;
+    case KILN_NO_DEVICE:
+        return EXIT_NO_DEVICE;
+    case KILN_IO:
+        return EXIT_USAGE;
+    case KILN_OK:
+    case KILN_INVALID:
+    case KILN_NOT_FOUND:
+    case KILN_NOT_SUPPORTED:
+    case KILN_NO_MEMORY:
+    case KILN_BAD_MODULE:
+    case KILN_WORKSPACE:
+    case KILN_DRIVER:
+    case KILN_TRUNCATED:
+        break;
     }
     return EXIT_FAILED;
 }
 
 int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
 {
-    const kiln_config config = { .struct_size = sizeof config, .device = o->device ? o->device : fallback,
-                                 .threads = o->threads };
+    const kiln_config config = {.struct_size = sizeof config,
+                                .device = o->device ? o->device : fallback,
+                                .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
     if (status) return kt_failed(status, config.device ? config.device : "no device can be opened");
     const char *why;
@@ -64,11 +75,14 @@ kiln_status kt_describe(const kiln_kernel *k, kiln_kernel_info *info)
     return kiln_kernel_describe(k, info);
 }
 
-static int is(const char *wanted, const char *name) { return !wanted || !strcmp(wanted, name); }
+static int is(const char *wanted, const char *name)
+{
+    return !wanted || !strcmp(wanted, name);
+}
 
 int kt_selected(const kt_options *o, const kiln_kernel_info *k)
 {
-    const kiln_dtype types[] = { k->a, k->b, k->e };
+    const kiln_dtype types[] = {k->a, k->b, k->e};
     int typed = !o->dtype;
     for (int i = 0; i < 3 && !typed; i++) typed = !strcmp(o->dtype, kiln_dtype_name(types[i]));
     return typed && is(o->op, k->op) && is(o->target, k->target) && is(o->schedule, k->schedule) &&
@@ -94,7 +108,7 @@ size_t kt_select(const kt_options *o, kiln_ctx *ctx, kt_instance **found)
             if (!more) break;
             *found = more;
         }
-        (*found)[n++] = (kt_instance){ kernel, info };
+        (*found)[n++] = (kt_instance){kernel, info};
     }
     if (n) qsort(*found, n, sizeof **found, by_name);
     return n;
@@ -102,19 +116,20 @@ size_t kt_select(const kt_options *o, kiln_ctx *ctx, kt_instance **found)
 
 const char *kt_types(const kiln_kernel_info *k, char text[64])
 {
-    snprintf(text, 64, "%s,%s,%s", kiln_dtype_name(k->a), kiln_dtype_name(k->b), kiln_dtype_name(k->e));
+    snprintf(text, 64, "%s,%s,%s", kiln_dtype_name(k->a), kiln_dtype_name(k->b),
+             kiln_dtype_name(k->e));
     return text;
 }
 
 const char *kt_layouts(const kiln_kernel_info *k, char text[4])
 {
-    static const char letter[] = {
-        [KILN_LAYOUT_NONE] = '-',
+    static const char letter[] = {[KILN_LAYOUT_NONE] = '-',
 #define X(id, c, doc) [id] = c,
-        KILN_LAYOUTS(X)
+                                  KILN_LAYOUTS(X)
 #undef X
     };
-    text[0] = letter[k->layout_a], text[1] = letter[k->layout_b], text[2] = letter[k->layout_e], text[3] = 0;
+    text[0] = letter[k->layout_a], text[1] = letter[k->layout_b], text[2] = letter[k->layout_e],
+    text[3] = 0;
     return text;
 }
 
@@ -126,12 +141,15 @@ static int colored(FILE *f)
 
 const char *kt_color_on(FILE *f, kt_color c)
 {
-    static const char *const code[] = { [KT_PLAIN] = "", [KT_RED] = "\033[31m", [KT_GREEN] = "\033[32m",
-                                        [KT_DIM] = "\033[2m" };
+    static const char *const code[] = {
+        [KT_PLAIN] = "", [KT_RED] = "\033[31m", [KT_GREEN] = "\033[32m", [KT_DIM] = "\033[2m"};
     return colored(f) ? code[c] : "";
 }
 
-const char *kt_color_off(FILE *f) { return colored(f) ? "\033[0m" : ""; }
+const char *kt_color_off(FILE *f)
+{
+    return colored(f) ? "\033[0m" : "";
+}
 
 /* ---- tables ---- */
 struct kt_table {
@@ -173,7 +191,10 @@ void kt_cell(kt_table *t, const char *format, ...)
     keep(t, text);
 }
 
-static const char *cell(const kt_table *t, size_t i) { return t->cell[i] ? t->cell[i] : ""; }
+static const char *cell(const kt_table *t, size_t i)
+{
+    return t->cell[i] ? t->cell[i] : "";
+}
 
 static void print_csv(const char *s, FILE *f)
 {

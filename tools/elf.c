@@ -3,15 +3,18 @@
 #include "resources.h"
 #include <string.h>
 
-static int inside(const kt_elf *e, uint64_t offset, uint64_t size) { return offset <= e->size && size <= e->size - offset; }
+static int inside(const kt_elf *e, uint64_t offset, uint64_t size)
+{
+    return offset <= e->size && size <= e->size - offset;
+}
 
 int kt_elf_open(const void *data, size_t size, kt_elf *e)
 {
-    *e = (kt_elf){ .data = data, .size = size };
+    *e = (kt_elf){.data = data, .size = size};
     if (!data || size < sizeof e->header) return 0;
     memcpy(&e->header, data, sizeof e->header);
-    return !memcmp(e->header.e_ident, ELFMAG, SELFMAG) && e->header.e_ident[EI_CLASS] == ELFCLASS64 &&
-           e->header.e_ident[EI_DATA] == ELFDATA2LSB;
+    return !memcmp(e->header.e_ident, ELFMAG, SELFMAG) &&
+           e->header.e_ident[EI_CLASS] == ELFCLASS64 && e->header.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
 static int header_of(const kt_elf *e, size_t i, Elf64_Shdr *h)
@@ -26,7 +29,8 @@ static int header_of(const kt_elf *e, size_t i, Elf64_Shdr *h)
 /* Text at an offset of a string section; "" where it is not ended inside. */
 static const char *text_at(const kt_elf *e, const Elf64_Shdr *strings, uint32_t offset)
 {
-    if (strings->sh_type == SHT_NOBITS || !inside(e, strings->sh_offset, strings->sh_size) || offset >= strings->sh_size)
+    if (strings->sh_type == SHT_NOBITS || !inside(e, strings->sh_offset, strings->sh_size) ||
+        offset >= strings->sh_size)
         return "";
     const char *text = (const char *)e->data + strings->sh_offset + offset;
     return memchr(text, 0, strings->sh_size - offset) ? text : "";
@@ -35,7 +39,7 @@ static const char *text_at(const kt_elf *e, const Elf64_Shdr *strings, uint32_t 
 int kt_elf_section(const kt_elf *e, size_t i, kt_section *s)
 {
     Elf64_Shdr names;
-    *s = (kt_section){ .name = "" };
+    *s = (kt_section){.name = ""};
     if (!header_of(e, i, &s->header)) return 0;
     if (s->header.sh_type != SHT_NOBITS) {
         if (!inside(e, s->header.sh_offset, s->header.sh_size)) return 0;
@@ -78,7 +82,9 @@ const uint8_t *kt_elf_symbol(const kt_elf *e, const char *name, size_t size, siz
             if (!kt_elf_section(e, symbol.st_shndx, &home) || !home.data) continue;
             const uint64_t base = e->header.e_type == ET_REL ? 0 : home.header.sh_addr;
             const uint64_t at = symbol.st_value - base;
-            if (symbol.st_value < base || at > home.header.sh_size || size > home.header.sh_size - at) continue;
+            if (symbol.st_value < base || at > home.header.sh_size ||
+                size > home.header.sh_size - at)
+                continue;
             if (index) *index = n;
             return home.data + at;
         }

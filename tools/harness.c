@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One problem with inputs, guards, poison and bounds; kernels are run on it and everything they touched is checked:
-//   values of E inside their bounds, every element written, the same bits in both runs, and nothing else changed:
-//   not the padding of E, nor the guard bands of any buffer, nor an input.
-// Each run poisons E and the workspace with another byte, so that an element left alone shows in any type.
+// One problem with inputs, guards, poison and bounds; kernels are run on it and everything they
+// touched is checked:
+//   values of E inside their bounds, every element written, the same bits in both runs, and nothing
+//   else changed: not the padding of E, nor the guard bands of any buffer, nor an input.
+// Each run poisons E and the workspace with another byte, so that an element left alone shows in
+// any type.
 #include "harness.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 
 enum { GUARD = 16384, RUNS = 2 };
-static const unsigned char poison[RUNS] = { 0xff, 0xa5 };
+static const unsigned char poison[RUNS] = {0xff, 0xa5};
 static const double default_budget = 0x1p25;
 
 /* A buffer on the device and its image on the host: guard, elements, guard. */
@@ -19,8 +21,13 @@ typedef struct buffer {
     size_t total, start, bytes; /* allocation; where the elements are in it */
 } buffer;
 
-typedef struct sample { int64_t *at; int64_t count, of; } sample;
-typedef struct samples { sample batches, rows, cols; } samples;
+typedef struct sample {
+    int64_t *at;
+    int64_t count, of;
+} sample;
+typedef struct samples {
+    sample batches, rows, cols;
+} samples;
 
 struct kh_case {
     kiln_ctx *ctx;
@@ -28,28 +35,33 @@ struct kh_case {
     kiln_args args;
     buffer operand[KH_MAX_OPERANDS];
     char *e_image[RUNS], *scratch;
-    unsigned char *inside;         /* of each element in E's span: belongs to E; NULL: all do */
+    unsigned char *inside; /* of each element in E's span: belongs to E; NULL: all do */
     samples compared;
-    double *lo, *hi;               /* of each element compared */
+    double *lo, *hi; /* of each element compared */
     kh_values values;
     char sampling[160];
 };
 
-static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* ---- buffers ---- */
 static void buffer_close(kiln_ctx *ctx, buffer *b)
 {
     if (b->device) kiln_free(ctx, b->device);
     free(b->image);
-    *b = (buffer){ 0 };
+    *b = (buffer){0};
 }
 
-/* Elements start at a multiple of align that is no multiple of twice that: a kernel that counts on more shows it. */
-static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsigned char fill, buffer *b)
+/* Elements start at a multiple of align that is no multiple of twice that: a kernel that counts on
+ * more shows it. */
+static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsigned char fill,
+                               buffer *b)
 {
     void *device;
-    *b = (buffer){ .bytes = bytes, .total = bytes + 2 * GUARD + 3 * align };
+    *b = (buffer){.bytes = bytes, .total = bytes + 2 * GUARD + 3 * align};
     const kiln_status status = kiln_malloc(ctx, b->total, &device);
     if (status) return status;
     b->device = device;
@@ -68,7 +80,8 @@ static size_t first_other(const char *image, size_t from, size_t to, unsigned ch
 }
 
 /* Guard bands of an image that was downloaded; text says what was written where. */
-static int guards_kept(const buffer *b, const char *image, unsigned char fill, const char *name, char *text, size_t size)
+static int guards_kept(const buffer *b, const char *image, unsigned char fill, const char *name,
+                       char *text, size_t size)
 {
     const size_t end = b->start + b->bytes, after = first_other(image, end, b->total, fill);
     const size_t before = first_other(image, 0, b->start, fill);
@@ -77,7 +90,8 @@ static int guards_kept(const buffer *b, const char *image, unsigned char fill, c
         return 0;
     }
     if (before < b->start) {
-        snprintf(text, size, "wrote before the start of %s (%zu bytes before it)", name, b->start - before);
+        snprintf(text, size, "wrote before the start of %s (%zu bytes before it)", name,
+                 b->start - before);
         return 0;
     }
     return 1;
@@ -95,11 +109,11 @@ static void add(sample *s, int64_t at)
     if (at >= 0 && at < s->of) s->at[s->count++] = at;
 }
 
-/* `want` positions or a few more: the first, the last, both sides of the first and last edges of common tiles, and one
- * at random in each of equal parts. */
+/* `want` positions or a few more: the first, the last, both sides of the first and last edges of
+ * common tiles, and one at random in each of equal parts. */
 static kiln_status sample_open(sample *s, int64_t of, int64_t want, int64_t tile, uint64_t *state)
 {
-    static const int64_t tiles[] = { 16, 32, 64, 128, 256 };
+    static const int64_t tiles[] = {16, 32, 64, 128, 256};
     enum { TILES = sizeof tiles / sizeof *tiles, EDGES = 4 * (TILES + 1) + 2 };
     if (want > of) want = of;
     s->at = malloc((size_t)(want + EDGES) * sizeof *s->at);
@@ -129,7 +143,10 @@ static kiln_status sample_open(sample *s, int64_t of, int64_t want, int64_t tile
     return KILN_OK;
 }
 
-static int64_t clamped(double x, int64_t lo, int64_t hi) { return x < (double)lo ? lo : x > (double)hi ? hi : (int64_t)x; }
+static int64_t clamped(double x, int64_t lo, int64_t hi)
+{
+    return x < (double)lo ? lo : x > (double)hi ? hi : (int64_t)x;
+}
 
 static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *state)
 {
@@ -149,14 +166,17 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
     if (!status) status = sample_open(&at->rows, p->m, rows, o->tile_m, state);
     if (!status) status = sample_open(&at->cols, p->n, cols, o->tile_n, state);
     if (!status && (at->rows.count < p->m || at->cols.count < p->n || at->batches.count < p->batch))
-        snprintf(c->sampling, sizeof c->sampling, "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
-                 (long long)at->rows.count, (long long)p->m, (long long)at->cols.count, (long long)p->n,
-                 (long long)at->batches.count, (long long)p->batch, (unsigned long long)o->seed);
+        snprintf(c->sampling, sizeof c->sampling,
+                 "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
+                 (long long)at->rows.count, (long long)p->m, (long long)at->cols.count,
+                 (long long)p->n, (long long)at->batches.count, (long long)p->batch,
+                 (unsigned long long)o->seed);
     return status;
 }
 
 /* ---- expected values: a packed problem of the sampled rows and columns ---- */
-static void gather(const samples *at, const kh_operand *from, const char *source, const kh_operand *to, char *base)
+static void gather(const samples *at, const kh_operand *from, const char *source,
+                   const kh_operand *to, char *base)
 {
     for (int64_t b = 0; b < to->batch; b++)
         for (int64_t i = 0; i < to->rows; i++)
@@ -164,11 +184,15 @@ static void gather(const samples *at, const kh_operand *from, const char *source
                 const int64_t row = from->role == KH_B ? i : at->rows.at[from->rows == 1 ? 0 : i];
                 const int64_t col = from->role == KH_A ? j : at->cols.at[from->cols == 1 ? 0 : j];
                 memcpy(base + (size_t)kh_place(to, b, i, j) * to->size,
-                       source + (size_t)kh_place(from, at->batches.at[b], row, col) * from->size, to->size);
+                       source + (size_t)kh_place(from, at->batches.at[b], row, col) * from->size,
+                       to->size);
             }
 }
 
-static void packed(kiln_tensor *t) { t->ld = t->batch_stride = t->align = 0; }
+static void packed(kiln_tensor *t)
+{
+    t->ld = t->batch_stride = t->align = 0;
+}
 
 /* Bounds of the elements at these places; the arrays have room for them. */
 static kiln_status expect(const kh_case *c, const samples *at, double *lo, double *hi)
@@ -176,7 +200,7 @@ static kiln_status expect(const kh_case *c, const samples *at, double *lo, doubl
     kh_shape small;
     kiln_problem p = c->shape.problem;
     kiln_args args = c->args;
-    char *base[KH_MAX_OPERANDS] = { 0 };
+    char *base[KH_MAX_OPERANDS] = {0};
     p.m = at->rows.count, p.n = at->cols.count, p.batch = at->batches.count;
     packed(&p.a), packed(&p.b), packed(&p.e);
     for (int i = 0; i < KILN_MAX_D; i++) packed(&p.d[i]);
@@ -185,11 +209,14 @@ static kiln_status expect(const kh_case *c, const samples *at, double *lo, doubl
     for (int i = 0; !status && i < small.count; i++) {
         const kh_operand *o = &small.operand[i];
         base[i] = malloc((size_t)o->span * o->size + 16);
-        if (!base[i]) status = KILN_NO_MEMORY;
-        else if (i == small.e) args.e = base[i];
+        if (!base[i])
+            status = KILN_NO_MEMORY;
+        else if (i == small.e)
+            args.e = base[i];
         else {
             if (o->span)
-                gather(at, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o, base[i]);
+                gather(at, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o,
+                       base[i]);
             *kh_slot(&args, o) = base[i];
         }
     }
@@ -208,7 +235,8 @@ static kiln_status expect_compared(kh_case *c)
     return c->lo && c->hi ? expect(c, at, c->lo, c->hi) : KILN_NO_MEMORY;
 }
 
-/* ---- scalars: of several settings the one under which a corner of E differs most, lest all of it saturates ---- */
+/* ---- scalars: of several settings the one under which a corner of E differs most, lest all of it
+ * saturates ---- */
 enum { CORNER = 8, SETTINGS = 16 };
 
 static int by_number(const void *x, const void *y)
@@ -247,7 +275,8 @@ static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
         if (status) return status;
         for (int e = 0; e < n; e++) lo[e] += (hi[e] - lo[e]) / 2;
         const int here = distinct(lo, n);
-        if (i == 0 || 4 * here > 5 * most) most = here, best = c->args; /* the first one unless another is clearly better */
+        if (i == 0 || 4 * here > 5 * most)
+            most = here, best = c->args; /* the first one unless another is clearly better */
     }
     c->args = best;
     return KILN_OK;
@@ -257,12 +286,14 @@ static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
 static kiln_status mark_inside(kh_case *c)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
-    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows, outer = e->layout == KILN_ROW ? e->rows : e->cols;
+    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
+                  outer = e->layout == KILN_ROW ? e->rows : e->cols;
     if (e->span == inner * outer * e->batch) return KILN_OK;
     c->inside = calloc((size_t)e->span, 1);
     if (!c->inside) return KILN_NO_MEMORY;
     for (int64_t b = 0; b < e->batch; b++)
-        for (int64_t i = 0; i < outer; i++) memset(c->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
+        for (int64_t i = 0; i < outer; i++)
+            memset(c->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
     return KILN_OK;
 }
 
@@ -272,7 +303,8 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
     for (int i = 0; i < c->shape.count; i++) {
         const kh_operand *o = &c->shape.operand[i];
         buffer *b = &c->operand[i];
-        kiln_status status = buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
+        kiln_status status =
+            buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
         if (i == c->shape.e) {
@@ -292,9 +324,10 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
     return c->scratch ? mark_inside(c) : KILN_NO_MEMORY;
 }
 
-kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_options *options, kh_case **out)
+kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_options *options,
+                         kh_case **out)
 {
-    const kh_options o = options ? *options : (kh_options){ 0 };
+    const kh_options o = options ? *options : (kh_options){0};
     uint64_t state = o.seed;
     kh_case *c = calloc(1, sizeof *c);
     *out = NULL;
@@ -307,8 +340,10 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     if (!status) status = choose_samples(c, &o, &state);
     if (!status) status = choose_scalars(c, o.values, &state);
     if (!status) status = expect_compared(c);
-    if (status) kh_case_close(c);
-    else *out = c;
+    if (status)
+        kh_case_close(c);
+    else
+        *out = c;
     return status;
 }
 
@@ -323,14 +358,17 @@ void kh_case_close(kh_case *c)
     free(c);
 }
 
-const char *kh_case_sampling(const kh_case *c) { return c->sampling; }
+const char *kh_case_sampling(const kh_case *c)
+{
+    return c->sampling;
+}
 
 /* ---- one launch ---- */
 static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
 {
     const buffer *e = &c->operand[c->shape.e];
     const size_t need = kiln_workspace_size(kernel, &c->shape.problem);
-    buffer work = { 0 };
+    buffer work = {0};
     kiln_args args = c->args;
     if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
     memset(c->e_image[run], poison[run], e->total);
@@ -345,8 +383,10 @@ static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_r
     if (!status) status = kiln_synchronize(c->ctx, NULL);
     if (!status) status = kiln_download(c->ctx, c->e_image[run], e->device, e->total);
     if (!status && need) status = kiln_download(c->ctx, work.image, work.device, work.total);
-    if (!status) r->ok = guards_kept(e, c->e_image[run], poison[run], "E", r->text, sizeof r->text) &&
-                         (!need || guards_kept(&work, work.image, poison[run], "the workspace", r->text, sizeof r->text));
+    if (!status)
+        r->ok = guards_kept(e, c->e_image[run], poison[run], "E", r->text, sizeof r->text) &&
+                (!need || guards_kept(&work, work.image, poison[run], "the workspace", r->text,
+                                      sizeof r->text));
     buffer_close(c->ctx, &work);
     return status;
 }
@@ -359,8 +399,10 @@ static int padding_kept(const kh_case *c, kh_result *r)
         const char *image = c->e_image[run] + c->operand[c->shape.e].start;
         for (int64_t i = 0; i < e->span; i++) {
             const size_t at = (size_t)i * e->size;
-            if (c->inside[i] || first_other(image, at, at + e->size, poison[run]) == at + e->size) continue;
-            snprintf(r->text, sizeof r->text, "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
+            if (c->inside[i] || first_other(image, at, at + e->size, poison[run]) == at + e->size)
+                continue;
+            snprintf(r->text, sizeof r->text,
+                     "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
                      (long long)i, (long long)e->ld, (long long)e->stride);
             return 0;
         }
@@ -374,7 +416,8 @@ static void differ_text(const kh_case *c, size_t at, const char *place, kh_resul
     int left = 1;
     for (int run = 0; run < RUNS; run++)
         left &= first_other(c->e_image[run], at, at + e->size, poison[run]) == at + e->size;
-    if (left) snprintf(r->text, sizeof r->text, "%s was not written", place);
+    if (left)
+        snprintf(r->text, sizeof r->text, "%s was not written", place);
     else
         snprintf(r->text, sizeof r->text, "%s differs from run to run: %.9g, then %.9g", place,
                  kh_decode(e->dtype, c->e_image[0] + at), kh_decode(e->dtype, c->e_image[1] + at));
@@ -382,29 +425,38 @@ static void differ_text(const kh_case *c, size_t at, const char *place, kh_resul
 
 static void place_text(char *text, size_t size, int64_t batch, int64_t i, int64_t j)
 {
-    snprintf(text, size, "E[batch %lld, m %lld, n %lld]", (long long)batch, (long long)i, (long long)j);
+    snprintf(text, size, "E[batch %lld, m %lld, n %lld]", (long long)batch, (long long)i,
+             (long long)j);
 }
 
 static int runs_agree(const kh_case *c, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
-    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows, outer = e->layout == KILN_ROW ? e->rows : e->cols;
+    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
+                  outer = e->layout == KILN_ROW ? e->rows : e->cols;
     for (int64_t b = 0; b < e->batch; b++)
         for (int64_t o = 0; o < outer; o++) {
-            const size_t row = c->operand[c->shape.e].start + (size_t)(b * e->stride + o * e->ld) * e->size;
-            if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size)) continue;
+            const size_t row =
+                c->operand[c->shape.e].start + (size_t)(b * e->stride + o * e->ld) * e->size;
+            if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size))
+                continue;
             int64_t x = 0;
-            while (!memcmp(c->e_image[0] + row + (size_t)x * e->size, c->e_image[1] + row + (size_t)x * e->size, e->size))
+            while (!memcmp(c->e_image[0] + row + (size_t)x * e->size,
+                           c->e_image[1] + row + (size_t)x * e->size, e->size))
                 x++;
             char place[96];
-            place_text(place, sizeof place, b, e->layout == KILN_ROW ? o : x, e->layout == KILN_ROW ? x : o);
+            place_text(place, sizeof place, b, e->layout == KILN_ROW ? o : x,
+                       e->layout == KILN_ROW ? x : o);
             differ_text(c, row + (size_t)x * e->size, place, r);
             return 0;
         }
     return 1;
 }
 
-static int not_determined(double lo, double hi) { return lo == -INFINITY && hi == INFINITY; }
+static int not_determined(double lo, double hi)
+{
+    return lo == -INFINITY && hi == INFINITY;
+}
 
 /* Distance from the middle of the bounds, as a share of their half-width. */
 static double share_of(double got, double lo, double hi)
@@ -423,15 +475,17 @@ static void compare(const kh_case *c, kh_result *r)
     const char *image = c->e_image[0] + c->operand[c->shape.e].start;
     const samples *at = &c->compared;
     char place[96] = "";
-    double worst[3] = { 0, 0, 0 };
+    double worst[3] = {0, 0, 0};
     r->bound_share = -1;
     for (int64_t b = 0; b < at->batches.count; b++)
         for (int64_t i = 0; i < at->rows.count; i++)
             for (int64_t j = 0; j < at->cols.count; j++, r->checked++) {
                 const double lo = c->lo[r->checked], hi = c->hi[r->checked];
-                const int64_t offset = kh_place(e, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
+                const int64_t offset =
+                    kh_place(e, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
                 const double got = kh_decode(e->dtype, image + (size_t)offset * e->size);
-                const double share = share_of(got, lo, hi), error = fabs(got - (lo + (hi - lo) / 2));
+                const double share = share_of(got, lo, hi),
+                             error = fabs(got - (lo + (hi - lo) / 2));
                 const int largest = isfinite(error) && error > r->max_error;
                 if (largest) r->max_error = error;
                 r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
@@ -445,14 +499,17 @@ static void compare(const kh_case *c, kh_result *r)
     if (r->bound_share < 0) r->bound_share = 0;
     r->ok = !r->wrong && (c->values == KH_SPECIALS || !r->checked || r->free < r->checked);
     if (r->free == r->checked && !r->ok)
-        snprintf(r->text, sizeof r->text, "these inputs determine no element of E: nothing could be compared");
+        snprintf(r->text, sizeof r->text,
+                 "these inputs determine no element of E: nothing could be compared");
     else if (r->wrong)
-        snprintf(r->text, sizeof r->text, "%s = %.9g, expected %.9g .. %.9g (%zu of %zu elements compared are wrong)", place,
+        snprintf(r->text, sizeof r->text,
+                 "%s = %.9g, expected %.9g .. %.9g (%zu of %zu elements compared are wrong)", place,
                  worst[0], worst[1], worst[2], r->wrong, r->checked);
     else if (r->checked)
-        snprintf(r->text, sizeof r->text, "max error %.3g at %s = %.9g, expected %.9g .. %.9g", r->max_error,
-                 place, worst[0], worst[1], worst[2]);
-    else snprintf(r->text, sizeof r->text, "nothing to compute, nothing written");
+        snprintf(r->text, sizeof r->text, "max error %.3g at %s = %.9g, expected %.9g .. %.9g",
+                 r->max_error, place, worst[0], worst[1], worst[2]);
+    else
+        snprintf(r->text, sizeof r->text, "nothing to compute, nothing written");
 }
 
 static kiln_status inputs_kept(kh_case *c, kh_result *r)
@@ -464,7 +521,8 @@ static kiln_status inputs_kept(kh_case *c, kh_result *r)
         if (status) return status;
         if (!memcmp(c->scratch, b->image, b->total)) continue;
         r->ok = 0;
-        snprintf(r->text, sizeof r->text, "wrote into or around input %s", c->shape.operand[i].name);
+        snprintf(r->text, sizeof r->text, "wrote into or around input %s",
+                 c->shape.operand[i].name);
         break;
     }
     return KILN_OK;
@@ -477,7 +535,8 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
         const kiln_status status = run_once(c, kernel, run, r);
         if (status || !r->ok) return status;
     }
-    const kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run's E */
+    const kiln_status status =
+        inputs_kept(c, r); /* first: a changed input changes the second run's E */
     if (!status && r->ok) r->ok = padding_kept(c, r) && runs_agree(c, r);
     if (!status && r->ok) compare(c, r);
     return status;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Verification and timing of kernels, for the kiln command, the examples and tests.  Uses kiln.h only.
-//   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in E, in the workspace and
+// Verification and timing of kernels, for the kiln command, the examples and tests.  Uses kiln.h
+// only.
+//   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in E,
+//   in the workspace and
 //          between padded rows, and the bounds that each checked element of E must lie within
-//   sets:  several inputs of one problem in device memory, more than the last-level cache holds, for timing
+//   sets:  several inputs of one problem in device memory, more than the last-level cache holds,
+//   for timing
 #ifndef KILN_HARNESS_H
 #define KILN_HARNESS_H
 #include <kiln.h>
@@ -13,28 +16,29 @@ typedef enum kh_role { KH_A, KH_B, KH_E, KH_D } kh_role;
 
 typedef struct kh_operand {
     kh_role role;
-    int index;              /* which B or D */
-    const char *name;       /* "A", "B", "E", or the extra input's name; belongs to the registry */
+    int index;        /* which B or D */
+    const char *name; /* "A", "B", "E", or the extra input's name; belongs to the registry */
     kiln_dtype dtype;
     kiln_layout layout;
-    int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
+    int64_t rows, cols; /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
-    int64_t span;           /* elements from the first to the last, 0 where there are none */
-    size_t size, align;     /* bytes of an element; of which the base is a multiple */
+    int64_t span;              /* elements from the first to the last, 0 where there are none */
+    size_t size, align;        /* bytes of an element; of which the base is a multiple */
 } kh_operand;
 
 typedef struct kh_shape {
-    kiln_problem problem;   /* resolved */
+    kiln_problem problem; /* resolved */
     kiln_op_info op;
     kh_operand operand[KH_MAX_OPERANDS];
-    int count, e;           /* operands; E's position among them */
+    int count, e; /* operands; E's position among them */
 } kh_shape;
 
 kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
-int64_t kh_place(const kh_operand *, int64_t batch, int64_t i, int64_t j); /* element's offset; i or j is ignored
-                                                                              where the input is a vector */
-double kh_flops(const kh_shape *); /* of the products: 2 m n k batch each */
-double kh_bytes(const kh_shape *); /* every operand once */
+int64_t kh_place(const kh_operand *, int64_t batch, int64_t i,
+                 int64_t j);                           /* element's offset; i or j is ignored
+                                                          where the input is a vector */
+double kh_flops(const kh_shape *);                     /* of the products: 2 m n k batch each */
+double kh_bytes(const kh_shape *);                     /* every operand once */
 const void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args; not for E */
 
 /* ---- numbers ---- */
@@ -59,23 +63,27 @@ typedef struct kh_options {
     uint64_t seed;
     kh_values values;
     int64_t tile_m, tile_n; /* further tile edges that a sample must include; 0: none */
-    double budget;          /* multiply-adds the reference may spend before rows and columns are sampled; 0: default */
+    double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
+                      default */
 } kh_options;
 
 typedef struct kh_result {
     int ok;
-    size_t checked, wrong;  /* elements compared, outside their bounds */
-    size_t free;            /* elements that may be anything: infinities cancel, say */
-    double max_error;       /* largest |got - expected| */
-    double bound_share;     /* the worst element's distance from the middle of its bounds, 1 = at the bound */
-    char text[480];         /* one line: the worst element, or what is wrong */
+    size_t checked, wrong; /* elements compared, outside their bounds */
+    size_t free;           /* elements that may be anything: infinities cancel, say */
+    double max_error;      /* largest |got - expected| */
+    double bound_share;    /* the worst element's distance from the middle of its bounds, 1 = at the
+                              bound */
+    char text[480];        /* one line: the worst element, or what is wrong */
 } kh_result;
 
 typedef struct kh_case kh_case;
 kiln_status kh_case_open(kiln_ctx *, const kiln_problem *, const kh_options *, kh_case **);
-/* Launches twice with different poison and checks; a status other than KILN_OK: it could not be run at all. */
+/* Launches twice with different poison and checks; a status other than KILN_OK: it could not be run
+ * at all. */
 kiln_status kh_case_run(kh_case *, const kiln_kernel *, kh_result *);
-const char *kh_case_sampling(const kh_case *); /* "" or "128 of 512 rows, 128 of 11008 columns, seed 42" */
+const char *
+kh_case_sampling(const kh_case *); /* "" or "128 of 512 rows, 128 of 11008 columns, seed 42" */
 void kh_case_close(kh_case *);
 
 /* ---- timing (harness_time.c) ---- */
@@ -91,10 +99,10 @@ kiln_ctx *kh_sets_ctx(const kh_sets *);
 typedef struct kh_runner {
     kiln_status (*launch)(struct kh_runner *, size_t set, void *stream);
     kh_sets *sets;
-    const kiln_kernel *kernel;   /* for kh_launch_kernel */
-    void *self, *workspace;      /* for others' use; freed by nobody here but kh_runner_close */
+    const kiln_kernel *kernel; /* for kh_launch_kernel */
+    void *self, *workspace;    /* for others' use; freed by nobody here but kh_runner_close */
     size_t workspace_size;
-    double seconds, spread;      /* results: median; (90th - 10th percentile) / median */
+    double seconds, spread; /* results: median; (90th - 10th percentile) / median */
     size_t replays;
     struct kh_recording *recording; /* private */
 } kh_runner;

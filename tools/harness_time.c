@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Timing that can be compared: random inputs, input sets several times the last-level cache walked over in turn,
-// implementations replayed one after the other, each replay (a graph on GPUs) after a pause in which the device cools
-// and threads go to sleep; medians of the replays.
+// Timing that can be compared: random inputs, input sets several times the last-level cache walked
+// over in turn, implementations replayed one after the other, each replay (a graph on GPUs) after a
+// pause in which the device cools and threads go to sleep; medians of the replays.
 #include "harness.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,10 @@ typedef struct kh_recording {
 } kh_recording;
 
 /* ---- sets ---- */
-static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* All operands of a set lie one after the other in one allocation, each on a page boundary. */
 static size_t layout(const kh_shape *s, size_t *start)
@@ -59,8 +62,10 @@ static kiln_status upload_sets(kh_sets *s, char *image, const size_t *start, siz
         *a = s->args[0];
         for (int o = 0; o < s->shape.count; o++) {
             char *at = (char *)s->device[i] + start[o];
-            if (o == s->shape.e) a->e = at;
-            else *kh_slot(a, &s->shape.operand[o]) = at;
+            if (o == s->shape.e)
+                a->e = at;
+            else
+                *kh_slot(a, &s->shape.operand[o]) = at;
         }
     }
     return KILN_OK;
@@ -69,7 +74,7 @@ static kiln_status upload_sets(kh_sets *s, char *image, const size_t *start, siz
 kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t seed, kh_sets **out)
 {
     size_t start[KH_MAX_OPERANDS];
-    kiln_device_info device = { .struct_size = sizeof device };
+    kiln_device_info device = {.struct_size = sizeof device};
     kh_sets *s = calloc(1, sizeof *s);
     char *image = NULL;
     *out = NULL;
@@ -93,8 +98,10 @@ kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t se
     status = upload_sets(s, image, start, total);
 out:
     free(image);
-    if (status) kh_sets_close(s);
-    else *out = s;
+    if (status)
+        kh_sets_close(s);
+    else
+        *out = s;
     return status;
 }
 
@@ -108,10 +115,22 @@ void kh_sets_close(kh_sets *s)
     free(s);
 }
 
-size_t kh_sets_count(const kh_sets *s) { return s->count; }
-const kh_shape *kh_sets_shape(const kh_sets *s) { return &s->shape; }
-const kiln_args *kh_sets_args(const kh_sets *s, size_t i) { return &s->args[i % s->count]; }
-kiln_ctx *kh_sets_ctx(const kh_sets *s) { return s->ctx; }
+size_t kh_sets_count(const kh_sets *s)
+{
+    return s->count;
+}
+const kh_shape *kh_sets_shape(const kh_sets *s)
+{
+    return &s->shape;
+}
+const kiln_args *kh_sets_args(const kh_sets *s, size_t i)
+{
+    return &s->args[i % s->count];
+}
+kiln_ctx *kh_sets_ctx(const kh_sets *s)
+{
+    return s->ctx;
+}
 
 /* ---- runners of Kiln's own kernels ---- */
 static kiln_status launch_kernel(kh_runner *r, size_t set, void *stream)
@@ -124,11 +143,12 @@ static kiln_status launch_kernel(kh_runner *r, size_t set, void *stream)
 
 kiln_status kh_runner_open(kh_sets *sets, const kiln_kernel *kernel, kh_runner *r)
 {
-    *r = (kh_runner){ .launch = launch_kernel, .sets = sets, .kernel = kernel };
+    *r = (kh_runner){.launch = launch_kernel, .sets = sets, .kernel = kernel};
     r->workspace_size = kiln_workspace_size(kernel, &sets->shape.problem);
     if (r->workspace_size == SIZE_MAX) return KILN_NOT_SUPPORTED;
     kiln_status status = kiln_prepare(sets->ctx, kernel);
-    if (!status && r->workspace_size) status = kiln_malloc(sets->ctx, r->workspace_size, &r->workspace);
+    if (!status && r->workspace_size)
+        status = kiln_malloc(sets->ctx, r->workspace_size, &r->workspace);
     return status;
 }
 
@@ -149,14 +169,15 @@ static double now(void)
 static void pause_for(double seconds)
 {
     if (seconds <= 0) return;
-    const struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+    const struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
 }
 
 static kiln_status launch_all(kh_runner *r, size_t launches, void *stream)
 {
     kiln_status status = KILN_OK;
-    for (size_t i = 0; i < launches && !status; i++) status = r->launch(r, i % r->sets->count, stream);
+    for (size_t i = 0; i < launches && !status; i++)
+        status = r->launch(r, i % r->sets->count, stream);
     return status;
 }
 
@@ -178,7 +199,8 @@ static kiln_status record(kh_runner *r, double length)
     const size_t sets = r->sets->count;
     double warm = 0;
     kiln_status status = r->sets->on_host ? KILN_OK : kiln_stream_create(ctx, &c->stream);
-    if (!status) status = launch_all(r, 1, c->stream); /* code is loaded, caches and pages are touched */
+    if (!status)
+        status = launch_all(r, 1, c->stream); /* code is loaded, caches and pages are touched */
     if (!status) status = kiln_synchronize(ctx, c->stream);
     size_t trial = 1;
     for (double spent = 0; !status && spent < length / 2 && trial <= MAX_LAUNCHES; trial *= 2) {
@@ -216,7 +238,8 @@ static void summarize(kh_runner *r)
     if (!n) return;
     qsort(c->seconds, n, sizeof *c->seconds, by_value);
     r->seconds = n % 2 ? c->seconds[n / 2] : (c->seconds[n / 2 - 1] + c->seconds[n / 2]) / 2;
-    r->spread = r->seconds > 0 ? (c->seconds[(n - 1) - n / 10] - c->seconds[n / 10]) / r->seconds : 0;
+    r->spread =
+        r->seconds > 0 ? (c->seconds[(n - 1) - n / 10] - c->seconds[n / 10]) / r->seconds : 0;
 }
 
 static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double idle)
@@ -231,7 +254,8 @@ static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double id
             pause_for(idle);
             const kiln_status status = replay(&r[i], &took);
             if (status) return status;
-            if (round) c->seconds[c->replays++] = took / (double)c->launches; /* the first warms up */
+            if (round)
+                c->seconds[c->replays++] = took / (double)c->launches; /* the first warms up */
         }
     }
     return KILN_OK;
@@ -239,14 +263,18 @@ static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double id
 
 kiln_status kh_time(kh_runner *r, size_t n, const kh_protocol *protocol)
 {
-    const kh_protocol p = protocol ? *protocol : (kh_protocol){ 0 };
+    const kh_protocol p = protocol ? *protocol : (kh_protocol){0};
     kiln_status status = KILN_OK;
     for (size_t i = 0; i < n && !status; i++) {
         kh_recording *c = r[i].recording = calloc(1, sizeof *c);
         if (c) c->seconds = calloc(MAX_REPLAYS, sizeof *c->seconds);
         status = c && c->seconds ? record(&r[i], p.replay > 0 ? p.replay : 0.006) : KILN_NO_MEMORY;
     }
-    if (!status) status = time_rounds(r, n, p.seconds > 0 ? p.seconds : 1, p.idle < 0 ? 0 : p.idle > 0 ? p.idle : 0.040);
+    if (!status)
+        status = time_rounds(r, n, p.seconds > 0 ? p.seconds : 1,
+                             p.idle < 0   ? 0
+                             : p.idle > 0 ? p.idle
+                                          : 0.040);
     for (size_t i = 0; i < n; i++) {
         kh_recording *c = r[i].recording;
         if (!c) continue;

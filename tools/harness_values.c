@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Operands of a problem as strided arrays, and the numbers that tests put into them.
-// Inputs are scaled so that sums over K stay near 1 for floats; where they can't (int8), scales among the extra inputs
-// make up for it, so that results spread over E's range instead of all saturating.
+// Inputs are scaled so that sums over K stay near 1 for floats; where they can't (int8), scales
+// among the extra inputs make up for it, so that results spread over E's range instead of all
+// saturating.
 #include "harness.h"
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@ typedef struct format {
     unsigned largest, nan, infinity; /* 0: has none */
 } format;
 
-#define BIAS(e) ((1 << ((e) > 0 ? (e) - 1 : 0)) - 1)
+#define BIAS(e) ((1 << ((e) > 0 ? (e)-1 : 0)) - 1)
 static const format formats[KILN_DTYPE_COUNT] = {
-#define X(name, id, bytes, fl, e, m, text) [id] = { bytes, fl, e, m, BIAS(e), 0, 0, 0 },
+#define X(name, id, bytes, fl, e, m, text) [id] = {bytes, fl, e, m, BIAS(e), 0, 0, 0},
     KILN_DTYPES(X)
 #undef X
 };
@@ -26,7 +27,9 @@ static format format_of(kiln_dtype t)
     format f = formats[t];
     const unsigned ones = f.exponent > 0 ? ((1u << f.exponent) - 1) << f.mantissa : 0;
     switch (t) {
-    case KILN_F16: case KILN_BF16: case KILN_F8E5M2:
+    case KILN_F16:
+    case KILN_BF16:
+    case KILN_F8E5M2:
         f.infinity = ones;
         f.largest = ones - 1;
         f.nan = ones | 1u << (f.mantissa - 1);
@@ -35,29 +38,39 @@ static format format_of(kiln_dtype t)
         f.largest = 0x7e;
         f.nan = 0x7f;
         break;
-    case KILN_F8E4M3FNUZ: case KILN_F8E5M2FNUZ:
+    case KILN_F8E4M3FNUZ:
+    case KILN_F8E5M2FNUZ:
         f.bias++;
         f.largest = 0x7f;
         f.nan = 0x80;
         break;
-    case KILN_F32: case KILN_I8: case KILN_I32: case KILN_DTYPE_NONE: case KILN_DTYPE_COUNT:
+    case KILN_F32:
+    case KILN_I8:
+    case KILN_I32:
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT:
         break;
     }
     return f;
 }
 
-static int is_fnuz(kiln_dtype t) { return t == KILN_F8E4M3FNUZ || t == KILN_F8E5M2FNUZ; }
+static int is_fnuz(kiln_dtype t)
+{
+    return t == KILN_F8E4M3FNUZ || t == KILN_F8E5M2FNUZ;
+}
 
 static double decode_small(kiln_dtype t, unsigned code)
 {
     const format f = format_of(t);
     const unsigned sign = code >> (f.exponent + f.mantissa);
     const unsigned magnitude = code & ((1u << (f.exponent + f.mantissa)) - 1);
-    const unsigned exponent = magnitude >> f.mantissa, fraction = magnitude & ((1u << f.mantissa) - 1);
+    const unsigned exponent = magnitude >> f.mantissa,
+                   fraction = magnitude & ((1u << f.mantissa) - 1);
     if (is_fnuz(t) ? code == f.nan : magnitude > (f.infinity ? f.infinity : f.largest)) return NAN;
     if (f.infinity && magnitude == f.infinity) return sign ? -INFINITY : INFINITY;
-    const double v = exponent ? ldexp((double)(fraction | 1u << f.mantissa), (int)exponent - f.bias - f.mantissa)
-                              : ldexp((double)fraction, 1 - f.bias - f.mantissa);
+    const double v =
+        exponent ? ldexp((double)(fraction | 1u << f.mantissa), (int)exponent - f.bias - f.mantissa)
+                 : ldexp((double)fraction, 1 - f.bias - f.mantissa);
     return sign ? -v : v;
 }
 
@@ -84,18 +97,34 @@ double kh_decode(kiln_dtype t, const void *element)
     int32_t i32;
     uint16_t u16;
     switch (t) {
-    case KILN_F32: memcpy(&f32, element, 4); return (double)f32;
-    case KILN_I32: memcpy(&i32, element, 4); return (double)i32;
-    case KILN_I8: return (double)*(const int8_t *)element;
-    case KILN_F16: case KILN_BF16: memcpy(&u16, element, 2); return decode_small(t, u16);
-    case KILN_F8E4M3: case KILN_F8E5M2: case KILN_F8E4M3FNUZ: case KILN_F8E5M2FNUZ:
+    case KILN_F32:
+        memcpy(&f32, element, 4);
+        return (double)f32;
+    case KILN_I32:
+        memcpy(&i32, element, 4);
+        return (double)i32;
+    case KILN_I8:
+        return (double)*(const int8_t *)element;
+    case KILN_F16:
+    case KILN_BF16:
+        memcpy(&u16, element, 2);
+        return decode_small(t, u16);
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+    case KILN_F8E4M3FNUZ:
+    case KILN_F8E5M2FNUZ:
         return decode_small(t, *(const uint8_t *)element);
-    case KILN_DTYPE_NONE: case KILN_DTYPE_COUNT: break;
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT:
+        break;
     }
     return NAN;
 }
 
-static double clip(double x, double lo, double hi) { return isnan(x) ? 0 : x < lo ? lo : x > hi ? hi : nearbyint(x); }
+static double clip(double x, double lo, double hi)
+{
+    return isnan(x) ? 0 : x < lo ? lo : x > hi ? hi : nearbyint(x);
+}
 
 void kh_encode(kiln_dtype t, double x, void *element)
 {
@@ -103,14 +132,30 @@ void kh_encode(kiln_dtype t, double x, void *element)
     int32_t i32;
     uint16_t u16;
     switch (t) {
-    case KILN_F32: memcpy(element, &f32, 4); break;
-    case KILN_I32: i32 = (int32_t)clip(x, INT32_MIN, INT32_MAX); memcpy(element, &i32, 4); break;
-    case KILN_I8: *(int8_t *)element = (int8_t)clip(x, -128, 127); break;
-    case KILN_F16: case KILN_BF16: u16 = (uint16_t)encode_small(t, x); memcpy(element, &u16, 2); break;
-    case KILN_F8E4M3: case KILN_F8E5M2: case KILN_F8E4M3FNUZ: case KILN_F8E5M2FNUZ:
+    case KILN_F32:
+        memcpy(element, &f32, 4);
+        break;
+    case KILN_I32:
+        i32 = (int32_t)clip(x, INT32_MIN, INT32_MAX);
+        memcpy(element, &i32, 4);
+        break;
+    case KILN_I8:
+        *(int8_t *)element = (int8_t)clip(x, -128, 127);
+        break;
+    case KILN_F16:
+    case KILN_BF16:
+        u16 = (uint16_t)encode_small(t, x);
+        memcpy(element, &u16, 2);
+        break;
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+    case KILN_F8E4M3FNUZ:
+    case KILN_F8E5M2FNUZ:
         *(uint8_t *)element = (uint8_t)encode_small(t, x);
         break;
-    case KILN_DTYPE_NONE: case KILN_DTYPE_COUNT: break;
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT:
+        break;
     }
 }
 
@@ -133,7 +178,10 @@ static double uniform(uint64_t *state, double lo, double hi)
     return lo + (hi - lo) * (double)(kh_random(state) >> 11) * 0x1p-53;
 }
 
-static double either_sign(uint64_t *state, double x) { return kh_random(state) & 1 ? -x : x; }
+static double either_sign(uint64_t *state, double x)
+{
+    return kh_random(state) & 1 ? -x : x;
+}
 
 uint64_t kh_seed(void)
 {
@@ -144,19 +192,31 @@ uint64_t kh_seed(void)
 }
 
 /* ---- operands ---- */
-static void set_operand(kh_shape *s, kh_role role, int index, const char *name, const kiln_tensor *t, int64_t rows,
-                        int64_t cols)
+static void set_operand(kh_shape *s, kh_role role, int index, const char *name,
+                        const kiln_tensor *t, int64_t rows, int64_t cols)
 {
     kh_operand *o = &s->operand[s->count++];
     const int vector = role == KH_D && s->op.d_kind[index] != KILN_D_FULL;
-    const kiln_layout layout = vector ? (s->op.d_kind[index] == KILN_D_PER_ROW ? KILN_COL : KILN_ROW) : t->layout;
-    const int64_t inner = layout == KILN_ROW ? cols : rows, outer = layout == KILN_ROW ? rows : cols;
-    *o = (kh_operand){ .role = role, .index = index, .name = name, .dtype = t->dtype, .layout = layout, .rows = rows,
-                       .cols = cols, .batch = s->problem.batch, .size = kiln_dtype_size(t->dtype) };
+    const kiln_layout layout =
+        vector ? (s->op.d_kind[index] == KILN_D_PER_ROW ? KILN_COL : KILN_ROW) : t->layout;
+    const int64_t inner = layout == KILN_ROW ? cols : rows,
+                  outer = layout == KILN_ROW ? rows : cols;
+    *o = (kh_operand){.role = role,
+                      .index = index,
+                      .name = name,
+                      .dtype = t->dtype,
+                      .layout = layout,
+                      .rows = rows,
+                      .cols = cols,
+                      .batch = s->problem.batch,
+                      .size = kiln_dtype_size(t->dtype)};
     o->ld = !vector && t->ld > 0 ? t->ld : inner;
-    o->stride = t->batch_stride == KILN_BROADCAST ? 0 : t->batch_stride > 0 ? t->batch_stride : o->ld * outer;
+    o->stride = t->batch_stride == KILN_BROADCAST ? 0
+                : t->batch_stride > 0             ? t->batch_stride
+                                                  : o->ld * outer;
     o->align = t->align ? t->align : o->size;
-    o->span = inner && outer && o->batch ? (o->batch - 1) * o->stride + (outer - 1) * o->ld + inner : 0;
+    o->span =
+        inner && outer && o->batch ? (o->batch - 1) * o->stride + (outer - 1) * o->ld + inner : 0;
 }
 
 kiln_status kh_shape_of(kiln_ctx *ctx, const kiln_problem *problem, kh_shape *s)
@@ -193,7 +253,8 @@ int64_t kh_place(const kh_operand *o, int64_t batch, int64_t i, int64_t j)
 double kh_flops(const kh_shape *s)
 {
     const kiln_problem *p = &s->problem;
-    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch * (double)s->op.products;
+    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch *
+           (double)s->op.products;
 }
 
 double kh_bytes(const kh_shape *s)
@@ -201,7 +262,8 @@ double kh_bytes(const kh_shape *s)
     double sum = 0;
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
-        sum += (double)o->rows * (double)o->cols * (double)(o->stride ? o->batch : 1) * (double)o->size;
+        sum += (double)o->rows * (double)o->cols * (double)(o->stride ? o->batch : 1) *
+               (double)o->size;
     }
     return sum;
 }
@@ -240,14 +302,16 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
     }
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));
     if (o->role == KH_D && size > 8 && o->rows * o->cols < s->problem.m * s->problem.n)
-        return exp(uniform(state, log(0.5 / size), 0)); /* may be a scale: from taming the sum to leaving it */
+        return exp(uniform(state, log(0.5 / size),
+                           0)); /* may be a scale: from taming the sum to leaving it */
     const double v = uniform(state, 0.125, 1) * scale;
     return o->role == KH_D && kh_random(state) % 4 ? v : either_sign(state, v);
 }
 
 static void fill_one(const kh_operand *o, char *base, int64_t batch, double x, uint64_t *state)
 {
-    const int64_t i = (int64_t)(kh_random(state) % (uint64_t)o->rows), j = (int64_t)(kh_random(state) % (uint64_t)o->cols);
+    const int64_t i = (int64_t)(kh_random(state) % (uint64_t)o->rows),
+                  j = (int64_t)(kh_random(state) % (uint64_t)o->cols);
     kh_encode(o->dtype, x, base + kh_place(o, batch, i, j) * (int64_t)o->size);
 }
 
@@ -266,7 +330,8 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
 
 enum { POOL = 4096 }; /* a power of two */
 
-/* Elements are drawn from a pool of encoded values: encoding each would take longer than the kernel. */
+/* Elements are drawn from a pool of encoded values: encoding each would take longer than the
+ * kernel. */
 static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n, uint64_t *state)
 {
     uint64_t bits = 0;
@@ -278,9 +343,15 @@ static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n
         }
         const unsigned char *from = pool + (bits & (POOL - 1)) * size;
         switch (size) {
-        case 1: to[i] = (char)*from; break;
-        case 2: memcpy(to + 2 * i, from, 2); break;
-        default: memcpy(to + 4 * i, from, 4); break;
+        case 1:
+            to[i] = (char)*from;
+            break;
+        case 2:
+            memcpy(to + 2 * i, from, 2);
+            break;
+        default:
+            memcpy(to + 4 * i, from, 4);
+            break;
         }
     }
 }
@@ -289,24 +360,30 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
 {
     unsigned char pool[POOL * 4];
     if (!o->span) return;
-    const int64_t inner = o->layout == KILN_ROW ? o->cols : o->rows, outer = o->layout == KILN_ROW ? o->rows : o->cols;
+    const int64_t inner = o->layout == KILN_ROW ? o->cols : o->rows,
+                  outer = o->layout == KILN_ROW ? o->rows : o->cols;
     const int64_t count = inner * outer * o->batch;
     for (int64_t i = 0; i < POOL && (i < 64 || i < 2 * count); i++)
         kh_encode(o->dtype, draw(s, o, values, state), pool + (size_t)i * o->size);
     for (int64_t i = 64; i < POOL; i++) /* a small operand needs no large pool */
-        if (i >= 2 * count) memcpy(pool + (size_t)i * o->size, pool + (size_t)(i % 64) * o->size, o->size);
+        if (i >= 2 * count)
+            memcpy(pool + (size_t)i * o->size, pool + (size_t)(i % 64) * o->size, o->size);
     for (int64_t b = 0; b < (o->stride ? o->batch : 1); b++)
         for (int64_t i = 0; i < outer; i++)
-            fill_row((char *)base + (b * o->stride + i * o->ld) * (int64_t)o->size, pool, o->size, inner, state);
+            fill_row((char *)base + (b * o->stride + i * o->ld) * (int64_t)o->size, pool, o->size,
+                     inner, state);
     if (values == KH_SPECIALS) fill_specials(o, state, base);
 }
 
-/* Which of a few magnitudes suits a scalar depends on where the epilogue has it: attempt, in base 4, says which to use. */
-void kh_fill_scalars(const kh_shape *s, kh_values values, int attempt, uint64_t *state, float *scalars)
+/* Which of a few magnitudes suits a scalar depends on where the epilogue has it: attempt, in base
+ * 4, says which to use. */
+void kh_fill_scalars(const kh_shape *s, kh_values values, int attempt, uint64_t *state,
+                     float *scalars)
 {
     const double sum = accumulator_size(s), size = sum > 8 ? sum : 1;
     const double range = formats[s->problem.e.dtype].is_float ? 2 : 96;
-    const double first[4] = { range / size, 1 / size, 1, range }, other[4] = { 1, range, 1 / size, range / size };
+    const double first[4] = {range / size, 1 / size, 1, range},
+                 other[4] = {1, range, 1 / size, range / size};
     for (size_t i = 0; i < s->op.nscalars; i++, attempt /= 4) {
         const double v = uniform(state, 0.5, 1) * (i ? other : first)[attempt % 4];
         scalars[i] = (float)(values == KH_INTEGERS ? (double)(1 + kh_random(state) % 2) : v);

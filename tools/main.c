@@ -6,92 +6,185 @@
 #include <string.h>
 
 enum {
-    KEY_JSON = 256, KEY_CSV, KEY_OP, KEY_TARGET, KEY_SCHEDULE, KEY_DTYPE, KEY_ALL, KEY_INSTANCE, KEY_QUICK, KEY_SEED,
-    KEY_PEER, KEY_SECONDS, KEY_IDLE, KEY_THREADS, KEY_TEMPLATE, KEY_FOLDER, KEY_FORCE, KEY_COMPLETION
+    KEY_JSON = 256,
+    KEY_CSV,
+    KEY_OP,
+    KEY_TARGET,
+    KEY_SCHEDULE,
+    KEY_DTYPE,
+    KEY_ALL,
+    KEY_INSTANCE,
+    KEY_QUICK,
+    KEY_SEED,
+    KEY_PEER,
+    KEY_SECONDS,
+    KEY_IDLE,
+    KEY_THREADS,
+    KEY_TEMPLATE,
+    KEY_FOLDER,
+
+    KEY_COMPLETION
 };
 
 /* ---- options ---- */
-#define OPT_DEVICE { "device", 'd', "D", 0, "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best", 0 }
-#define OPT_JSON { "json", KEY_JSON, NULL, 0, "print JSON", 0 }
-#define OPT_CSV { "csv", KEY_CSV, NULL, 0, "print CSV", 0 }
-#define OPT_OP { "op", KEY_OP, "X", 0, "only instances of op X", 0 }
-#define OPT_TARGET { "target", KEY_TARGET, "T", 0, "only instances of target T", 0 }
-#define OPT_SCHEDULE { "schedule", KEY_SCHEDULE, "S", 0, "only instances of schedule S", 0 }
-#define OPT_DTYPE { "dtype", KEY_DTYPE, "TYPE", 0, "only instances where A, B or E is of this type", 0 }
-#define OPT_INSTANCE { "instance", KEY_INSTANCE, "NAME", 0, "only this instance", 0 }
-#define OPT_SEED { "seed", KEY_SEED, "N", 0, "seed of the inputs; default: a fresh one, printed", 0 }
-#define OPT_THREADS { "threads", KEY_THREADS, "N", 0, "threads of the host device and of host peers", 0 }
-#define OPT_SECONDS { "seconds", KEY_SECONDS, "S", 0, "time to spend on each implementation; default 1", 0 }
-#define OPT_IDLE { "idle", KEY_IDLE, "S", 0, "pause before each replay; default 0.04, 0: none", 0 }
+#define OPT_DEVICE                                                                                 \
+    {                                                                                              \
+        "device", 'd', "D", 0,                                                                     \
+            "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best", 0      \
+    }
+#define OPT_JSON                                                                                   \
+    {                                                                                              \
+        "json", KEY_JSON, NULL, 0, "print JSON", 0                                                 \
+    }
+#define OPT_CSV                                                                                    \
+    {                                                                                              \
+        "csv", KEY_CSV, NULL, 0, "print CSV", 0                                                    \
+    }
+#define OPT_OP                                                                                     \
+    {                                                                                              \
+        "op", KEY_OP, "X", 0, "only instances of op X", 0                                          \
+    }
+#define OPT_TARGET                                                                                 \
+    {                                                                                              \
+        "target", KEY_TARGET, "T", 0, "only instances of target T", 0                              \
+    }
+#define OPT_SCHEDULE                                                                               \
+    {                                                                                              \
+        "schedule", KEY_SCHEDULE, "S", 0, "only instances of schedule S", 0                        \
+    }
+#define OPT_DTYPE                                                                                  \
+    {                                                                                              \
+        "dtype", KEY_DTYPE, "TYPE", 0, "only instances where A, B or E is of this type", 0         \
+    }
+#define OPT_INSTANCE                                                                               \
+    {                                                                                              \
+        "instance", KEY_INSTANCE, "NAME", 0, "only this instance", 0                               \
+    }
+#define OPT_SEED                                                                                   \
+    {                                                                                              \
+        "seed", KEY_SEED, "N", 0, "seed of the inputs; default: a fresh one, printed", 0           \
+    }
+#define OPT_THREADS                                                                                \
+    {                                                                                              \
+        "threads", KEY_THREADS, "N", 0, "threads of the host device and of host peers", 0          \
+    }
+#define OPT_SECONDS                                                                                \
+    {                                                                                              \
+        "seconds", KEY_SECONDS, "S", 0, "time to spend on each implementation; default 1", 0       \
+    }
+#define OPT_IDLE                                                                                   \
+    {                                                                                              \
+        "idle", KEY_IDLE, "S", 0, "pause before each replay; default 0.04, 0: none", 0             \
+    }
 
-static const struct argp_option list_options[] = {
-    OPT_OP, OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE, OPT_INSTANCE, OPT_JSON, { 0 } };
-static const struct argp_option explain_options[] = { OPT_DEVICE, OPT_THREADS, { 0 } };
+static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
+                                                  OPT_INSTANCE, OPT_JSON,   {0}};
+static const struct argp_option explain_options[] = {OPT_DEVICE, OPT_THREADS, {0}};
 static const struct argp_option verify_options[] = {
-    { "all", KEY_ALL, NULL, 0, "every instance that runs on the device, adversarial shapes", 0 },
-    { "quick", KEY_QUICK, NULL, 0, "fewer and smaller shapes", 0 },
-    OPT_OP, OPT_SCHEDULE, OPT_DTYPE, OPT_INSTANCE, OPT_SEED, OPT_DEVICE, OPT_THREADS, { 0 } };
+    {"all", KEY_ALL, NULL, 0, "every instance that runs on the device, adversarial shapes", 0},
+    {"quick", KEY_QUICK, NULL, 0, "fewer and smaller shapes", 0},
+    OPT_OP,
+    OPT_SCHEDULE,
+    OPT_DTYPE,
+    OPT_INSTANCE,
+    OPT_SEED,
+    OPT_DEVICE,
+    OPT_THREADS,
+    {0}};
 static const struct argp_option bench_options[] = {
-    { "peer", KEY_PEER, "P", 0, "also time openblas, memory, cublaslt or hipblaslt, or all that fit the device", 0 },
-    OPT_INSTANCE, OPT_SECONDS, OPT_IDLE, OPT_CSV, OPT_JSON, OPT_SEED, OPT_DEVICE, OPT_THREADS, { 0 } };
+    {"peer", KEY_PEER, "P", 0,
+     "also time openblas, memory, cublaslt or hipblaslt, or all that fit the device", 0},
+    OPT_INSTANCE,
+    OPT_SECONDS,
+    OPT_IDLE,
+    OPT_CSV,
+    OPT_JSON,
+    OPT_SEED,
+    OPT_DEVICE,
+    OPT_THREADS,
+    {0}};
 static const struct argp_option tune_options[] = {
-    { "output", 'o', "FILE", 0, "tuning file to write; default: standard output", 0 },
-    OPT_SECONDS, OPT_IDLE, OPT_SEED, OPT_DEVICE, OPT_THREADS, { 0 } };
+    {"output", 'o', "FILE", 0, "tuning file to write; default: standard output", 0},
+    OPT_SECONDS,
+    OPT_IDLE,
+    OPT_SEED,
+    OPT_DEVICE,
+    OPT_THREADS,
+    {0}};
 static const struct argp_option report_options[] = {
-    OPT_OP, OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE, OPT_INSTANCE, OPT_JSON, OPT_CSV, { 0 } };
+    OPT_OP, OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE, OPT_INSTANCE, OPT_JSON, OPT_CSV, {0}};
 static const struct argp_option new_options[] = {
-    { "template", KEY_TEMPLATE, "T", 0, "bias, residual, gated, quantized or plain; default bias", 0 },
-    { "folder", KEY_FOLDER, "DIR", 0, "where to put it; default instances", 0 }, { 0 } };
+    {"template", KEY_TEMPLATE, "T", 0, "bias, residual, gated, quantized or plain; default bias",
+     0},
+    {"folder", KEY_FOLDER, "DIR", 0, "where to put it; default instances", 0},
+    {0}};
 
 /* ---- commands ---- */
 const kt_command kt_commands[] = {
-    { "list", "", "the instances in all modules",
-      "Examples:\n"
-      "  kiln list --op bias_relu\n"
-      "  kiln list --target gfx942 --dtype i8 --json\n", list_options, 0, 0, cmd_list },
-    { "explain", "PROBLEM", "every candidate for a problem, and why it won or lost",
-      "Examples:\n"
-      "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-      "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n", explain_options, 1, 1, cmd_explain },
-    { "verify", "PROBLEM... | --all", "run instances and compare with the double-precision reference",
-      "Examples:\n"
-      "  kiln verify --all --device host\n"
-      "  kiln verify 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-      "  kiln verify --all --op swiglu --quick --seed 7\n\v"
-      "Inputs are random, E, workspace and padding are poisoned, every buffer lies between guard bands, and each "
-      "instance runs twice.  Large problems are compared on a sample of rows and columns that includes the edges.  "
-      "The last line is `N passed, N failed`.", verify_options, 0, 1000, cmd_verify },
-    { "bench", "[PROBLEM...]", "time the chosen instance, beside vendor libraries",
-      "Examples:\n"
-      "  kiln bench --peer all 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-      "  kiln bench --device host --threads 1 --peer openblas --csv 'gemm f32,f32,f32 rcr m=1024 n=1024 k=1024'\n\v"
-      "Random inputs in several sets that together exceed the last-level cache; implementations are replayed in turn, "
-      "each replay of about 6 ms after a pause; medians.  `ratio` is Kiln's rate as a share of that row's; `spread` is "
-      "the distance between the 10th and the 90th percentile.  Without a problem the main ones are timed.",
-      bench_options, 0, 1000, cmd_bench },
-    { "tune", "PROBLEM...", "time every legal instance and write a tuning file",
-      "Examples:\n"
-      "  kiln tune -o tuning.csv 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-      "  KILN_TUNING=tuning.csv ./my_program\n", tune_options, 1, 1000, cmd_tune },
-    { "report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
-      "Examples:\n"
-      "  kiln report --target gfx942\n"
-      "  kiln report --target gfx942 --op bias_relu --json\n\v"
-      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM of NVIDIA, and "
-      "`limit` says what keeps it from being more.", report_options, 0, 0, cmd_report },
-    { "new", "NAME", "start an instance file for a new op",
-      "Examples:\n"
-      "  kiln new my_op\n"
-      "  kiln new my_gate --template gated --folder ~/ops\n", new_options, 1, 1, cmd_new },
+    {"list", "", "the instances in all modules",
+     "Examples:\n"
+     "  kiln list --op bias_relu\n"
+     "  kiln list --target gfx942 --dtype i8 --json\n",
+     list_options, 0, 0, cmd_list},
+    {"explain", "PROBLEM", "every candidate for a problem, and why it won or lost",
+     "Examples:\n"
+     "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
+     "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n",
+     explain_options, 1, 1, cmd_explain},
+    {"verify", "PROBLEM... | --all",
+     "run instances and compare with the double-precision reference",
+     "Examples:\n"
+     "  kiln verify --all --device host\n"
+     "  kiln verify 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
+     "  kiln verify --all --op swiglu --quick --seed 7\n\v"
+     "Inputs are random, E, workspace and padding are poisoned, every buffer lies between guard "
+     "bands, and each "
+     "instance runs twice.  Large problems are compared on a sample of rows and columns that "
+     "includes the edges.  "
+     "The last line is `N passed, N failed`.",
+     verify_options, 0, 1000, cmd_verify},
+    {"bench", "[PROBLEM...]", "time the chosen instance, beside vendor libraries",
+     "Examples:\n"
+     "  kiln bench --peer all 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
+     "  kiln bench --device host --threads 1 --peer openblas --csv 'gemm f32,f32,f32 rcr m=1024 "
+     "n=1024 k=1024'\n\v"
+     "Random inputs in several sets that together exceed the last-level cache; implementations are "
+     "replayed in turn, "
+     "each replay of about 6 ms after a pause; medians.  `ratio` is Kiln's rate as a share of that "
+     "row's; `spread` is "
+     "the distance between the 10th and the 90th percentile.  Without a problem the main ones are "
+     "timed.",
+     bench_options, 0, 1000, cmd_bench},
+    {"tune", "PROBLEM...", "time every legal instance and write a tuning file",
+     "Examples:\n"
+     "  kiln tune -o tuning.csv 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
+     "  KILN_TUNING=tuning.csv ./my_program\n",
+     tune_options, 1, 1000, cmd_tune},
+    {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
+     "Examples:\n"
+     "  kiln report --target gfx942\n"
+     "  kiln report --target gfx942 --op bias_relu --json\n\v"
+     "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
+     "of NVIDIA, and "
+     "`limit` says what keeps it from being more.",
+     report_options, 0, 0, cmd_report},
+    {"new", "NAME", "start an instance file for a new op",
+     "Examples:\n"
+     "  kiln new my_op\n"
+     "  kiln new my_gate --template gated --folder ~/ops\n",
+     new_options, 1, 1, cmd_new},
 };
 const size_t kt_command_count = sizeof kt_commands / sizeof *kt_commands;
 
-static const char exit_codes[] =
-    "Exit codes: 0 done, all passed; 1 something failed or was not found; 2 wrong usage, or a file could not be read or "
-    "written; 77 the device is not there.";
+static const char exit_codes[] = "Exit codes: 0 done, all passed; 1 something failed or was not "
+                                 "found; 2 wrong usage, or a file could not be read or "
+                                 "written; 77 the device is not there.";
 
 /* ---- parsing ---- */
-typedef struct parse { const kt_command *command; kt_options options; } parse;
+typedef struct parse {
+    const kt_command *command;
+    kt_options options;
+} parse;
 
 static int number(const char *text, double lo, double hi, double *out)
 {
@@ -114,60 +207,98 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
 {
     double v;
     const double hi = key == KEY_THREADS ? 4096 : 3600, lo = key == KEY_THREADS ? 1 : 0;
-    if (!number(arg, lo, hi, &v)) argp_error(state, "'%s' is not a number from %g to %g", arg, lo, hi);
-    if (key == KEY_THREADS) o->threads = (int)v;
-    else if (key == KEY_SECONDS) o->seconds = v;
-    else o->idle = v > 0 ? v : -1;
+    if (!number(arg, lo, hi, &v))
+        argp_error(state, "'%s' is not a number from %g to %g", arg, lo, hi);
+    if (key == KEY_THREADS)
+        o->threads = (int)v;
+    else if (key == KEY_SECONDS)
+        o->seconds = v;
+    else
+        o->idle = v > 0 ? v : -1;
     return 0;
+}
+
+/* Options that only set a text or a flag, and where. */
+static const struct simple {
+    int key, is_flag;
+    size_t offset;
+} simple[] = {
+    {'d', 0, offsetof(kt_options, device)},
+    {'o', 0, offsetof(kt_options, output)},
+    {KEY_JSON, 1, offsetof(kt_options, json)},
+    {KEY_CSV, 1, offsetof(kt_options, csv)},
+    {KEY_OP, 0, offsetof(kt_options, op)},
+    {KEY_TARGET, 0, offsetof(kt_options, target)},
+    {KEY_SCHEDULE, 0, offsetof(kt_options, schedule)},
+    {KEY_DTYPE, 0, offsetof(kt_options, dtype)},
+    {KEY_ALL, 1, offsetof(kt_options, all)},
+    {KEY_INSTANCE, 0, offsetof(kt_options, instance)},
+    {KEY_QUICK, 1, offsetof(kt_options, quick)},
+    {KEY_PEER, 0, offsetof(kt_options, peer)},
+    {KEY_TEMPLATE, 0, offsetof(kt_options, template)},
+    {KEY_FOLDER, 0, offsetof(kt_options, folder)},
+};
+
+static int parse_simple(int key, const char *arg, kt_options *o)
+{
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+        char *to = (char *)o + simple[i].offset;
+        if (simple[i].key != key) continue;
+        if (simple[i].is_flag)
+            memcpy(to, &(int){1}, sizeof(int));
+        else
+            memcpy(to, &arg, sizeof arg);
+        return 1;
+    }
+    return 0;
+}
+
+static void check_arguments(const parse *p, struct argp_state *state)
+{
+    const kt_options *o = &p->options;
+    if (o->arguments < p->command->min_arguments)
+        argp_error(state, "%s is missing", p->command->usage);
+    if (o->arguments > p->command->max_arguments)
+        argp_error(state, "'%s' is one argument too many", o->argument[p->command->max_arguments]);
+    if (o->json && o->csv) argp_error(state, "--json and --csv exclude each other");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     parse *p = state->input;
     kt_options *o = &p->options;
+    if (parse_simple(key, arg, o)) return 0;
     switch (key) {
-    case 'd': o->device = arg; break;
-    case 'o': o->output = arg; break;
-    case KEY_JSON: o->json = 1; break;
-    case KEY_CSV: o->csv = 1; break;
-    case KEY_OP: o->op = arg; break;
-    case KEY_TARGET: o->target = arg; break;
-    case KEY_SCHEDULE: o->schedule = arg; break;
-    case KEY_DTYPE: o->dtype = arg; break;
-    case KEY_ALL: o->all = 1; break;
-    case KEY_INSTANCE: o->instance = arg; break;
-    case KEY_QUICK: o->quick = 1; break;
-    case KEY_SEED: o->seed = seed_of(arg, state), o->has_seed = 1; break;
-    case KEY_PEER: o->peer = arg; break;
-    case KEY_TEMPLATE: o->template = arg; break;
-    case KEY_FOLDER: o->folder = arg; break;
-    case KEY_SECONDS: case KEY_IDLE: case KEY_THREADS: return parse_number(key, arg, state, o);
-    case ARGP_KEY_ARG: return ARGP_ERR_UNKNOWN; /* gathered by ARGP_KEY_ARGS */
+    case KEY_SEED:
+        o->seed = seed_of(arg, state);
+        o->has_seed = 1;
+        return 0;
+    case KEY_SECONDS:
+    case KEY_IDLE:
+    case KEY_THREADS:
+        return parse_number(key, arg, state, o);
     case ARGP_KEY_ARGS:
         o->argument = state->argv + state->next;
         o->arguments = state->argc - state->next;
-        break;
+        return 0;
     case ARGP_KEY_END:
-        if (o->arguments < p->command->min_arguments) argp_error(state, "%s is missing", p->command->usage);
-        if (o->arguments > p->command->max_arguments)
-            argp_error(state, "'%s' is one argument too many", o->argument[p->command->max_arguments]);
-        if (o->json && o->csv) argp_error(state, "--json and --csv exclude each other");
-        break;
-    default: return ARGP_ERR_UNKNOWN;
+        check_arguments(p, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN; /* a single argument, too: ARGP_KEY_ARGS follows with all */
     }
-    return 0;
 }
 
 static int run_command(const kt_command *c, int argc, char **argv)
 {
     char name[64], doc[4096];
-    parse p = { .command = c };
+    parse p = {.command = c};
     const char *rest = strchr(c->help, '\v');
     snprintf(name, sizeof name, "kiln %s", c->name);
-    snprintf(doc, sizeof doc, "\n%c%s: %s.\n\n%.*s\v%s%s%s", c->name[0] - 'a' + 'A', c->name + 1, c->summary,
-             rest ? (int)(rest - c->help) : (int)strlen(c->help), c->help, rest ? rest + 1 : "", rest ? "\n\n" : "",
-             exit_codes);
-    const struct argp argp = { c->options, parse_option, c->usage, doc, NULL, NULL, NULL };
+    snprintf(doc, sizeof doc, "\n%c%s: %s.\n\n%.*s\v%s%s%s", c->name[0] - 'a' + 'A', c->name + 1,
+             c->summary, rest ? (int)(rest - c->help) : (int)strlen(c->help), c->help,
+             rest ? rest + 1 : "", rest ? "\n\n" : "", exit_codes);
+    const struct argp argp = {c->options, parse_option, c->usage, doc, NULL, NULL, NULL};
     argv[0] = name;
     const error_t wrong = argp_parse(&argp, argc, argv, 0, NULL, &p);
     return wrong ? EXIT_USAGE : c->run(&p.options);
@@ -180,10 +311,15 @@ static void print_help(FILE *f)
           "  kiln list --op bias_relu\n"
           "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
           "  kiln verify --all --device host\n"
-          "  kiln bench --peer all 'gemm f32,f32,f32 rcr m=1024 n=1024 k=1024'\n\nCommands:\n", f);
-    for (size_t i = 0; i < kt_command_count; i++) fprintf(f, "  %-8s  %s\n", kt_commands[i].name, kt_commands[i].summary);
-    fprintf(f, "\nkiln COMMAND --help says more about one.  kiln --version, kiln --completion prints a bash completion.\n%s\n"
-               "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_LOG, NO_COLOR.\n", exit_codes);
+          "  kiln bench --peer all 'gemm f32,f32,f32 rcr m=1024 n=1024 k=1024'\n\nCommands:\n",
+          f);
+    for (size_t i = 0; i < kt_command_count; i++)
+        fprintf(f, "  %-8s  %s\n", kt_commands[i].name, kt_commands[i].summary);
+    fprintf(f,
+            "\nkiln COMMAND --help says more about one.  kiln --version, kiln --completion prints "
+            "a bash completion.\n%s\n"
+            "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_LOG, NO_COLOR.\n",
+            exit_codes);
 }
 
 static void print_completion(void)
@@ -200,13 +336,16 @@ static void print_completion(void)
          "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
          "        --peer) words='all openblas memory cublaslt hipblaslt' ;;\n"
          "        --template) words='bias residual gated quantized plain' ;;\n"
-         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": \"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n"
+         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
+         "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
+         "        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return "
+         ";;\n"
          "        *)\n"
          "            case ${COMP_WORDS[1]} in");
     for (size_t i = 0; i < kt_command_count; i++) {
         printf("            %s) words='", kt_commands[i].name);
-        for (const struct argp_option *o = kt_commands[i].options; o->name; o++) printf("--%s ", o->name);
+        for (const struct argp_option *o = kt_commands[i].options; o->name; o++)
+            printf("--%s ", o->name);
         puts("--help' ;;");
     }
     puts("            esac ;;\n"
@@ -223,13 +362,19 @@ int main(int argc, char **argv)
     setenv("ARGP_HELP_FMT", "rmargin=110", 0); /* examples are longer than argp's 79 columns */
     const char *name = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < kt_command_count; i++)
-        if (!strcmp(name, kt_commands[i].name)) return run_command(&kt_commands[i], argc - 1, argv + 1);
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) print_help(stdout);
-    else if (!strcmp(name, "--version") || !strcmp(name, "-V")) printf("kiln %s\n", kiln_version());
-    else if (!strcmp(name, "--completion")) print_completion();
+        if (!strcmp(name, kt_commands[i].name))
+            return run_command(&kt_commands[i], argc - 1, argv + 1);
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+        print_help(stdout);
+    else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        printf("kiln %s\n", kiln_version());
+    else if (!strcmp(name, "--completion"))
+        print_completion();
     else {
-        if (*name) kt_message("'%s' is not a command; `kiln --help` lists them", name);
-        else print_help(stderr);
+        if (*name)
+            kt_message("'%s' is not a command; `kiln --help` lists them", name);
+        else
+            print_help(stderr);
         return EXIT_USAGE;
     }
     if (fflush(stdout)) {

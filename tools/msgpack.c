@@ -9,20 +9,29 @@ static uint64_t big_endian(const uint8_t *p, size_t n)
     return v;
 }
 
-/* Formats 0xc0 .. 0xdf: bytes of a number or length that follow, what it is, and extra bytes after a length. */
-static const struct form { uint8_t bytes, kind, extra; } forms[32] = {
-    [0x00] = { 0, KT_PACK_OTHER, 0 }, [0x02] = { 0, KT_PACK_OTHER, 0 }, [0x03] = { 0, KT_PACK_OTHER, 0 }, /* nil, bool */
-    [0x04] = { 1, KT_PACK_TEXT, 0 },  [0x05] = { 2, KT_PACK_TEXT, 0 },  [0x06] = { 4, KT_PACK_TEXT, 0 },  /* bin */
-    [0x07] = { 1, KT_PACK_TEXT, 1 },  [0x08] = { 2, KT_PACK_TEXT, 1 },  [0x09] = { 4, KT_PACK_TEXT, 1 },  /* ext */
-    [0x0a] = { 4, KT_PACK_OTHER, 0 }, [0x0b] = { 8, KT_PACK_OTHER, 0 },                                   /* float */
-    [0x0c] = { 1, KT_PACK_INT, 0 },   [0x0d] = { 2, KT_PACK_INT, 0 },   [0x0e] = { 4, KT_PACK_INT, 0 },
-    [0x0f] = { 8, KT_PACK_INT, 0 },   [0x10] = { 1, KT_PACK_INT, 1 },   [0x11] = { 2, KT_PACK_INT, 1 },   /* extra: signed */
-    [0x12] = { 4, KT_PACK_INT, 1 },   [0x13] = { 8, KT_PACK_INT, 1 },
-    [0x14] = { 0, KT_PACK_TEXT, 2 },  [0x15] = { 0, KT_PACK_TEXT, 3 },  [0x16] = { 0, KT_PACK_TEXT, 5 },  /* fixext */
-    [0x17] = { 0, KT_PACK_TEXT, 9 },  [0x18] = { 0, KT_PACK_TEXT, 17 },
-    [0x19] = { 1, KT_PACK_TEXT, 0 },  [0x1a] = { 2, KT_PACK_TEXT, 0 },  [0x1b] = { 4, KT_PACK_TEXT, 0 },  /* str */
-    [0x1c] = { 2, KT_PACK_ARRAY, 0 }, [0x1d] = { 4, KT_PACK_ARRAY, 0 },
-    [0x1e] = { 2, KT_PACK_MAP, 0 },   [0x1f] = { 4, KT_PACK_MAP, 0 },
+/* Formats 0xc0 .. 0xdf: bytes of a number or length that follow, what it is, and extra bytes after
+ * a length. */
+static const struct form {
+    uint8_t bytes, kind, extra;
+} forms[32] = {
+    [0x00] = {0, KT_PACK_OTHER, 0}, [0x02] = {0, KT_PACK_OTHER, 0},
+    [0x03] = {0, KT_PACK_OTHER, 0}, /* nil, bool */
+    [0x04] = {1, KT_PACK_TEXT, 0},  [0x05] = {2, KT_PACK_TEXT, 0},
+    [0x06] = {4, KT_PACK_TEXT, 0}, /* bin */
+    [0x07] = {1, KT_PACK_TEXT, 1},  [0x08] = {2, KT_PACK_TEXT, 1},
+    [0x09] = {4, KT_PACK_TEXT, 1},                                  /* ext */
+    [0x0a] = {4, KT_PACK_OTHER, 0}, [0x0b] = {8, KT_PACK_OTHER, 0}, /* float */
+    [0x0c] = {1, KT_PACK_INT, 0},   [0x0d] = {2, KT_PACK_INT, 0},
+    [0x0e] = {4, KT_PACK_INT, 0},   [0x0f] = {8, KT_PACK_INT, 0},
+    [0x10] = {1, KT_PACK_INT, 1},   [0x11] = {2, KT_PACK_INT, 1}, /* extra: signed */
+    [0x12] = {4, KT_PACK_INT, 1},   [0x13] = {8, KT_PACK_INT, 1},
+    [0x14] = {0, KT_PACK_TEXT, 2},  [0x15] = {0, KT_PACK_TEXT, 3},
+    [0x16] = {0, KT_PACK_TEXT, 5}, /* fixext */
+    [0x17] = {0, KT_PACK_TEXT, 9},  [0x18] = {0, KT_PACK_TEXT, 17},
+    [0x19] = {1, KT_PACK_TEXT, 0},  [0x1a] = {2, KT_PACK_TEXT, 0},
+    [0x1b] = {4, KT_PACK_TEXT, 0}, /* str */
+    [0x1c] = {2, KT_PACK_ARRAY, 0}, [0x1d] = {4, KT_PACK_ARRAY, 0},
+    [0x1e] = {2, KT_PACK_MAP, 0},   [0x1f] = {4, KT_PACK_MAP, 0},
 };
 
 static kt_pack_kind take_text(kt_pack *p, kt_pack_value *v, uint64_t length)
@@ -53,17 +62,25 @@ static kt_pack_kind next(kt_pack *p, kt_pack_value *v)
     const uint64_t n = big_endian(p->at, f.bytes);
     p->at += f.bytes;
     switch ((kt_pack_kind)f.kind) {
-    case KT_PACK_TEXT: return take_text(p, v, n + f.extra);
-    case KT_PACK_INT: v->number = f.extra ? sign_extend(n, f.bytes) : (long long)n; break;
-    case KT_PACK_ARRAY: case KT_PACK_MAP: v->number = (long long)n; break;
-    case KT_PACK_OTHER: case KT_PACK_BAD: break;
+    case KT_PACK_TEXT:
+        return take_text(p, v, n + f.extra);
+    case KT_PACK_INT:
+        v->number = f.extra ? sign_extend(n, f.bytes) : (long long)n;
+        break;
+    case KT_PACK_ARRAY:
+    case KT_PACK_MAP:
+        v->number = (long long)n;
+        break;
+    case KT_PACK_OTHER:
+    case KT_PACK_BAD:
+        break;
     }
     return (kt_pack_kind)f.kind;
 }
 
 kt_pack_kind kt_pack_next(kt_pack *p, kt_pack_value *v)
 {
-    *v = (kt_pack_value){ 0 };
+    *v = (kt_pack_value){0};
     return v->kind = next(p, v);
 }
 
@@ -73,10 +90,18 @@ int kt_pack_skip(kt_pack *p)
     kt_pack_value v;
     for (uint64_t left = 1; left; left--) {
         switch (kt_pack_next(p, &v)) {
-        case KT_PACK_BAD: return 0;
-        case KT_PACK_ARRAY: left += (uint64_t)v.number; break;
-        case KT_PACK_MAP: left += 2 * (uint64_t)v.number; break;
-        case KT_PACK_OTHER: case KT_PACK_INT: case KT_PACK_TEXT: break;
+        case KT_PACK_BAD:
+            return 0;
+        case KT_PACK_ARRAY:
+            left += (uint64_t)v.number;
+            break;
+        case KT_PACK_MAP:
+            left += 2 * (uint64_t)v.number;
+            break;
+        case KT_PACK_OTHER:
+        case KT_PACK_INT:
+        case KT_PACK_TEXT:
+            break;
         }
     }
     return 1;

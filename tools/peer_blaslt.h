@@ -15,7 +15,8 @@ typedef struct kt_dialect {
     int desc_trans_a, desc_trans_b, desc_epilogue, desc_bias, desc_bias_type;
     int layout_batch, layout_stride;
     int pref_workspace, pref_align_a; /* the alignment attributes of A, B, C, D follow each other */
-    size_t result_size, result_workspace, result_state; /* of a heuristic result, which begins with the algorithm */
+    size_t result_size, result_workspace,
+        result_state; /* of a heuristic result, which begins with the algorithm */
 } kt_dialect;
 
 int kt_blaslt_open(const kt_dialect *, kh_sets *, kt_entry *, char *why, size_t size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The least a host kernel can take where memory is the limit: every input is read once, nothing is computed.
+// The least a host kernel can take where memory is the limit: every input is read once, nothing is
+// computed.
 #include "peer.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ typedef struct part { /* one thread's share of one launch */
 /* Four streams at once keep more cache lines under way than one. */
 WIDEST static uint64_t read_bytes(const char *from, size_t size)
 {
-    lanes sum[STREAMS] = { { 0 } }, x;
+    lanes sum[STREAMS] = {{0}}, x;
     const size_t share = size / STREAMS / sizeof x * sizeof x;
     uint64_t total = 0;
     for (size_t at = 0; at < share; at += sizeof x)
@@ -43,9 +44,11 @@ static void *read_part(void *arg)
     part *p = arg;
     for (int i = 0; i < p->shape->count; i++) {
         const kh_operand *o = &p->shape->operand[i];
-        const size_t bytes = (size_t)o->span * o->size, of = (size_t)p->of, index = (size_t)p->index;
+        const size_t bytes = (size_t)o->span * o->size, of = (size_t)p->of,
+                     index = (size_t)p->index;
         if (i == p->shape->e) continue;
-        const size_t from = bytes / of * index, to = index + 1 == of ? bytes : bytes / of * (index + 1);
+        const size_t from = bytes / of * index,
+                     to = index + 1 == of ? bytes : bytes / of * (index + 1);
         p->sum += read_bytes((const char *)*kh_slot(&p->args, o) + from, to - from);
     }
     return NULL;
@@ -59,27 +62,36 @@ static kiln_status launch(kh_runner *r, size_t set, void *stream)
     int started = 1;
     (void)stream;
     for (int i = 0; i < threads; i++)
-        parts[i] = (part){ .shape = kh_sets_shape(r->sets), .args = *kh_sets_args(r->sets, set), .index = i, .of = threads };
-    while (started < threads && !pthread_create(&thread[started], NULL, read_part, &parts[started])) started++;
+        parts[i] = (part){.shape = kh_sets_shape(r->sets),
+                          .args = *kh_sets_args(r->sets, set),
+                          .index = i,
+                          .of = threads};
+    while (started < threads && !pthread_create(&thread[started], NULL, read_part, &parts[started]))
+        started++;
     read_part(&parts[0]);
     for (int i = started; i < threads; i++) read_part(&parts[i]);
     for (int i = 1; i < started; i++) pthread_join(thread[i], NULL);
-    for (int i = 0; i < threads; i++) __asm__ volatile("" : : "r"(parts[i].sum)); /* the reads must happen */
+    for (int i = 0; i < threads; i++)
+        __asm__ volatile("" : : "r"(parts[i].sum)); /* the reads must happen */
     return KILN_OK;
 }
 
-static void close_memory(kt_entry *entry) { free(entry->runner.self); }
+static void close_memory(kt_entry *entry)
+{
+    free(entry->runner.self);
+}
 
 int kt_memory(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
 {
-    kiln_device_info device = { .struct_size = sizeof device };
+    kiln_device_info device = {.struct_size = sizeof device};
     int *count = malloc(sizeof *count);
     if (!count) return snprintf(why, size, "out of memory"), 1;
     if (!threads && !kiln_device_describe(kh_sets_ctx(sets), &device)) threads = device.units;
-    const double worth = kh_bytes(kh_sets_shape(sets)) / (4 << 20) + 1; /* starting a thread takes as long as 4 MiB */
+    const double worth = kh_bytes(kh_sets_shape(sets)) / (4 << 20) +
+                         1; /* starting a thread takes as long as 4 MiB */
     if (threads > worth) threads = (int)worth;
     *count = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
-    entry->runner = (kh_runner){ .launch = launch, .sets = sets, .self = count };
+    entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = count};
     entry->close = close_memory;
     snprintf(entry->note, sizeof entry->note, "reads the inputs once, computes nothing");
     return 0;

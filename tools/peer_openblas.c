@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenBLAS's sgemm as the host's yardstick: exact for f32; for other types on f32 copies made beforehand, so that its
-// time is that of the same products without conversions and epilogue.
+// OpenBLAS's sgemm as the host's yardstick: exact for f32; for other types on f32 copies made
+// beforehand, so that its time is that of the same products without conversions and epilogue.
 #include "peer.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum { ROW_MAJOR = 101, COL_MAJOR = 102, NO_TRANS = 111, TRANS = 112 }; /* of CBLAS */
-typedef void (*sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
-                         const float *b, int ldb, float beta, float *c, int ldc);
+typedef void (*sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                         const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                         int ldc);
 
 typedef struct blas {
     sgemm_fn sgemm;
@@ -31,7 +32,8 @@ void *kt_load(const char *const *names, char *why, size_t size)
 /* The address as a function pointer, which ISO C cannot cast to. */
 #define BIND(to, library, name) (*(void **)(&(to)) = dlsym(library, name), (to) != NULL)
 
-static const float *operand_of(const blas *x, const kh_shape *s, int i, const kiln_args *args, size_t set)
+static const float *operand_of(const blas *x, const kh_shape *s, int i, const kiln_args *args,
+                               size_t set)
 {
     if (x->operand[i]) return x->operand[i][set];
     kiln_args copy = *args;
@@ -50,10 +52,12 @@ static kiln_status launch(kh_runner *r, size_t set, void *stream)
         const int at = 1 + (int)product;
         const kh_operand *b = &s->operand[at];
         for (int64_t i = 0; i < e->batch; i++)
-            x->sgemm(order, a->layout == e->layout ? NO_TRANS : TRANS, b->layout == e->layout ? NO_TRANS : TRANS,
-                     (int)e->rows, (int)e->cols, (int)a->cols, 1, operand_of(x, s, 0, args, set) + i * a->stride, (int)a->ld,
+            x->sgemm(order, a->layout == e->layout ? NO_TRANS : TRANS,
+                     b->layout == e->layout ? NO_TRANS : TRANS, (int)e->rows, (int)e->cols,
+                     (int)a->cols, 1, operand_of(x, s, 0, args, set) + i * a->stride, (int)a->ld,
                      operand_of(x, s, at, args, set) + i * b->stride, (int)b->ld, 0,
-                     (float *)(uintptr_t)operand_of(x, s, s->e, args, set) + i * e->stride, (int)e->ld);
+                     (float *)(uintptr_t)operand_of(x, s, s->e, args, set) + i * e->stride,
+                     (int)e->ld);
     }
     return KILN_OK;
 }
@@ -80,39 +84,45 @@ static int convert(kh_sets *sets, blas *x, int i)
     for (size_t set = 0; set < x->sets; set++) {
         float *to = x->operand[i][set] = aligned_alloc(64, (span * sizeof *to + 63) / 64 * 64);
         if (!to) return 0;
-        if (set) memcpy(to, x->operand[i][0], (size_t)o->span * sizeof *to);
-        else if (i == s->e) memset(to, 0, span * sizeof *to);
+        if (set)
+            memcpy(to, x->operand[i][0], (size_t)o->span * sizeof *to);
+        else if (i == s->e)
+            memset(to, 0, span * sizeof *to);
         else
             for (int64_t at = 0; at < o->span; at++)
-                to[at] = (float)kh_decode(o->dtype, (const char *)*kh_slot(&args, o) + (size_t)at * o->size);
+                to[at] = (float)kh_decode(o->dtype,
+                                          (const char *)*kh_slot(&args, o) + (size_t)at * o->size);
     }
     return 1;
 }
 
 int kt_openblas(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
 {
-    static const char *const names[] = { "libopenblas.so.0", "libopenblas.so", NULL };
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", NULL};
     const kh_shape *s = kh_sets_shape(sets);
     void (*set_threads)(int);
-    kiln_device_info device = { .struct_size = sizeof device };
+    kiln_device_info device = {.struct_size = sizeof device};
     void *library = kt_load(names, why, size);
     if (!library) return 1;
     blas *x = calloc(1, sizeof *x);
     if (!x) return snprintf(why, size, "out of memory"), 1;
-    entry->runner = (kh_runner){ .launch = launch, .sets = sets, .self = x };
+    entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = x};
     entry->close = close_blas;
     x->sets = kh_sets_count(sets);
-    if (!BIND(x->sgemm, library, "cblas_sgemm")) return snprintf(why, size, "OpenBLAS has no cblas_sgemm"), 1;
+    if (!BIND(x->sgemm, library, "cblas_sgemm"))
+        return snprintf(why, size, "OpenBLAS has no cblas_sgemm"), 1;
     if (!kiln_device_describe(kh_sets_ctx(sets), &device) && !threads) threads = device.units;
     if (BIND(set_threads, library, "openblas_set_num_threads") && threads) set_threads(threads);
     const int last = (int)s->op.products;
     for (int i = 0; i <= last + 1; i++) {
         const int at = i <= last ? i : s->e;
-        if (s->operand[at].dtype != KILN_F32 && !convert(sets, x, at)) return snprintf(why, size, "out of memory"), 1;
+        if (s->operand[at].dtype != KILN_F32 && !convert(sets, x, at))
+            return snprintf(why, size, "out of memory"), 1;
     }
     const int exact = s->operand[0].dtype == KILN_F32 && s->operand[1].dtype == KILN_F32;
     entry->same = exact && !strcmp(s->op.name, "gemm") && s->operand[s->e].dtype == KILN_F32;
-    snprintf(entry->note, sizeof entry->note, "%s%s", entry->same ? "sgemm" : "sgemm, plain GEMM only",
+    snprintf(entry->note, sizeof entry->note, "%s%s",
+             entry->same ? "sgemm" : "sgemm, plain GEMM only",
              exact ? "" : ", inputs converted to f32 beforehand");
     return 0;
 }

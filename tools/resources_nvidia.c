@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA cubins: .nv.info (a list of attributes) has registers and stack frames by symbol, .nv.info.KERNEL the largest
-// block, .nv.shared.KERNEL is as large as the static shared memory.
+// NVIDIA cubins: .nv.info (a list of attributes) has registers and stack frames by symbol,
+// .nv.info.KERNEL the largest block, .nv.shared.KERNEL is as large as the static shared memory.
 #include "resources.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { SIZED = 4, REGISTERS = 0x2f, FRAME = 0x11, MAX_THREADS = 0x05 }; /* an attribute's format, and three of them */
-enum { RESERVED = 1024 }; /* shared memory that the driver's part takes, counted in .nv.shared where it is declared */
+enum {
+    SIZED = 4,
+    REGISTERS = 0x2f,
+    FRAME = 0x11,
+    MAX_THREADS = 0x05
+}; /* an attribute's format, and three of them */
+enum {
+    RESERVED = 1024
+}; /* shared memory that the driver's part takes, counted in .nv.shared where it is declared */
 
-/* Data of the attribute whose first word is `symbol` (any, if negative), at least `size` bytes; NULL: not there. */
+/* Data of the attribute whose first word is `symbol` (any, if negative), at least `size` bytes;
+ * NULL: not there. */
 static const uint8_t *attribute(const kt_section *s, int which, long symbol, size_t size)
 {
     const uint8_t *p = s->data, *const end = p + s->header.sh_size;

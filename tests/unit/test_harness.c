@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The harness's own numbers: it must not share a mistake with what it checks.  Known codes, every code there and back,
-// rounding and saturation; places of elements in padded and broadcast operands; inputs are never zero.
+// The harness's own numbers: it must not share a mistake with what it checks.  Known codes, every
+// code there and back, rounding and saturation; places of elements in padded and broadcast
+// operands; inputs are never zero.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,42 +12,58 @@
 
 static void known_codes(void **state)
 {
-    static const struct { kiln_dtype t; unsigned code; double value; } known[] = {
-        { KILN_F16, 0x3c00, 1 }, { KILN_F16, 0x0001, 0x1p-24 }, { KILN_F16, 0x7bff, 65504 }, { KILN_F16, 0xfc00, -INFINITY },
-        { KILN_BF16, 0x3f80, 1 }, { KILN_BF16, 0xc1e0, -28 }, { KILN_BF16, 0x0001, 0x1p-133 },
-        { KILN_F8E4M3, 0x7e, 448 }, { KILN_F8E4M3, 0x38, 1 }, { KILN_F8E4M3, 0x01, 0x1p-9 },
-        { KILN_F8E5M2, 0x7b, 57344 }, { KILN_F8E5M2, 0x3c, 1 }, { KILN_F8E5M2, 0x7c, INFINITY },
-        { KILN_F8E4M3FNUZ, 0x7f, 240 }, { KILN_F8E4M3FNUZ, 0x40, 1 }, { KILN_F8E4M3FNUZ, 0x01, 0x1p-10 },
-        { KILN_F8E5M2FNUZ, 0x7f, 57344 }, { KILN_F8E5M2FNUZ, 0x40, 1 }, { KILN_I8, 0x80, -128 },
+    static const struct {
+        kiln_dtype t;
+        unsigned code;
+        double value;
+    } known[] = {
+        {KILN_F16, 0x3c00, 1},          {KILN_F16, 0x0001, 0x1p-24},
+        {KILN_F16, 0x7bff, 65504},      {KILN_F16, 0xfc00, -INFINITY},
+        {KILN_BF16, 0x3f80, 1},         {KILN_BF16, 0xc1e0, -28},
+        {KILN_BF16, 0x0001, 0x1p-133},  {KILN_F8E4M3, 0x7e, 448},
+        {KILN_F8E4M3, 0x38, 1},         {KILN_F8E4M3, 0x01, 0x1p-9},
+        {KILN_F8E5M2, 0x7b, 57344},     {KILN_F8E5M2, 0x3c, 1},
+        {KILN_F8E5M2, 0x7c, INFINITY},  {KILN_F8E4M3FNUZ, 0x7f, 240},
+        {KILN_F8E4M3FNUZ, 0x40, 1},     {KILN_F8E4M3FNUZ, 0x01, 0x1p-10},
+        {KILN_F8E5M2FNUZ, 0x7f, 57344}, {KILN_F8E5M2FNUZ, 0x40, 1},
+        {KILN_I8, 0x80, -128},
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        unsigned char e[4] = { (unsigned char)known[i].code, (unsigned char)(known[i].code >> 8), 0, 0 }, back[4] = { 0 };
+        unsigned char e[4] = {(unsigned char)known[i].code, (unsigned char)(known[i].code >> 8), 0,
+                              0},
+                      back[4] = {0};
         assert_true(kh_decode(known[i].t, e) == known[i].value);
         kh_encode(known[i].t, known[i].value, back);
         assert_memory_equal(e, back, 4);
     }
-    static const struct { kiln_dtype t; unsigned code; } nan[] = {
-        { KILN_F16, 0x7c01 }, { KILN_F16, 0xffff }, { KILN_BF16, 0x7f81 }, { KILN_F8E4M3, 0x7f }, { KILN_F8E4M3, 0xff },
-        { KILN_F8E5M2, 0x7d }, { KILN_F8E4M3FNUZ, 0x80 }, { KILN_F8E5M2FNUZ, 0x80 },
+    static const struct {
+        kiln_dtype t;
+        unsigned code;
+    } nan[] = {
+        {KILN_F16, 0x7c01},  {KILN_F16, 0xffff},  {KILN_BF16, 0x7f81},     {KILN_F8E4M3, 0x7f},
+        {KILN_F8E4M3, 0xff}, {KILN_F8E5M2, 0x7d}, {KILN_F8E4M3FNUZ, 0x80}, {KILN_F8E5M2FNUZ, 0x80},
     };
     for (size_t i = 0; i < sizeof nan / sizeof *nan; i++) {
-        unsigned char e[4] = { (unsigned char)nan[i].code, (unsigned char)(nan[i].code >> 8), 0, 0 };
+        unsigned char e[4] = {(unsigned char)nan[i].code, (unsigned char)(nan[i].code >> 8), 0, 0};
         assert_true(isnan(kh_decode(nan[i].t, e)));
     }
 }
 
 static void there_and_back(void **state)
 {
-    static const kiln_dtype types[] = { KILN_F16, KILN_BF16, KILN_F8E4M3, KILN_F8E5M2, KILN_F8E4M3FNUZ, KILN_F8E5M2FNUZ, KILN_I8 };
+    static const kiln_dtype types[] = {KILN_F16,        KILN_BF16,       KILN_F8E4M3, KILN_F8E5M2,
+                                       KILN_F8E4M3FNUZ, KILN_F8E5M2FNUZ, KILN_I8};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (unsigned code = 0; code < (kiln_dtype_size(types[i]) == 2 ? 65536u : 256u); code++) {
-            unsigned char e[2] = { (unsigned char)code, (unsigned char)(code >> 8) }, back[2] = { 0 };
+            unsigned char e[2] = {(unsigned char)code, (unsigned char)(code >> 8)}, back[2] = {0};
             const double v = kh_decode(types[i], e);
             kh_encode(types[i], v, back);
-            if (isnan(v)) assert_true(isnan(kh_decode(types[i], back)));
-            else assert_memory_equal(e, back, kiln_dtype_size(types[i]));
+            if (isnan(v))
+                assert_true(isnan(kh_decode(types[i], back)));
+            else
+                assert_memory_equal(e, back, kiln_dtype_size(types[i]));
         }
 }
 
@@ -60,22 +77,27 @@ static double rounded(kiln_dtype t, double x)
 static void rounding(void **state)
 {
     (void)state;
-    assert_true(rounded(KILN_F16, 2049) == 2048 && rounded(KILN_F16, 2051) == 2052); /* ties to even */
+    assert_true(rounded(KILN_F16, 2049) == 2048 &&
+                rounded(KILN_F16, 2051) == 2052); /* ties to even */
     assert_true(rounded(KILN_BF16, 257) == 256 && rounded(KILN_BF16, 259) == 260);
     assert_true(rounded(KILN_F8E4M3, 17) == 16 && rounded(KILN_F8E4M3, 19) == 20);
     assert_true(rounded(KILN_F8E5M2, 9) == 8 && rounded(KILN_F8E5M2, 11) == 12);
     assert_true(rounded(KILN_F8E4M3, 1e9) == 448 && rounded(KILN_F8E4M3FNUZ, -1e9) == -240);
     assert_true(rounded(KILN_F16, 1e9) == 65504 && isinf(rounded(KILN_F16, (double)INFINITY)));
-    assert_true(rounded(KILN_I8, 2.5) == 2 && rounded(KILN_I8, 1000) == 127 && rounded(KILN_I8, -1000) == -128);
+    assert_true(rounded(KILN_I8, 2.5) == 2 && rounded(KILN_I8, 1000) == 127 &&
+                rounded(KILN_I8, -1000) == -128);
     assert_true(rounded(KILN_I32, 1e18) == 2147483647);
     assert_true(rounded(KILN_F16, 0x1p-25) == 0 && rounded(KILN_F16, 0x1.8p-25) == 0x1p-24);
 }
 
 static void places(void **state)
 {
-    const kh_operand row = { .layout = KILN_ROW, .rows = 4, .cols = 5, .ld = 8, .stride = 100, .batch = 2 };
-    const kh_operand col = { .layout = KILN_COL, .rows = 4, .cols = 5, .ld = 8, .stride = 0, .batch = 2 };
-    const kh_operand per_col = { .layout = KILN_ROW, .rows = 1, .cols = 5, .ld = 5, .stride = 5, .batch = 2 };
+    const kh_operand row = {
+        .layout = KILN_ROW, .rows = 4, .cols = 5, .ld = 8, .stride = 100, .batch = 2};
+    const kh_operand col = {
+        .layout = KILN_COL, .rows = 4, .cols = 5, .ld = 8, .stride = 0, .batch = 2};
+    const kh_operand per_col = {
+        .layout = KILN_ROW, .rows = 1, .cols = 5, .ld = 5, .stride = 5, .batch = 2};
     (void)state;
     assert_int_equal(kh_place(&row, 1, 2, 3), 100 + 16 + 3);
     assert_int_equal(kh_place(&col, 1, 2, 3), 2 + 24);
@@ -85,9 +107,16 @@ static void places(void **state)
 static void inputs(void **state)
 {
     static float data[64 * 72];
-    kh_shape s = { .problem = { .m = 64, .n = 64, .k = 64, .batch = 1 } };
-    const kh_operand a = { .role = KH_A, .dtype = KILN_F32, .layout = KILN_ROW, .rows = 64, .cols = 64, .ld = 72, .batch = 1,
-                           .span = 63 * 72 + 64, .size = 4 };
+    kh_shape s = {.problem = {.m = 64, .n = 64, .k = 64, .batch = 1}};
+    const kh_operand a = {.role = KH_A,
+                          .dtype = KILN_F32,
+                          .layout = KILN_ROW,
+                          .rows = 64,
+                          .cols = 64,
+                          .ld = 72,
+                          .batch = 1,
+                          .span = 63 * 72 + 64,
+                          .size = 4};
     (void)state;
     s.operand[0] = s.operand[1] = a;
     uint64_t seed = 1, again = 1;
@@ -96,7 +125,8 @@ static void inputs(void **state)
     kh_fill(&s, &a, KH_RANDOM, &again, second);
     assert_memory_equal(data, second, sizeof data); /* a seed says all */
     for (int i = 0; i < 64; i++)
-        for (int j = 0; j < 72; j++) assert_true(j < 64 ? data[i * 72 + j] != 0 : data[i * 72 + j] == 0);
+        for (int j = 0; j < 72; j++)
+            assert_true(j < 64 ? data[i * 72 + j] != 0 : data[i * 72 + j] == 0);
     int nans = 0;
     kh_fill(&s, &a, KH_SPECIALS, &seed, data);
     for (int i = 0; i < 64 * 72; i++) nans += isnan(data[i]) != 0;
@@ -105,7 +135,8 @@ static void inputs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known_codes), cmocka_unit_test(there_and_back),
-                                        cmocka_unit_test(rounding), cmocka_unit_test(places), cmocka_unit_test(inputs) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_codes),
+                                       cmocka_unit_test(there_and_back), cmocka_unit_test(rounding),
+                                       cmocka_unit_test(places), cmocka_unit_test(inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for libcublasLt: the functions that the peer binds, computing on the host in plain C, column-major, with
-// cuBLASLt's attribute numbers.  D = activation(alpha op(A) op(B) + beta C + bias), bias along D's rows.
+// A stand-in for libcublasLt: the functions that the peer binds, computing on the host in plain C,
+// column-major, with cuBLASLt's attribute numbers.  D = activation(alpha op(A) op(B) + beta C +
+// bias), bias along D's rows.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct layout { int type; uint64_t rows, cols; int64_t ld, stride; int32_t batch; } layout;
-typedef struct desc { int compute, scale, trans_a, trans_b, epilogue, bias_type; const void *bias; } desc;
+typedef struct layout {
+    int type;
+    uint64_t rows, cols;
+    int64_t ld, stride;
+    int32_t batch;
+} layout;
+typedef struct desc {
+    int compute, scale, trans_a, trans_b, epilogue, bias_type;
+    const void *bias;
+} desc;
 enum { F32 = 0, F16 = 2, I8 = 3, I32 = 10, BF16 = 14 };
 enum { OK = 0, INVALID = 7, NOT_SUPPORTED = 15 };
 
 static float half_to_float(uint16_t h)
 {
     const int e = h >> 10 & 31, f = h & 1023;
-    const float v = e == 31 ? (f ? NAN : INFINITY) : e ? ldexpf((float)(1024 + f), e - 25) : ldexpf((float)f, -24);
+    const float v = e == 31 ? (f ? NAN : INFINITY)
+                    : e     ? ldexpf((float)(1024 + f), e - 25)
+                            : ldexpf((float)f, -24);
     return h & 0x8000 ? -v : v;
 }
 
@@ -34,14 +45,18 @@ static double get(int type, const void *p, int64_t at)
     uint32_t u;
     float f;
     switch (type) {
-    case F32: return (double)((const float *)p)[at];
-    case F16: return (double)half_to_float(((const uint16_t *)p)[at]);
+    case F32:
+        return (double)((const float *)p)[at];
+    case F16:
+        return (double)half_to_float(((const uint16_t *)p)[at]);
     case BF16:
         u = (uint32_t)((const uint16_t *)p)[at] << 16;
         memcpy(&f, &u, 4);
         return (double)f;
-    case I8: return (double)((const int8_t *)p)[at];
-    default: return (double)((const int32_t *)p)[at];
+    case I8:
+        return (double)((const int8_t *)p)[at];
+    default:
+        return (double)((const int32_t *)p)[at];
     }
 }
 
@@ -50,66 +65,107 @@ static void put(int type, void *p, int64_t at, double v)
     const float f = (float)v;
     uint32_t u;
     switch (type) {
-    case F32: ((float *)p)[at] = f; break;
-    case F16: ((uint16_t *)p)[at] = half_of(f); break;
+    case F32:
+        ((float *)p)[at] = f;
+        break;
+    case F16:
+        ((uint16_t *)p)[at] = half_of(f);
+        break;
     case BF16:
         memcpy(&u, &f, 4);
         ((uint16_t *)p)[at] = (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
         break;
-    case I8: ((int8_t *)p)[at] = (int8_t)fmax(-128, fmin(127, nearbyint(v))); break;
-    default: ((int32_t *)p)[at] = (int32_t)v;
+    case I8:
+        ((int8_t *)p)[at] = (int8_t)fmax(-128, fmin(127, nearbyint(v)));
+        break;
+    default:
+        ((int32_t *)p)[at] = (int32_t)v;
     }
 }
 
-int cublasLtCreate(void **h) { return *h = malloc(1), OK; }
-int cublasLtDestroy(void *h) { return free(h), OK; }
+int cublasLtCreate(void **h)
+{
+    return *h = malloc(1), OK;
+}
+int cublasLtDestroy(void *h)
+{
+    return free(h), OK;
+}
 int cublasLtMatmulDescCreate(void **out, int compute, int scale)
 {
     desc *d = calloc(1, sizeof *d);
     d->compute = compute, d->scale = scale, d->epilogue = 1;
     return *out = d, OK;
 }
-int cublasLtMatmulDescDestroy(void *d) { return free(d), OK; }
+int cublasLtMatmulDescDestroy(void *d)
+{
+    return free(d), OK;
+}
 int cublasLtMatmulDescSetAttribute(void *p, int attribute, const void *value, size_t size)
 {
     desc *d = p;
     int v = 0;
     if (size == 4) memcpy(&v, value, 4);
     switch (attribute) {
-    case 3: d->trans_a = v; return OK;
-    case 4: d->trans_b = v; return OK;
-    case 7: d->epilogue = v; return OK;
-    case 8: memcpy(&d->bias, value, sizeof d->bias); return OK;
-    case 26: d->bias_type = v; return OK;
-    default: return INVALID;
+    case 3:
+        d->trans_a = v;
+        return OK;
+    case 4:
+        d->trans_b = v;
+        return OK;
+    case 7:
+        d->epilogue = v;
+        return OK;
+    case 8:
+        memcpy(&d->bias, value, sizeof d->bias);
+        return OK;
+    case 26:
+        d->bias_type = v;
+        return OK;
+    default:
+        return INVALID;
     }
 }
 int cublasLtMatrixLayoutCreate(void **out, int type, uint64_t rows, uint64_t cols, int64_t ld)
 {
     layout *l = calloc(1, sizeof *l);
-    *l = (layout){ type, rows, cols, ld, 0, 1 };
+    *l = (layout){type, rows, cols, ld, 0, 1};
     return *out = l, ld >= (int64_t)rows ? OK : INVALID;
 }
-int cublasLtMatrixLayoutDestroy(void *l) { return free(l), OK; }
+int cublasLtMatrixLayoutDestroy(void *l)
+{
+    return free(l), OK;
+}
 int cublasLtMatrixLayoutSetAttribute(void *p, int attribute, const void *value, size_t size)
 {
     layout *l = p;
-    if (attribute == 5) memcpy(&l->batch, value, 4);
-    else if (attribute == 6) memcpy(&l->stride, value, 8);
-    else return INVALID;
+    if (attribute == 5)
+        memcpy(&l->batch, value, 4);
+    else if (attribute == 6)
+        memcpy(&l->stride, value, 8);
+    else
+        return INVALID;
     return size == (attribute == 5 ? 4 : 8) ? OK : INVALID;
 }
-int cublasLtMatmulPreferenceCreate(void **p) { return *p = malloc(1), OK; }
-int cublasLtMatmulPreferenceDestroy(void *p) { return free(p), OK; }
+int cublasLtMatmulPreferenceCreate(void **p)
+{
+    return *p = malloc(1), OK;
+}
+int cublasLtMatmulPreferenceDestroy(void *p)
+{
+    return free(p), OK;
+}
 int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *value, size_t size)
 {
     (void)p, (void)value;
-    return attribute == 1 ? (size == 8 ? OK : INVALID) : attribute >= 5 && attribute <= 8 && size == 4 ? OK : INVALID;
+    return attribute == 1                                  ? (size == 8 ? OK : INVALID)
+           : attribute >= 5 && attribute <= 8 && size == 4 ? OK
+                                                           : INVALID;
 }
 
 /* Sizes that fit each other; one candidate of 96 bytes, workspace at 64, status at 72. */
-int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *cp, void *ep, void *pref, int wanted,
-                                   void *result, int *found)
+int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *cp, void *ep,
+                                   void *pref, int wanted, void *result, int *found)
 {
     const desc *d = dp;
     const layout *a = ap, *b = bp, *c = cp, *e = ep;
@@ -117,7 +173,8 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *
     const uint64_t n = d->trans_b ? b->rows : b->cols, kb = d->trans_b ? b->cols : b->rows;
     (void)h, (void)pref;
     *found = 0;
-    if (wanted < 1 || k != kb || m != e->rows || n != e->cols || c->rows != m || c->cols != n) return NOT_SUPPORTED;
+    if (wanted < 1 || k != kb || m != e->rows || n != e->cols || c->rows != m || c->cols != n)
+        return NOT_SUPPORTED;
     memset(result, 0, 96);
     return *found = 1, OK;
 }
@@ -129,8 +186,9 @@ static double activate(int epilogue, double v)
     return v;
 }
 
-int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap, const void *b, void *bp, const void *beta,
-                   const void *c, void *cp, void *e, void *ep, const void *algorithm, void *workspace, size_t size, void *stream)
+int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap, const void *b,
+                   void *bp, const void *beta, const void *c, void *cp, void *e, void *ep,
+                   const void *algorithm, void *workspace, size_t size, void *stream)
 {
     const desc *d = dp;
     const layout *la = ap, *lb = bp, *lc = cp, *le = ep;
@@ -143,9 +201,12 @@ int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap
             for (int64_t i = 0; i < (int64_t)le->rows; i++) {
                 double sum = 0;
                 for (int64_t k = 0; k < depth; k++)
-                    sum += get(la->type, a, z * la->stride + (d->trans_a ? k + i * la->ld : i + k * la->ld)) *
-                           get(lb->type, b, z * lb->stride + (d->trans_b ? j + k * lb->ld : k + j * lb->ld));
-                double v = x * sum + (y != 0 ? y * get(lc->type, c, z * lc->stride + i + j * lc->ld) : 0);
+                    sum += get(la->type, a,
+                               z * la->stride + (d->trans_a ? k + i * la->ld : i + k * la->ld)) *
+                           get(lb->type, b,
+                               z * lb->stride + (d->trans_b ? j + k * lb->ld : k + j * lb->ld));
+                double v =
+                    x * sum + (y != 0 ? y * get(lc->type, c, z * lc->stride + i + j * lc->ld) : 0);
                 if (d->epilogue & 4) v += get(d->bias_type, d->bias, i);
                 put(le->type, e, z * le->stride + i + j * le->ld, activate(d->epilogue, v));
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs the cuBLASLt peer (on the stand-in library) and Kiln's host kernel on the same inputs and compares all of E.
-// Arguments: `fused` or `plain`, which the peer must turn out to be, and the problem.
+// Runs the cuBLASLt peer (on the stand-in library) and Kiln's host kernel on the same inputs and
+// compares all of E. Arguments: `fused` or `plain`, which the peer must turn out to be, and the
+// problem.
 #include "peer.h"
 #include <math.h>
 #include <stdio.h>
@@ -22,12 +23,15 @@ static int agree(kh_sets *sets, kh_runner *ours, kh_runner *theirs)
         for (int64_t i = 0; i < e->rows; i++)
             for (int64_t j = 0; j < e->cols; j++) {
                 const size_t at = (size_t)kh_place(e, b, i, j) * e->size;
-                const double x = kh_decode(e->dtype, ours_e + at), y = kh_decode(e->dtype, theirs_e + at);
-                const double error = fabs(x - y) / (e->dtype == KILN_I8 ? 1.01 : fmax(fabs(x), 0.1));
+                const double x = kh_decode(e->dtype, ours_e + at),
+                             y = kh_decode(e->dtype, theirs_e + at);
+                const double error =
+                    fabs(x - y) / (e->dtype == KILN_I8 ? 1.01 : fmax(fabs(x), 0.1));
                 if (!(error <= worst)) worst = error;
             }
     free(theirs_e);
-    if (!(worst < (e->dtype == KILN_I8 ? 1 : 0.02))) printf("largest relative difference %g\n", worst);
+    if (!(worst < (e->dtype == KILN_I8 ? 1 : 0.02)))
+        printf("largest relative difference %g\n", worst);
     return worst < (e->dtype == KILN_I8 ? 1 : 0.02);
 }
 
@@ -38,7 +42,7 @@ int main(int argc, char **argv)
     const kiln_kernel *kernel;
     kh_sets *sets;
     kh_runner ours;
-    kt_entry entry = { 0 };
+    kt_entry entry = {0};
     char why[256] = "";
     if (argc != 3) return 2;
     if (kiln_open(&ctx, NULL) || kiln_problem_parse(argv[2], &p) || kiln_find(ctx, &p, &kernel) ||
@@ -48,7 +52,8 @@ int main(int argc, char **argv)
     const int fused = !strcmp(argv[1], "fused");
     int ok = entry.same == fused;
     if (!ok) printf("the peer is: %s\n", entry.note);
-    ok = ok && (fused ? agree(sets, &ours, &entry.runner) : !entry.runner.launch(&entry.runner, 0, NULL));
+    ok = ok &&
+         (fused ? agree(sets, &ours, &entry.runner) : !entry.runner.launch(&entry.runner, 0, NULL));
     entry.close(&entry);
     kh_runner_close(&ours);
     kh_sets_close(sets);
