@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Times host kernels through the public API: beside OpenBLAS's sgemm (bound at run time, one thread), with two threads
-// beside one, and single rows beside reading B once.  What is compared takes turns; times are medians, and B of a single row
-// walks over more memory than caches hold.  Exit status 1 if a figure misses its goal.
+// beside one, and single rows beside reading B once.  What is compared takes turns; times are medians
+// (of one thread and two: the least), and B of a single row walks over more memory than caches hold.  Exit status 1 if a figure misses its goal.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -136,6 +136,13 @@ static double median(double *t)
     return t[REPEATS / 2];
 }
 
+/* Two threads want a whole machine: what else runs on it only ever adds time. */
+static double least_of(double *t)
+{
+    qsort(t, REPEATS, sizeof *t, ascending);
+    return t[0];
+}
+
 static sgemm_fn load_sgemm(void)
 {
     static const char *const names[] = { "libopenblas.so.0", "libopenblas.so" };
@@ -196,7 +203,7 @@ static int bench_product(const problem_row *row, kiln_ctx *one, kiln_ctx *two, s
     }
     if (two && row->scale > 0) {
         printf("  2 threads");
-        good &= at_least(mine / median(t2), row->scale);
+        good &= at_least(least_of(t1) / least_of(t2), row->scale);
     }
     putchar('\n');
     free(a), free(b), free(c);
