@@ -211,8 +211,8 @@ static kiln_status record(kh_runner *r, double length)
         warm = spent / (double)trial;
     }
     if (status) return status;
-    const double wanted = warm > 0 ? length / warm + 0.999 : MAX_LAUNCHES;
-    c->launches = wanted > MAX_LAUNCHES ? MAX_LAUNCHES : (size_t)wanted;
+    const double wanted = warm > 0 ? length / warm + 0.999 : (double)MAX_LAUNCHES;
+    c->launches = wanted > (double)MAX_LAUNCHES ? MAX_LAUNCHES : (size_t)wanted;
     c->launches = round_up(c->launches ? c->launches : 1, c->launches > sets ? sets : 1);
     if (c->launches < sets && (double)sets * warm < 20 * length) c->launches = sets;
     if (r->sets->on_host) return KILN_OK;
