@@ -265,9 +265,10 @@ static KILN_DEVICE float kiln_gelu(float x)
     kiln_exp_parts e = kiln_exp_split(-0.5f * s, -0.5f * s_lo);
     float m = e.p * u, m_lo = kiln_fma(e.p, u, -m) + e.p * u_lo;
     float scale = e.s1 * e.s2;
-    float right = x * ((1.0f - m * scale) - m_lo * scale);
+    float right = kiln_fma(-x, m_lo * scale, kiln_fma(-x, m * scale, x));
     float left = kiln_fma(x, m, x * m_lo) * e.s1 * e.s2;
     float y = x < 0.0f ? left : right;
+    y = x > 15.0f ? x : y;
     return x < -15.0f ? x * 0.0f : y;
 }
 
