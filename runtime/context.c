@@ -222,12 +222,23 @@ static bool has_target(const kiln_ctx *ctx, const char *target)
     return false;
 }
 
-/* A GPU that a module was compiled for, else the host. */
+static bool has_targets_like(const kiln_ctx *ctx, const char *prefix)
+{
+    for (size_t i = 0; i < ctx->nmodules; i++)
+        if (strncmp(ctx->module[i]->target, prefix, strlen(prefix)) == 0) return true;
+    return false;
+}
+
+/* A GPU that a module was compiled for, else the host.  Drivers are slow to start: only where a
+ * module may need them. */
 static kiln_status open_best_device(kiln_ctx *ctx, int threads)
 {
-    static const char *const vendor[] = {"nvidia", "amd"};
+    static const struct {
+        const char *name, *targets;
+    } vendor[] = {{"nvidia", "sm_"}, {"amd", "gfx"}};
     for (size_t i = 0; i < sizeof vendor / sizeof *vendor; i++) {
-        if (kr_device_open(vendor[i], threads, &ctx->device)) continue;
+        if (!has_targets_like(ctx, vendor[i].targets)) continue;
+        if (kr_device_open(vendor[i].name, threads, &ctx->device)) continue;
         if (has_target(ctx, ctx->device->info.target)) return KILN_OK;
         kr_log("%s passed over: no module for %s", ctx->device->info.name,
                ctx->device->info.target);

@@ -57,6 +57,16 @@ static kiln_status bind_symbols(void *dl, const char *file, bool nvidia, kr_driv
     return KILN_OK;
 }
 
+static const char *error_text(const kr_driver *d, int code)
+{
+    const char *text = NULL;
+    if (d->nvidia)
+        d->error_nv(code, &text);
+    else
+        text = d->error_amd(code);
+    return text ? text : "unknown";
+}
+
 static kiln_status bind_library(const struct library *l, kr_driver *d)
 {
     const char *file = NULL;
@@ -76,12 +86,11 @@ static kiln_status bind_library(const struct library *l, kr_driver *d)
     kiln_status status = bind_symbols(dl, file, bound.nvidia, &bound);
     if (status == KILN_OK) {
         const int code = bound.init(0);
-        if (code) status = kr_fail(KILN_NO_DEVICE, "%s does not start: error %d", file, code);
+        if (code)
+            status = kr_fail(KILN_NO_DEVICE, "no %s device: %s says %s (error %d)", l->vendor, file,
+                             error_text(&bound, code), code);
     }
-    if (status) {
-        dlclose(dl);
-        return status;
-    }
+    if (status) return status; /* the library stays: drivers do not take unloading well */
     bound.vendor = l->vendor;
     *d = bound;
     kr_log("driver %s: %s", l->vendor, file);
@@ -103,15 +112,10 @@ const kr_driver *kr_driver_bind(const char *vendor)
 kiln_status kr_driver_check(const kr_driver *d, int code, const char *what)
 {
     if (code == 0) return KILN_OK;
-    const char *text = NULL;
-    if (d->nvidia)
-        d->error_nv(code, &text);
-    else
-        text = d->error_amd(code);
     const kiln_status status = code == ERROR_OUT_OF_MEMORY ? KILN_NO_MEMORY
                                : code == ERROR_INVALID_IMAGE || code == ERROR_NO_BINARY
                                    ? KILN_BAD_MODULE
                                    : KILN_DRIVER;
     return kr_fail(status, "%s: %s error %d: %s", what, d->nvidia ? "CUDA" : "HIP", code,
-                   text ? text : "unknown");
+                   error_text(d, code));
 }
