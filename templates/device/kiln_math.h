@@ -58,15 +58,17 @@ static KILN_DEVICE float kiln_round(float x)
     return kiln_with_sign(a < 8388608.0f ? r : a, x);
 }
 
-// 1/x for 1 <= x <= infinity: within 1 ulp, without the slow path of a full division.
+// 1/x for finite x >= 1, within 1 ulp, without the slow path of a full division: the machine's
+// approximation and one step of Newton's.
 static KILN_DEVICE float kiln_recip(float x)
 {
 #if defined(KILN_GPU_NVIDIA)
     float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return r;
+    return kiln_fma(r, kiln_fma(-x, r, 1.0f), r);
 #elif defined(KILN_GPU_AMD)
-    return __builtin_amdgcn_rcpf(x);
+    float r = __builtin_amdgcn_rcpf(x);
+    return kiln_fma(r, kiln_fma(-x, r, 1.0f), r);
 #else
     return 1.0f / x;
 #endif
@@ -196,7 +198,9 @@ static KILN_DEVICE float kiln_tanh(float x)
     q = kiln_fma(q, u, 0.133314416f);
     q = kiln_fma(q, u, -0.333332807f);
     float small = kiln_fma(a * u, q, a);
-    float large = kiln_fma(-2.0f, kiln_recip(kiln_exp(2.0f * a) + 1.0f), 1.0f);
+    float e = kiln_exp(a < 40.0f ? 2.0f * a : 80.0f); /* 1 from 10 on */
+    float large = kiln_fma(-2.0f, kiln_recip(e + 1.0f), 1.0f);
+    large = a != a ? a : large;
     return kiln_with_sign(a < 0.625f ? small : large, x);
 }
 
