@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory of one run: an arena that is freed as a whole, and growing text buffers in plain malloc memory.
-// Running out is not an error that callers handle: it jumps to where main said, or ends the program with status 70.
+// Memory of one run: an arena that is freed as a whole, and growing text buffers in plain malloc
+// memory. Running out is not an error that callers handle: it jumps to where main said, or ends the
+// program with status 70.
 #include "gen.h"
 #include <stdarg.h>
 #include <stdlib.h>

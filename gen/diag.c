@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Messages about instance files and templates:  file:line:col: error: text, the source line and a caret.
-// They are kept until kg_diag_flush, which prints them in source order: 20, then how many more there are.
-// A note belongs to the error reported before it and stays behind it.
+// Messages about instance files and templates:  file:line:col: error: text, the source line and a
+// caret. They are kept until kg_diag_flush, which prints them in source order: 20, then how many
+// more there are. A note belongs to the error reported before it and stays behind it.
 #include "gen.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -126,7 +126,8 @@ static int by_place(const void *pa, const void *pb)
     return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 
-/* The line with tabs as blanks and control bytes as '?', and the caret under column col (bytes, from 1). */
+/* The line with tabs as blanks and control bytes as '?', and the caret under column col (bytes,
+ * from 1). */
 static void print_line(FILE *to, const source *s, kg_pos pos)
 {
     const char *p = s->text, *end = s->text + s->len;
@@ -144,7 +145,8 @@ static void print_line(FILE *to, const source *s, kg_pos pos)
         from = col > LINE_WIDTH / 2 ? col - LINE_WIDTH / 2 : 0;
         while (from < col && ((unsigned char)p[from] & 0xC0) == 0x80) from++;
         if (len - from > LINE_WIDTH) len = from + LINE_WIDTH;
-        while (len > col && len < (size_t)(stop - p) && ((unsigned char)p[len] & 0xC0) == 0x80) len--;
+        while (len > col && len < (size_t)(stop - p) && ((unsigned char)p[len] & 0xC0) == 0x80)
+            len--;
     }
     fprintf(to, "%5d | ", pos.line);
     for (size_t i = from; i < len; i++) {
@@ -155,7 +157,8 @@ static void print_line(FILE *to, const source *s, kg_pos pos)
     if (pos.col <= 0) return;
     fputs("      | ", to);
     for (size_t i = from; i < col; i++)
-        if (((unsigned char)p[i] & 0xC0) != 0x80) fputc(' ', to); /* a UTF-8 letter takes one place */
+        if (((unsigned char)p[i] & 0xC0) != 0x80)
+            fputc(' ', to); /* a UTF-8 letter takes one place */
     fputs("^\n", to);
 }
 
@@ -180,8 +183,8 @@ static size_t drop_repeats(diag *d)
     size_t n = 0;
     for (size_t i = 0; i < d->nkept; i++) {
         const message *last = n ? &d->kept[n - 1] : NULL, *m = &d->kept[i];
-        if (last && last->pos.file == m->pos.file && last->pos.line == m->pos.line && last->pos.col == m->pos.col &&
-            strcmp(last->text, m->text) == 0 && !m->first)
+        if (last && last->pos.file == m->pos.file && last->pos.line == m->pos.line &&
+            last->pos.col == m->pos.col && strcmp(last->text, m->text) == 0 && !m->first)
             continue;
         d->kept[n++] = *m;
     }
@@ -236,7 +239,8 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
             size_t best = up[j - 1] + (a[i - 1] != b[j - 1]);
             if (up[j] + 1 < best) best = up[j] + 1;
             if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                up2[j - 2] + 1 < best)
                 best = up2[j - 2] + 1;
             now[j] = best;
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tracer: operators and functions on symbols write down nodes of one hash-consed DAG; on plain numbers they
-// compute.  What Lua cannot trace (comparison operators, concatenation, calls, truth) raises an error that says what
-// to write instead; truth itself is watched by scan.c, since Lua offers no way to.
+// The tracer: operators and functions on symbols write down nodes of one hash-consed DAG; on plain
+// numbers they compute.  What Lua cannot trace (comparison operators, concatenation, calls, truth)
+// raises an error that says what to write instead; truth itself is watched by scan.c, since Lua
+// offers no way to.
 #include "trace.h"
 #include "sandbox.h"
 #include <lauxlib.h>
@@ -33,7 +34,8 @@ typedef struct record {
     const kg_record *of;
 } record;
 
-static const char *const SYMBOL = "traced value", *const RECORD = "traced inputs", *const DTYPE = "dtype";
+static const char *const SYMBOL = "traced value", *const RECORD = "traced inputs",
+                         *const DTYPE = "dtype";
 static const char trace_key, dtype_key;
 
 static const struct {
@@ -64,7 +66,8 @@ static uint32_t hash_node(const kiln_xnode *x)
     uint32_t bits, h = 2166136261u;
     memcpy(&bits, &x->value, sizeof bits);
     const uint32_t part[] = {x->op, x->index, x->arg[0], x->arg[1], x->arg[2], bits};
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) h = (h ^ part[i]) * 16777619u ^ (h >> 15);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        h = (h ^ part[i]) * 16777619u ^ (h >> 15);
     return h;
 }
 
@@ -91,7 +94,9 @@ static uint32_t add_node(lua_State *L, kg_trace *t, kiln_xnode x)
 static const char *op_token(kiln_xop op)
 {
     static const char *const operators[] = {"+", "-", "*", "/", "^", "-"};
-    return op >= KILN_X_ADD && op <= KILN_X_NEG ? operators[op - KILN_X_ADD] : op < KILN_X_COUNT ? ops[op].name : NULL;
+    return op >= KILN_X_ADD && op <= KILN_X_NEG ? operators[op - KILN_X_ADD]
+           : op < KILN_X_COUNT                  ? ops[op].name
+                                                : NULL;
 }
 
 static uint32_t constant(lua_State *L, kg_trace *t, double v, kiln_xop op)
@@ -119,7 +124,8 @@ static symbol *to_symbol(lua_State *L, const kg_trace *t, int at)
 {
     symbol *s = luaL_testudata(L, at, SYMBOL);
     if (s && (!t->active || s->serial != t->serial))
-        kg_raise(L, NULL, "a traced value is used outside of the function call that it was made for");
+        kg_raise(L, NULL,
+                 "a traced value is used outside of the function call that it was made for");
     return s;
 }
 
@@ -131,8 +137,10 @@ static const char *said(lua_State *L, int at)
     case KG_IS_CONDITION: return "a condition, which only select takes";
     case KG_IS_RECORD: {
         const record *r = lua_touserdata(L, at);
-        if (!r->of->count) return lua_pushfstring(L, "'%s', which is empty: %s", r->of->owner, r->of->none);
-        return lua_pushfstring(L, "'%s' as a whole (write %s.%s)", r->of->owner, r->of->owner, r->of->name[0]);
+        if (!r->of->count)
+            return lua_pushfstring(L, "'%s', which is empty: %s", r->of->owner, r->of->none);
+        return lua_pushfstring(L, "'%s' as a whole (write %s.%s)", r->of->owner, r->of->owner,
+                               r->of->name[0]);
     }
     case KG_IS_NUMBER: return "a number";
     case KG_IS_SYMBOL: return "a traced value";
@@ -150,7 +158,8 @@ static uint32_t operand(lua_State *L, kg_trace *t, int at, kiln_xop op)
     if (s && is_condition(&t->node[s->id]) == want_condition) return s->id;
     bool is_operator = op >= KILN_X_ADD && op <= KILN_X_NEG;
     if (want_condition)
-        kg_raise(L, "select", "select needs a condition (lt, le, gt, ge) first, got %s", said(L, at));
+        kg_raise(L, "select", "select needs a condition (lt, le, gt, ge) first, got %s",
+                 said(L, at));
     if (is_operator) kg_raise(L, op_token(op), "arithmetic on %s", said(L, at));
     kg_raise(L, ops[op].name, "%s: operand %d is %s", ops[op].name, at, said(L, at));
     return 0;
@@ -235,17 +244,20 @@ static bool all_numbers(lua_State *L, int n)
 
 static int compute(lua_State *L, kiln_xop op, int n)
 {
-    double v = fold(op, lua_tonumber(L, 1), n > 1 ? lua_tonumber(L, 2) : 0, n > 2 ? lua_tonumber(L, 3) : 0);
+    double v = fold(op, lua_tonumber(L, 1), n > 1 ? lua_tonumber(L, 2) : 0,
+                    n > 2 ? lua_tonumber(L, 3) : 0);
     bool whole = (op >= KILN_X_ABS && op <= KILN_X_CLAMP) || op == KILN_X_RELU;
     for (int i = 1; i <= n; i++) whole &= lua_isinteger(L, i) != 0;
     lua_Integer as_integer;
     if (op >= KILN_X_LT && op <= KILN_X_GE) lua_pushboolean(L, v != 0);
-    else if (whole && lua_numbertointeger(v, &as_integer)) lua_pushinteger(L, as_integer); /* min(64, 32) stays one */
+    else if (whole && lua_numbertointeger(v, &as_integer))
+        lua_pushinteger(L, as_integer); /* min(64, 32) stays one */
     else lua_pushnumber(L, v);
     return 1;
 }
 
-/* ---- functions and operators, one closure for each: upvalues are the trace and the operation ---- */
+/* ---- functions and operators, one closure for each: upvalues are the trace and the operation ----
+ */
 
 static kg_trace *closure_trace(lua_State *L)
 {
@@ -255,11 +267,14 @@ static kg_trace *closure_trace(lua_State *L)
 static int cast(lua_State *L, kg_trace *t)
 {
     kiln_dtype type = kg_to_dtype(L, 2);
-    if (!type) return kg_raise(L, "cast", "cast(x, t): t must be a dtype (f32, f16, ...), got %s", said(L, 2));
+    if (!type)
+        return kg_raise(L, "cast", "cast(x, t): t must be a dtype (f32, f16, ...), got %s",
+                        said(L, 2));
     if (!t->active) return kg_raise(L, "cast", "cast of a number outside of a traced function");
     uint32_t x = operand(L, t, 1, KILN_X_CAST);
     if (type != KILN_F32)
-        x = add_node(L, t, (kiln_xnode){.op = KILN_X_CAST, .index = (uint8_t)type, .arg = {(uint16_t)x}});
+        x = add_node(L, t,
+                     (kiln_xnode){.op = KILN_X_CAST, .index = (uint8_t)type, .arg = {(uint16_t)x}});
     return push_symbol(L, t, x);
 }
 
@@ -271,8 +286,8 @@ static int apply(lua_State *L)
     int n = op == KILN_X_CAST ? 2 : ops[op].arity;
     if (metamethod) lua_settop(L, n); /* Lua gives unary ones their operand twice */
     if (lua_gettop(L) != n)
-        return kg_raise(L, ops[op].name, "%s takes %d operand%s, got %d", ops[op].name, n, n == 1 ? "" : "s",
-                        lua_gettop(L));
+        return kg_raise(L, ops[op].name, "%s takes %d operand%s, got %d", ops[op].name, n,
+                        n == 1 ? "" : "s", lua_gettop(L));
     if (op == KILN_X_CAST) return cast(L, t);
     if (op == KILN_X_SELECT && lua_isboolean(L, 1)) {
         lua_pushvalue(L, lua_toboolean(L, 1) ? 2 : 3);
@@ -325,7 +340,9 @@ static int refuse_call(lua_State *L)
 static int refuse_store(lua_State *L)
 {
     const char *owner = kg_trace_owner(L, 1);
-    return kg_raise(L, NULL, *owner ? "assigns to a field of '%s'" : "assigns to a field of a traced value", owner);
+    return kg_raise(L, NULL,
+                    *owner ? "assigns to a field of '%s'" : "assigns to a field of a traced value",
+                    owner);
 }
 
 static int symbol_index(lua_State *L)
@@ -344,9 +361,11 @@ static int record_index(lua_State *L)
     kg_trace *t = closure_trace(L);
     const record *r = luaL_checkudata(L, 1, RECORD);
     if (!t->active || r->serial != t->serial)
-        return kg_raise(L, NULL, "a traced value is used outside of the function call that it was made for");
+        return kg_raise(L, NULL,
+                        "a traced value is used outside of the function call that it was made for");
     if (lua_type(L, 2) != LUA_TSTRING)
-        return kg_raise(L, NULL, "indexes '%s' with a %s: its fields are names", r->of->owner, luaL_typename(L, 2));
+        return kg_raise(L, NULL, "indexes '%s' with a %s: its fields are names", r->of->owner,
+                        luaL_typename(L, 2));
     size_t len;
     const char *key = lua_tolstring(L, 2, &len);
     for (size_t i = 0; i < r->of->count; i++) {
@@ -355,7 +374,8 @@ static int record_index(lua_State *L)
             return 1;
         }
     }
-    const char *quoted = kg_quote(kg_sandbox_ctx(L), key, len), *near = kg_closest(key, r->of->name, r->of->count);
+    const char *quoted = kg_quote(kg_sandbox_ctx(L), key, len),
+               *near = kg_closest(key, r->of->name, r->of->count);
     if (!r->of->count) return kg_raise(L, key, "%s %s: %s", r->of->unknown, quoted, r->of->none);
     if (near) return kg_raise(L, key, "%s %s (did you mean '%s'?)", r->of->unknown, quoted, near);
     return kg_raise(L, key, "%s %s", r->of->unknown, quoted);
@@ -423,7 +443,8 @@ kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int at)
 {
     kg_trace *t = kg_trace_of(L);
     uint32_t root = operand(L, t, at, KILN_X_COUNT);
-    uint16_t *place = kg_alloc(cx->arena, (root + 1) * sizeof *place); /* 1 + new position; 0: not needed */
+    uint16_t *place =
+        kg_alloc(cx->arena, (root + 1) * sizeof *place); /* 1 + new position; 0: not needed */
     place[root] = 1;
     size_t count = 0;
     for (uint32_t i = root + 1; i-- > 0;) { /* operands stand before what uses them */
@@ -484,8 +505,8 @@ static void new_metatable(lua_State *L, kg_trace *t, const char *name, lua_CFunc
     static const struct {
         const char *event;
         kiln_xop op;
-    } arithmetic[] = {{"__add", KILN_X_ADD}, {"__sub", KILN_X_SUB}, {"__mul", KILN_X_MUL}, {"__div", KILN_X_DIV},
-                      {"__pow", KILN_X_POW}, {"__unm", KILN_X_NEG}};
+    } arithmetic[] = {{"__add", KILN_X_ADD}, {"__sub", KILN_X_SUB}, {"__mul", KILN_X_MUL},
+                      {"__div", KILN_X_DIV}, {"__pow", KILN_X_POW}, {"__unm", KILN_X_NEG}};
     luaL_newmetatable(L, name);
     for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
         set_closure(L, t, arithmetic[i].event, apply, (lua_Integer)arithmetic[i].op);
@@ -539,6 +560,7 @@ void kg_expr_open(kg_ctx *cx, lua_State *L)
 void kg_expr_describe(FILE *to)
 {
     for (size_t i = 0; i < KILN_X_COUNT; i++)
-        if (is_function(i)) fprintf(to, "function %s %d\n", ops[i].name, i == KILN_X_CAST ? 2 : ops[i].arity);
+        if (is_function(i))
+            fprintf(to, "function %s %d\n", ops[i].name, i == KILN_X_CAST ? 2 : ops[i].arity);
     for (int i = 1; i < KILN_DTYPE_COUNT; i++) fprintf(to, "dtype %s\n", dtype_name[i]);
 }

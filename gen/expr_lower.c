@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Expression DAG -> C text.  A node used more than once becomes `const float tN = ...;`, the rest nests.  The text of
-// each operator comes from KILN_EXPR_OPS; constants are printed with as few digits as give the same f32 back.
+// Expression DAG -> C text.  A node used more than once becomes `const float tN = ...;`, the rest
+// nests.  The text of each operator comes from KILN_EXPR_OPS; constants are printed with as few
+// digits as give the same f32 back.
 #include "gen.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTED = 24 }; /* deeper expressions are cut by a temporary: compilers limit nested brackets */
+enum {
+    NESTED = 24
+}; /* deeper expressions are cut by a temporary: compilers limit nested brackets */
 
 static const char *const op_text[] = {
 #define X(name, id, arity, text, meaning) text,
@@ -61,7 +64,8 @@ static void put_operation(lowering *w, size_t i)
     if (x->op == KILN_X_CONST) {
         put_constant(w->to, x->value);
     } else if (x->op == KILN_X_CAST) {
-        kg_putf(w->to, "kiln_%s_to_f32(kiln_f32_to_%s(", dtype_text[x->index], dtype_text[x->index]);
+        kg_putf(w->to, "kiln_%s_to_f32(kiln_f32_to_%s(", dtype_text[x->index],
+                dtype_text[x->index]);
         put(w, x->arg[0], true);
         kg_puts(w->to, "))");
     } else if (op_arity[x->op] == 0) {
@@ -75,7 +79,8 @@ static void put_operation(lowering *w, size_t i)
     }
 }
 
-/* alone: between the brackets or commas of a call, where brackets around the whole of "(a + b)" say nothing. */
+/* alone: between the brackets or commas of a call, where brackets around the whole of "(a + b)" say
+ * nothing. */
 static void put(lowering *w, size_t i, bool alone)
 {
     if (w->temp[i] >= 0) {
@@ -94,8 +99,10 @@ void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, 
 {
     if (!e->count) return;
     kg_arena *scratch = kg_arena_new();
-    lowering w = {e, names, kg_alloc(scratch, e->count * sizeof *w.uses), kg_alloc(scratch, e->count * sizeof *w.temp), to};
-    unsigned *depth = kg_alloc(scratch, e->count * sizeof *depth); /* of brackets in a node's text */
+    lowering w = {e, names, kg_alloc(scratch, e->count * sizeof *w.uses),
+                  kg_alloc(scratch, e->count * sizeof *w.temp), to};
+    unsigned *depth =
+        kg_alloc(scratch, e->count * sizeof *depth); /* of brackets in a node's text */
     for (size_t i = 0; i < e->count; i++)
         for (int k = 0; k < op_arity[e->node[i].op]; k++) w.uses[e->node[i].arg[k]]++;
     int temps = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The description language: finds instance files, runs each in the sandbox, and gives them their globals: gemm, kinds
-// of extra input, code, one sweep constructor per schedule, require.  spec.c checks what they describe.
+// The description language: finds instance files, runs each in the sandbox, and gives them their
+// globals: gemm, kinds of extra input, code, one sweep constructor per schedule, require.  spec.c
+// checks what they describe.
 #include "spec.h"
 #include "library.h"
 #include <dirent.h>
@@ -58,7 +59,8 @@ static bool ends_with(const char *s, const char *end)
     return n > m && strcmp(s + n - m, end) == 0;
 }
 
-/* Names of the *.lua in a folder, sorted, without annotations (*.d.lua) and hidden ones; false: it cannot be read. */
+/* Names of the *.lua in a folder, sorted, without annotations (*.d.lua) and hidden ones; false: it
+ * cannot be read. */
 static bool list_folder(kg_ctx *cx, const char *path, bool suffix, kg_names_list *out)
 {
     DIR *d = opendir(path);
@@ -66,8 +68,10 @@ static bool list_folder(kg_ctx *cx, const char *path, bool suffix, kg_names_list
     if (!d) return false;
     kg_buf list = {0};
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        if (e->d_name[0] == '.' || !ends_with(e->d_name, ".lua") || ends_with(e->d_name, ".d.lua")) continue;
-        const char *name = kg_strndup(cx->arena, e->d_name, strlen(e->d_name) - (suffix ? 0 : strlen(".lua")));
+        if (e->d_name[0] == '.' || !ends_with(e->d_name, ".lua") || ends_with(e->d_name, ".d.lua"))
+            continue;
+        const char *name =
+            kg_strndup(cx->arena, e->d_name, strlen(e->d_name) - (suffix ? 0 : strlen(".lua")));
         kg_put(&list, (const char *)&name, sizeof name);
     }
     closedir(d);
@@ -96,7 +100,8 @@ const kg_names_list *kg_lang_schedules(kg_ctx *cx)
     return template_names(cx, "gemm", &of(cx)->schedules);
 }
 
-/* As given where that is relative, else the last two components: what is stored must not depend on the machine. */
+/* As given where that is relative, else the last two components: what is stored must not depend on
+ * the machine. */
 static const char *shown_path(const char *path)
 {
     while (strncmp(path, "./", 2) == 0) path += 2 + strspn(path + 2, "/");
@@ -148,7 +153,8 @@ static void add_path(kg_ctx *cx, const char *path)
         return;
     }
     if (!list_folder(cx, path, true, &list)) {
-        kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "cannot read this folder: %s", strerror(errno));
+        kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "cannot read this folder: %s",
+                 strerror(errno));
         cx->io_failed = true;
     } else if (!list.n) {
         kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "no instance files (*.lua) in this folder");
@@ -172,7 +178,8 @@ static file *running_file(lua_State *L, const char *word, kg_pos *at)
 static void check_pending(kg_ctx *cx, file *f)
 {
     if (f->pending)
-        kg_error(cx, f->pending_pos, "gemm \"%s\" has no description: write gemm \"%s\" { ... }", f->pending, f->pending);
+        kg_error(cx, f->pending_pos, "gemm \"%s\" has no description: write gemm \"%s\" { ... }",
+                 f->pending, f->pending);
     f->pending = NULL;
 }
 
@@ -187,7 +194,8 @@ static void run_file(kg_ctx *cx, file *f)
     if (ok) {
         f->source->owner = f;
         kg_sandbox_env(L);
-        ok = kg_sandbox_load(cx, L, f->source, NULL, 0) && kg_sandbox_call(cx, L, 0, 1, (kg_pos){f->source->file, 1, 1});
+        ok = kg_sandbox_load(cx, L, f->source, NULL, 0) &&
+             kg_sandbox_call(cx, L, 0, 1, (kg_pos){f->source->file, 1, 1});
     }
     if (ok) {
         f->returns = !lua_isnil(L, -1);
@@ -253,12 +261,15 @@ static int describe(lua_State *L) /* upvalues: name, file*, line, column */
     op->where_ref = LUA_NOREF;
     f->pending = NULL;
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
-        return kg_raise(L, NULL, "gemm \"%s\": expected a table { ... }, got %s", name, kg_kind_of(L, 1));
+        return kg_raise(L, NULL, "gemm \"%s\": expected a table { ... }, got %s", name,
+                        kg_kind_of(L, 1));
     if (seen_before(cx, L, op)) return 0;
     kg_spec sp = {.cx = cx, .L = L, .table = 1, .op = op, .source = f->source};
     sp.prefix = kg_printf(cx->arena, "gemm \"%s\": ", op->name);
-    sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), "gemm", op->pos.line, op->name);
-    if (sp.place) kg_sandbox_charge(L, sp.place->end - sp.place->tok); /* read again for each op of a loop */
+    sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), "gemm", op->pos.line,
+                                op->name);
+    if (sp.place)
+        kg_sandbox_charge(L, sp.place->end - sp.place->tok); /* read again for each op of a loop */
     keep_op(cx, L, op);
     kg_spec_check(&sp);
     return 0;
@@ -276,7 +287,8 @@ static int gemm(lua_State *L)
     size_t len;
     const char *why, *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
     if (!name || lua_gettop(L) != 1)
-        return kg_raise(L, "gemm", "gemm needs a name and a table: gemm \"name\" { ... }, got %s", kg_kind_of(L, 1));
+        return kg_raise(L, "gemm", "gemm needs a name and a table: gemm \"name\" { ... }, got %s",
+                        kg_kind_of(L, 1));
     kg_pos at;
     file *f = running_file(L, "gemm", &at);
     if (!f) return kg_raise(L, "gemm", "gemm is called outside of an instance file");
@@ -332,7 +344,8 @@ static uint8_t input_type(lua_State *L, const char *kind)
     const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
     for (size_t i = 0; i < sizeof same_as / sizeof *same_as; i++)
         if (strcmp(s, same_as[i].name) == 0) return (uint8_t)(0x80 | same_as[i].letter);
-    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s", kind, kg_kind_of(L, 1));
+    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s", kind,
+             kg_kind_of(L, 1));
     return 0;
 }
 
@@ -344,12 +357,15 @@ static int make_input(lua_State *L)
     uint8_t type = input_type(L, kind);
     kiln_layout layout = KILN_LAYOUT_NONE;
     if (lua_gettop(L) > (full ? 2 : 1))
-        return kg_raise(L, kind, full ? "%s takes a type and a layout" : "%s takes a type alone", kind);
+        return kg_raise(L, kind, full ? "%s takes a type and a layout" : "%s takes a type alone",
+                        kind);
     if (full && !lua_isnoneornil(L, 2)) {
         const char *s = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
         if (strcmp(s, "r") == 0) layout = KILN_ROW;
         else if (strcmp(s, "c") == 0) layout = KILN_COL;
-        else return kg_raise(L, kind, "full: expected the layout \"r\" or \"c\", got %s", kg_kind_of(L, 2));
+        else
+            return kg_raise(L, kind, "full: expected the layout \"r\" or \"c\", got %s",
+                            kg_kind_of(L, 2));
     }
     kg_made *m = push_made(L, KG_MADE_INPUT);
     m->kind = input_kinds[i].kind;
@@ -372,7 +388,8 @@ static int make_sweep(lua_State *L)
 {
     const char *schedule = lua_touserdata(L, lua_upvalueindex(1));
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
-        return kg_raise(L, schedule, "%s needs a table { tunable = values }, got %s", schedule, kg_kind_of(L, 1));
+        return kg_raise(L, schedule, "%s needs a table { tunable = values }, got %s", schedule,
+                        kg_kind_of(L, 1));
     push_made(L, KG_MADE_SWEEP)->schedule = schedule;
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
@@ -388,13 +405,15 @@ static int require_file(lua_State *L)
     file *from = running_file(L, NULL, &at);
     size_t len;
     const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
-    if (!name || !from) return kg_raise(L, "require", "require needs a name, got %s", kg_kind_of(L, 1));
+    if (!name || !from)
+        return kg_raise(L, "require", "require needs a name, got %s", kg_kind_of(L, 1));
     bool plain = len > 0 && len < KILN_NAME_MAX;
     for (size_t i = 0; i < len; i++)
-        plain &= (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '_' ||
-                 (name[i] >= '0' && name[i] <= '9');
+        plain &= (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
+                 name[i] == '_' || (name[i] >= '0' && name[i] <= '9');
     if (!plain)
-        return kg_raise(L, name, "require %s: only a file of the same folder, by its name without '.lua'",
+        return kg_raise(L, name,
+                        "require %s: only a file of the same folder, by its name without '.lua'",
                         kg_quote(cx, name, len));
     const char *path = kg_printf(cx->arena, "%s%s.lua", from->dir, name);
     struct stat st;
@@ -403,7 +422,8 @@ static int require_file(lua_State *L)
     file *f = add_file(cx, path, kg_printf(cx->arena, "%s%s.lua", from->shown_dir, name));
     if (!f) return kg_raise(L, name, "require '%s' failed", name);
     f->required = true;
-    if (f->state == RUNNING) return kg_raise(L, name, "require '%s': the two files need each other", name);
+    if (f->state == RUNNING)
+        return kg_raise(L, name, "require '%s': the two files need each other", name);
     if (f->state == NOT_RUN) run_file(cx, f);
     if (f->state == FAILED) return kg_raise(L, name, "require '%s': that file is wrong", name);
     lua_rawgeti(L, LUA_REGISTRYINDEX, f->result);
@@ -468,7 +488,8 @@ bool kg_lang_load(kg_ctx *cx, const char *const *paths, size_t n)
     }
     for (file *f = l->first; f; f = f->next)
         if (f->state == DONE && !f->ops && !f->returns)
-            kg_error(cx, (kg_pos){f->source->file, 0, 0}, "describes no op: write gemm \"name\" { ... }");
+            kg_error(cx, (kg_pos){f->source->file, 0, 0},
+                     "describes no op: write gemm \"name\" { ... }");
     if (l->nops) qsort(l->op, l->nops, sizeof *l->op, by_op);
     cx->op = l->op;
     cx->nops = l->nops;
@@ -492,10 +513,12 @@ static int unknown_tunable(lua_State *L)
     const char *known[KILN_MAX_SLOTS];
     const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &len) : NULL;
     if (!key) return kg_raise(L, NULL, "where: indexes the tunables with %s", kg_kind_of(L, 2));
-    for (lua_pushnil(L); lua_next(L, 1) && n < KILN_MAX_SLOTS; lua_pop(L, 1)) known[n++] = lua_tostring(L, -2);
+    for (lua_pushnil(L); lua_next(L, 1) && n < KILN_MAX_SLOTS; lua_pop(L, 1))
+        known[n++] = lua_tostring(L, -2);
     qsort(known, n, sizeof *known, by_name);
     const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, len);
-    if (near) return kg_raise(L, key, "where: unknown tunable %s (did you mean '%s'?)", quoted, near);
+    if (near)
+        return kg_raise(L, key, "where: unknown tunable %s (did you mean '%s'?)", quoted, near);
     return kg_raise(L, key, "where: unknown tunable %s", quoted);
 }
 
@@ -511,12 +534,14 @@ static int call_where(lua_State *L) /* where_call* */
     luaL_setmetatable(L, WHERE);
     lua_call(L, 1, 1);
     if (!lua_isboolean(L, -1))
-        return kg_raise_at(L, c->op->where_pos, "where: expected true or false, got %s", kg_kind_of(L, -1));
+        return kg_raise_at(L, c->op->where_pos, "where: expected true or false, got %s",
+                           kg_kind_of(L, -1));
     c->keep = lua_toboolean(L, -1);
     return 0;
 }
 
-bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const int32_t *value, size_t n, bool *keep)
+bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const int32_t *value,
+                   size_t n, bool *keep)
 {
     where_call c = {op, name, value, n, true};
     *keep = true;
@@ -547,7 +572,8 @@ void kg_lang_describe(FILE *to)
     kg_spec_describe(to);
     kg_spec_tiles_describe(to);
     kg_expr_describe(to);
-    for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++) fprintf(to, "kind %s\n", input_kinds[i].name);
+    for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
+        fprintf(to, "kind %s\n", input_kinds[i].name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) fprintf(to, "global %s\n", own[i]);
     kg_library_describe(to);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What sandboxed Lua sees: the parts of Lua's library that are deterministic and do bounded work, some rewritten to
-// be so (pairs in sorted order, find without patterns, rep, sort and format with limits), and globals that are known.
+// What sandboxed Lua sees: the parts of Lua's library that are deterministic and do bounded work,
+// some rewritten to be so (pairs in sorted order, find without patterns, rep, sort and format with
+// limits), and globals that are known.
 #define _GNU_SOURCE /* memmem */
 #include "sandbox.h"
 #include "library.h"
@@ -9,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REP_MAX = 1 << 20, SORT_MAX = 1 << 16, SORT_STRING_MAX = 1 << 10, NUMERAL_MAX = 200, KNOWN_MAX = 256 };
+enum {
+    REP_MAX = 1 << 20,
+    SORT_MAX = 1 << 16,
+    SORT_STRING_MAX = 1 << 10,
+    NUMERAL_MAX = 200,
+    KNOWN_MAX = 256
+};
 
 static const char library_key;
 
@@ -53,8 +60,10 @@ static bool push_running_env(lua_State *L)
 
 /* Lua's own names that the sandbox leaves out; sorted. */
 static const char *const withheld[] = {
-    "collectgarbage", "coroutine", "debug", "dofile", "getmetatable", "io", "load", "loadfile", "loadstring", "next", "os",
-    "package", "pcall", "print", "rawequal", "rawget", "rawlen", "rawset", "setmetatable", "utf8", "warn", "xpcall",
+    "collectgarbage", "coroutine", "debug",      "dofile", "getmetatable", "io",
+    "load",           "loadfile",  "loadstring", "next",   "os",           "package",
+    "pcall",          "print",     "rawequal",   "rawget", "rawlen",       "rawset",
+    "setmetatable",   "utf8",      "warn",       "xpcall",
 };
 
 /* Reading a name that nobody defined.  Upvalue: what the table is called, "" for globals. */
@@ -63,15 +72,18 @@ static int unknown_name(lua_State *L)
     const char *owner = lua_tostring(L, lua_upvalueindex(1));
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len, n;
-    if (lua_type(L, 2) != LUA_TSTRING) return kg_raise(L, NULL, "indexes %s with a %s", owner, luaL_typename(L, 2));
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return kg_raise(L, NULL, "indexes %s with a %s", owner, luaL_typename(L, 2));
     const char *key = lua_tolstring(L, 2, &len), *known[KNOWN_MAX];
     n = collect_names(L, 1, known, 0);
     if (!*owner && push_running_env(L)) n = collect_names(L, -1, known, n);
     qsort(known, n, sizeof *known, by_name); /* the same suggestion every time */
     const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, len);
-    if (!*owner && bsearch(&key, withheld, sizeof withheld / sizeof *withheld, sizeof *withheld, by_name))
+    if (!*owner &&
+        bsearch(&key, withheld, sizeof withheld / sizeof *withheld, sizeof *withheld, by_name))
         return kg_raise(L, key, "Lua's '%s' is not available here", key);
-    if (*owner && near) return kg_raise(L, key, "%s has no %s (did you mean '%s'?)", owner, quoted, near);
+    if (*owner && near)
+        return kg_raise(L, key, "%s has no %s (did you mean '%s'?)", owner, quoted, near);
     if (*owner) return kg_raise(L, key, "%s has no %s here", owner, quoted);
     if (near) return kg_raise(L, key, "unknown name %s (did you mean '%s'?)", quoted, near);
     return kg_raise(L, key, "unknown name %s", quoted);
@@ -85,7 +97,8 @@ static int assign_global(lua_State *L)
     lua_settop(L, 3);
     if (taken) {
         const char *key = luaL_checkstring(L, 2);
-        return kg_raise(L, key, "assigns to %s, which belongs to the language; use another name or 'local'",
+        return kg_raise(L, key,
+                        "assigns to %s, which belongs to the language; use another name or 'local'",
                         kg_quote(kg_sandbox_ctx(L), key, strlen(key)));
     }
     lua_rawset(L, 1);
@@ -153,7 +166,8 @@ static int next_pair(lua_State *L) /* upvalues: table, sorted keys, position */
 
 static int sorted_pairs(lua_State *L)
 {
-    if (!lua_istable(L, 1)) return kg_raise(L, "pairs", "pairs needs a table, got a %s", luaL_typename(L, 1));
+    if (!lua_istable(L, 1))
+        return kg_raise(L, "pairs", "pairs needs a table, got a %s", luaL_typename(L, 1));
     lua_settop(L, 1);
     size_t n = 0;
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) n++;
@@ -164,7 +178,9 @@ static int sorted_pairs(lua_State *L)
         keys[i] = (key){.number = 0};
         if (lua_type(L, -2) == LUA_TSTRING) keys[i].text = lua_tolstring(L, -2, &keys[i].len);
         else if (lua_type(L, -2) == LUA_TNUMBER) keys[i].number = lua_tonumber(L, -2);
-        else return kg_raise(L, "pairs", "pairs: a key is a %s, not a number or text", luaL_typename(L, -2));
+        else
+            return kg_raise(L, "pairs", "pairs: a key is a %s, not a number or text",
+                            luaL_typename(L, -2));
         if (lua_isinteger(L, -2)) keys[i].integer = lua_tointeger(L, -2);
         bytes += keys[i].len;
     }
@@ -275,7 +291,8 @@ static int string_format(lua_State *L) /* upvalue: Lua's own */
     int top = lua_gettop(L);
     for (const char *p = strchr(format, '%'); p; p = strchr(p, '%')) {
         p += 1 + strspn(p + 1, "-+ #0123456789.");
-        if (*p == 'p') return kg_raise(L, "format", "string.format: '%%p' is not part of the language");
+        if (*p == 'p')
+            return kg_raise(L, "format", "string.format: '%%p' is not part of the language");
         if (*p) p++;
     }
     for (int i = 2; i <= top; i++) check_text(L, i);
@@ -294,7 +311,8 @@ static int table_sort(lua_State *L) /* upvalue: Lua's own */
     for (lua_Unsigned i = 1; i <= n; i++) {
         lua_rawgeti(L, 1, (lua_Integer)i);
         if (lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > SORT_STRING_MAX)
-            return kg_raise(L, "sort", "table.sort of a text of more than %d bytes", SORT_STRING_MAX);
+            return kg_raise(L, "sort", "table.sort of a text of more than %d bytes",
+                            SORT_STRING_MAX);
         lua_pop(L, 1);
     }
     int top = lua_gettop(L);
@@ -304,7 +322,8 @@ static int table_sort(lua_State *L) /* upvalue: Lua's own */
     return 0;
 }
 
-/* ---- the table of it all: library, name, our own function or NULL for Lua's; wrapped: gets Lua's as an upvalue ---- */
+/* ---- the table of it all: library, name, our own function or NULL for Lua's; wrapped: gets Lua's
+ * as an upvalue ---- */
 
 static const struct entry {
     const char *library, *name;
@@ -387,8 +406,10 @@ static void push_view(lua_State *L, const char *name)
 
 int kg_library_open(lua_State *L)
 {
-    static const luaL_Reg own[] = {{LUA_GNAME, luaopen_base}, {LUA_STRLIBNAME, luaopen_string},
-                                   {LUA_TABLIBNAME, luaopen_table}, {LUA_MATHLIBNAME, luaopen_math}};
+    static const luaL_Reg own[] = {{LUA_GNAME, luaopen_base},
+                                   {LUA_STRLIBNAME, luaopen_string},
+                                   {LUA_TABLIBNAME, luaopen_table},
+                                   {LUA_MATHLIBNAME, luaopen_math}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         luaL_requiref(L, own[i].name, own[i].func, 1);
         lua_pop(L, 1);
@@ -423,5 +444,6 @@ int kg_library_open(lua_State *L)
 void kg_library_describe(FILE *to)
 {
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        fprintf(to, "global %s%s%s\n", entries[i].library, *entries[i].library ? "." : "", entries[i].name);
+        fprintf(to, "global %s%s%s\n", entries[i].library, *entries[i].library ? "." : "",
+                entries[i].name);
 }

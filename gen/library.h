@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-int kg_library_open(lua_State *);                  /* a lua_CFunction: builds the library in a new state */
-void kg_library_push(lua_State *);                 /* the table of globals that every file of the state sees */
+int kg_library_open(lua_State *);  /* a lua_CFunction: builds the library in a new state */
+void kg_library_push(lua_State *); /* the table of globals that every file of the state sees */
 void kg_library_describe(FILE *);
 
 /* Counts work that Lua's instruction count does not see; may raise.  (sandbox.c) */

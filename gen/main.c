@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kiln-gen's command line and the path through its parts.  Exit status: 0 fine, 1 an instance or template is wrong,
-// 2 usage or a file that cannot be read or written, 70 a fault of its own.
+// kiln-gen's command line and the path through its parts.  Exit status: 0 fine, 1 an instance or
+// template is wrong, 2 usage or a file that cannot be read or written, 70 a fault of its own.
 #include "spec.h"
 #include "../runtime/kiln.h"
 #include <argp.h>
@@ -12,7 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_CHECK = 256, KEY_TEMPLATES, KEY_OUT, KEY_TARGET, KEY_STATS, KEY_SEAL, KEY_PACK, KEY_LANGUAGE };
+enum {
+    KEY_CHECK = 256,
+    KEY_TEMPLATES,
+    KEY_OUT,
+    KEY_TARGET,
+    KEY_STATS,
+    KEY_SEAL,
+    KEY_PACK,
+    KEY_LANGUAGE
+};
 
 typedef struct command {
     bool check, stats, language;
@@ -22,7 +31,8 @@ typedef struct command {
 } command;
 
 const char *argp_program_version = "kiln-gen " KILN_VERSION;
-static const char usage[] = "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE";
+static const char usage[] =
+    "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE";
 static const char doc[] =
     "\nTurns instance files into kernel sources and module tables.\n\n"
     "  kiln-gen --check instances/my_op.lua    check one file, write nothing\n"
@@ -34,12 +44,17 @@ static const char doc[] =
 static const struct argp_option options[] = {
     {"check", KEY_CHECK, NULL, 0, "check instance files and what they expand to; write nothing", 0},
     {"out", KEY_OUT, "DIR", 0, "write sources and module tables under DIR", 0},
-    {"target", KEY_TARGET, "NAME", 0, "only this target; may be given several times (default: all)", 0},
-    {"templates", KEY_TEMPLATES, "DIR", 0, "schedules, targets and templates (default: beside the program)", 0},
+    {"target", KEY_TARGET, "NAME", 0, "only this target; may be given several times (default: all)",
+     0},
+    {"templates", KEY_TEMPLATES, "DIR", 0,
+     "schedules, targets and templates (default: beside the program)", 0},
     {"stats", KEY_STATS, NULL, 0, "print counts, time and memory", 0},
-    {"pack", KEY_PACK, "DIR", 0, "after compiling: gather the code objects of the target folder DIR", 1},
-    {"seal", KEY_SEAL, "FILE", 0, "after linking: append the checksums that the runtime verifies", 1},
-    {"language", KEY_LANGUAGE, NULL, 0, "print the description language's fields, functions and names", 1},
+    {"pack", KEY_PACK, "DIR", 0,
+     "after compiling: gather the code objects of the target folder DIR", 1},
+    {"seal", KEY_SEAL, "FILE", 0, "after linking: append the checksums that the runtime verifies",
+     1},
+    {"language", KEY_LANGUAGE, NULL, 0,
+     "print the description language's fields, functions and names", 1},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,7 +91,8 @@ static bool is_folder(const char *path)
 /* In the source tree (build/bin/kiln-gen) or installed (PREFIX/bin/kiln-gen). */
 static const char *find_templates(kg_arena *arena)
 {
-    static const char *const beside[] = {"../../templates", "../share/kiln/templates", "../../../templates"};
+    static const char *const beside[] = {"../../templates", "../share/kiln/templates",
+                                         "../../../templates"};
     char exe[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
@@ -92,15 +108,16 @@ static const char *find_templates(kg_arena *arena)
 static bool check_usage(kg_ctx *cx, const command *c)
 {
     if (!cx->templates || !is_folder(cx->templates)) {
-        fprintf(stderr, "kiln-gen: no templates folder%s%s; give --templates DIR\n", cx->templates ? " " : "",
-                cx->templates ? cx->templates : "");
+        fprintf(stderr, "kiln-gen: no templates folder%s%s; give --templates DIR\n",
+                cx->templates ? " " : "", cx->templates ? cx->templates : "");
         return false;
     }
     for (size_t i = 0; i < c->ntargets; i++) {
-        const char *t = c->target[i], *path = kg_printf(cx->arena, "%s/targets/%s.lua", cx->templates, t);
+        const char *t = c->target[i],
+                   *path = kg_printf(cx->arena, "%s/targets/%s.lua", cx->templates, t);
         if (!strchr(t, '/') && access(path, R_OK) == 0) continue;
-        fprintf(stderr, "kiln-gen: unknown target %s: %s/targets has no such file\n", kg_quote(cx, t, strlen(t)),
-                cx->templates);
+        fprintf(stderr, "kiln-gen: unknown target %s: %s/targets has no such file\n",
+                kg_quote(cx, t, strlen(t)), cx->templates);
         return false;
     }
     return true;
@@ -128,9 +145,12 @@ static bool generate(kg_ctx *cx, const command *c)
     if (c->stats && ok) {
         struct rusage use;
         getrusage(RUSAGE_SELF, &use);
-        fprintf(stderr, "%zu ops, %zu instances, %.0f ms (schedules %.0f, ops %.0f, expand %.0f, emit %.0f), %ld MiB\n",
-                cx->nops, cx->ninstances, 1e3 * (seconds() - start), 1e3 * (loaded - start), 1e3 * (read - loaded),
-                1e3 * (expanded - read), 1e3 * (seconds() - expanded), use.ru_maxrss >> 10);
+        fprintf(stderr,
+                "%zu ops, %zu instances, %.0f ms (schedules %.0f, ops %.0f, expand %.0f, emit "
+                "%.0f), %ld MiB\n",
+                cx->nops, cx->ninstances, 1e3 * (seconds() - start), 1e3 * (loaded - start),
+                1e3 * (read - loaded), 1e3 * (expanded - read), 1e3 * (seconds() - expanded),
+                use.ru_maxrss >> 10);
     }
     return ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sandboxed Lua states: what they may use (memory, instructions, time, depth) and how their errors become messages.
-// The limits cannot be caught, since scripts have no pcall.  The library they see is library.c's.
+// Sandboxed Lua states: what they may use (memory, instructions, time, depth) and how their errors
+// become messages. The limits cannot be caught, since scripts have no pcall.  The library they see
+// is library.c's.
 #include "sandbox.h"
 #include "library.h"
 #include <errno.h>
@@ -85,7 +86,8 @@ static const char *read_all(FILE *f, kg_buf *b)
     return NULL;
 }
 
-/* File names end up in messages, generated comments and #line: what could end one of those becomes '?'. */
+/* File names end up in messages, generated comments and #line: what could end one of those becomes
+ * '?'. */
 static const char *plain_name(kg_ctx *cx, const char *shown)
 {
     char *name = kg_strndup(cx->arena, shown, strlen(shown));
@@ -94,7 +96,8 @@ static const char *plain_name(kg_ctx *cx, const char *shown)
     return name;
 }
 
-static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, const char *text, size_t len)
+static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, const char *text,
+                             size_t len)
 {
     sources *all = all_sources(cx);
     if (all->n == all->cap) {
@@ -150,7 +153,9 @@ static kg_source *source_by_id(kg_ctx *cx, long id)
 
 const kg_source *kg_sandbox_source(lua_State *L, const char *chunkname)
 {
-    return strncmp(chunkname, "=#", 2) == 0 ? source_by_id(of(L)->cx, strtol(chunkname + 2, NULL, 10)) : NULL;
+    return strncmp(chunkname, "=#", 2) == 0
+               ? source_by_id(of(L)->cx, strtol(chunkname + 2, NULL, 10))
+               : NULL;
 }
 
 /* ---- limits ---- */
@@ -212,7 +217,8 @@ static void check_limits(lua_State *L)
     sandbox *sb = of(L);
     lua_Debug ar;
     if (lua_getstack(L, DEPTH_MAX, &ar))
-        kg_raise_at(L, running_line(L), "calls are nested more than %d deep (endless recursion?)", DEPTH_MAX);
+        kg_raise_at(L, running_line(L), "calls are nested more than %d deep (endless recursion?)",
+                    DEPTH_MAX);
     if (sb->work > 0 && now_ms() < sb->deadline) return;
     sb->spent = true;
     kg_raise_at(L, running_line(L), "%s", TOO_LONG);
@@ -306,9 +312,12 @@ static void quoted_word(const char *text, char *word, size_t size)
 static const char *plainer(kg_ctx *cx, const char *text, const char *word)
 {
     if (strstr(text, "C stack overflow")) return "nested too deeply";
-    if (strstr(text, "'}' expected")) return kg_printf(cx->arena, "%s: is a comma missing before it?", text);
+    if (strstr(text, "'}' expected"))
+        return kg_printf(cx->arena, "%s: is a comma missing before it?", text);
     if (strstr(text, "got traced value"))
-        return kg_printf(cx->arena, "'%s' of Lua's library takes numbers; for traced values use the language's own functions",
+        return kg_printf(cx->arena,
+                         "'%s' of Lua's library takes numbers; for traced values use the "
+                         "language's own functions",
                          word);
     return text;
 }
@@ -320,8 +329,11 @@ static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
     const char *text = lua_type(sb->L, -1) == LUA_TSTRING ? lua_tostring(sb->L, -1) : NULL;
     if (status == LUA_ERRMEM) {
         at = sb->memory_at;
-        text = sb->spent ? TOO_LONG : kg_printf(cx->arena, "needs too much memory: the limit is %d MiB, and %d MiB at once", MEMORY_MAX >> 20,
-                         BLOCK_MAX >> 20);
+        text = sb->spent
+                   ? TOO_LONG
+                   : kg_printf(cx->arena,
+                               "needs too much memory: the limit is %d MiB, and %d MiB at once",
+                               MEMORY_MAX >> 20, BLOCK_MAX >> 20);
     } else if (!text) {
         text = kg_printf(cx->arena, "error with a %s instead of a text", luaL_typename(sb->L, -1));
     } else if (!at.file) {
@@ -334,7 +346,8 @@ static void report(sandbox *sb, int status, kg_pos fallback, const char *prefix)
         sources *all = all_sources(cx);
         for (size_t i = 0; i < all->n; i++)
             if (all->v[i]->file == at.file)
-                at.col = kg_column(kg_source_tokens(cx, all->v[i]), at.line, sb->token[0] ? sb->token : NULL);
+                at.col = kg_column(kg_source_tokens(cx, all->v[i]), at.line,
+                                   sb->token[0] ? sb->token : NULL);
     }
     kg_error(cx, at, "%s%s", prefix, text);
 }
@@ -346,7 +359,8 @@ static void refill(sandbox *sb, int64_t deadline)
     sb->spent = false;
 }
 
-bool kg_sandbox_call_as(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback, const char *prefix)
+bool kg_sandbox_call_as(kg_ctx *cx, lua_State *L, int nargs, int nresults, kg_pos fallback,
+                        const char *prefix)
 {
     sandbox *sb = of(L);
     if (sb->nesting++ == 0) {

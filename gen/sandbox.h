@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lua states for text that users write: a small deterministic library and limits on memory, work and depth that no
-// script can catch.  Errors come out as kg_error at their own file:line:col.
+// Lua states for text that users write: a small deterministic library and limits on memory, work
+// and depth that no script can catch.  Errors come out as kg_error at their own file:line:col.
 #ifndef KILN_SANDBOX_H
 #define KILN_SANDBOX_H
 #include "gen.h"
@@ -24,23 +24,28 @@ const kg_tokens *kg_source_tokens(kg_ctx *, const kg_source *);
 lua_State *kg_sandbox_open(kg_ctx *); /* NULL: reported */
 void kg_sandbox_close(lua_State *);
 
-/* Pushes a new table of globals: reads fall through to the shared library, unknown names raise an error that suggests
- * a known one, new names may be assigned, library names may not.  Names set raw in it count as known. */
+/* Pushes a new table of globals: reads fall through to the shared library, unknown names raise an
+ * error that suggests a known one, new names may be assigned, library names may not.  Names set raw
+ * in it count as known. */
 void kg_sandbox_env(lua_State *);
 
-/* Compiles text (NULL: the source's own; else a line-preserving translation of it) with the table on top of the stack
- * as its globals, and replaces the table by the function.  false: reported, table popped. */
+/* Compiles text (NULL: the source's own; else a line-preserving translation of it) with the table
+ * on top of the stack as its globals, and replaces the table by the function.  false: reported,
+ * table popped. */
 bool kg_sandbox_load(kg_ctx *, lua_State *, const kg_source *, const char *text, size_t len);
 
-/* lua_pcall with a fresh budget.  false: reported at the line of the error, or at fallback where it has none, each
- * message behind `prefix` ("" or `gemm "x": `).  Nested calls share the outermost budget. */
+/* lua_pcall with a fresh budget.  false: reported at the line of the error, or at fallback where it
+ * has none, each message behind `prefix` ("" or `gemm "x": `).  Nested calls share the outermost
+ * budget. */
 bool kg_sandbox_call(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos fallback);
-bool kg_sandbox_call_as(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos fallback, const char *prefix);
+bool kg_sandbox_call_as(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos fallback,
+                        const char *prefix);
 
 int64_t kg_sandbox_work(lua_State *); /* that the last call from outside took, in instructions */
 
-/* Raises an error at the Lua line that is running; token: text on that line to point at, or NULL. */
-int kg_raise(lua_State *, const char *token, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Raises an error at the Lua line that is running; token: text on that line to point at. */
+int kg_raise(lua_State *, const char *token, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int kg_raise_at(lua_State *, kg_pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
 kg_ctx *kg_sandbox_ctx(lua_State *);
 

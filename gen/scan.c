@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lua asks nobody whether a userdata is true, and == between different kinds of value asks nobody either.  So each
-// function that a trace enters is read as tokens: which names hold traced values (arguments, upvalues, and locals made
-// from them), and whether an if, while, and, not or comparison stands on one.  Asking `x == nil` and type(x) is fine.
+// Lua asks nobody whether a userdata is true, and == between different kinds of value asks nobody
+// either.  So each function that a trace enters is read as tokens: which names hold traced values
+// (arguments, upvalues, and locals made from them), and whether an if, while, and, not or
+// comparison stands on one.  Asking `x == nil` and type(x) is fine.
 #include "scan.h"
 #include "library.h"
 #include "trace.h"
@@ -37,9 +38,10 @@ static const char *const closes[] = {")", "}", "]"};
 static const char *const blocks[] = {"function", "do", "then", "repeat"};
 static const char *const block_ends[] = {"end", "until", "elseif"};
 /* What an operand of a comparison or of `and` does not reach across. */
-static const char *const bounds[] = {"<", ">", "<=", ">=", "==", "~=", ",", ";", "=", "and", "or", "not", "if", "elseif",
-                                     "else", "while", "until", "repeat", "return", "then", "do", "local", "in", "end",
-                                     "for", "goto", "break", "function"};
+static const char *const bounds[] = {
+    "<",  ">",     "<=", ">=",     "==",   "~=",    ",",     ";",       "=",      "and",
+    "or", "not",   "if", "elseif", "else", "while", "until", "repeat",  "return", "then",
+    "do", "local", "in", "end",    "for",  "goto",  "break", "function"};
 
 /* ---- where a function stands ---- */
 
@@ -54,14 +56,16 @@ static size_t matching_end(const kg_tokens *t, size_t i)
     return t->n;
 }
 
-/* `function [name] ( params )`: whether the parameters have these names; *body: after the bracket. */
+/* `function [name] ( params )`: whether the parameters have these names; *body: after the bracket.
+ */
 static bool same_params(const kg_tokens *t, size_t i, const word *param, size_t n, size_t *body)
 {
     while (i < t->n && !kg_token_is(t, i, "(")) i++;
     size_t k = 0;
     for (i++; i < t->n && !kg_token_is(t, i, ")"); i++) {
         if (t->v[i].kind != KG_TOK_NAME) continue;
-        if (k == n || t->v[i].len != param[k].len || memcmp(t->text + t->v[i].at, param[k].s, param[k].len) != 0)
+        if (k == n || t->v[i].len != param[k].len ||
+            memcmp(t->text + t->v[i].at, param[k].s, param[k].len) != 0)
             return false;
         k++;
     }
@@ -69,7 +73,8 @@ static bool same_params(const kg_tokens *t, size_t i, const word *param, size_t 
     return k == n;
 }
 
-static kg_extent find_extent(kg_ctx *cx, lua_State *L, const lua_Debug *ar, const word *param, size_t n)
+static kg_extent find_extent(kg_ctx *cx, lua_State *L, const lua_Debug *ar, const word *param,
+                             size_t n)
 {
     kg_extent e = {.source = kg_sandbox_source(L, ar->source)};
     if (!e.source) return e;
@@ -123,13 +128,15 @@ static void hold(scan *s, const char *name, size_t len)
 static void drop(scan *s, const kg_token *t)
 {
     for (size_t k = s->n; k-- > 0;)
-        if (s->name[k].len == t->len && memcmp(s->name[k].s, s->t->text + t->at, t->len) == 0) s->name[k] = s->name[--s->n];
+        if (s->name[k].len == t->len && memcmp(s->name[k].s, s->t->text + t->at, t->len) == 0)
+            s->name[k] = s->name[--s->n];
 }
 
 static bool is_nil_test(const scan *s, size_t from, size_t to)
 {
     size_t before = from >= 2 ? from - 1 : from;
-    bool right = (kg_token_is(s->t, to, "==") || kg_token_is(s->t, to, "~=")) && kg_token_is(s->t, to + 1, "nil");
+    bool right = (kg_token_is(s->t, to, "==") || kg_token_is(s->t, to, "~=")) &&
+                 kg_token_is(s->t, to + 1, "nil");
     bool left = (kg_token_is(s->t, before, "==") || kg_token_is(s->t, before, "~=")) && from >= 2 &&
                 kg_token_is(s->t, before - 1, "nil");
     return left || right;
@@ -140,7 +147,8 @@ static size_t held_in(const scan *s, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         const kg_token *t = &s->t->v[i];
-        if (t->kind != KG_TOK_NAME || (i > 0 && (kg_token_is(s->t, i - 1, ".") || kg_token_is(s->t, i - 1, ":"))))
+        if (t->kind != KG_TOK_NAME ||
+            (i > 0 && (kg_token_is(s->t, i - 1, ".") || kg_token_is(s->t, i - 1, ":"))))
             continue;
         if (kg_token_is(s->t, i + 1, "=")) continue; /* a key */
         if (i >= 2 && kg_token_is(s->t, i - 1, "(") && kg_token_is(s->t, i - 2, "type")) continue;
@@ -166,14 +174,16 @@ static bool ends_operand(const kg_tokens *t, size_t i)
 /* Two operands side by side are two statements, unless the second is a call's argument. */
 static bool new_statement(const kg_tokens *t, size_t i)
 {
-    return i > 0 && ends_operand(t, i - 1) && (t->v[i].kind == KG_TOK_NAME || t->v[i].kind == KG_TOK_NUMBER);
+    return i > 0 && ends_operand(t, i - 1) &&
+           (t->v[i].kind == KG_TOK_NAME || t->v[i].kind == KG_TOK_NUMBER);
 }
 
 static size_t operand_end(const scan *s, size_t i)
 {
     int depth = 0;
     for (size_t from = i; i < s->at.end; i++) {
-        if (depth == 0 && ((i > from && new_statement(s->t, i)) || ANY_OF(s->t, i, bounds) || ANY_OF(s->t, i, closes)))
+        if (depth == 0 && ((i > from && new_statement(s->t, i)) || ANY_OF(s->t, i, bounds) ||
+                           ANY_OF(s->t, i, closes)))
             break;
         depth += ANY_OF(s->t, i, opens);
         depth -= ANY_OF(s->t, i, closes);
@@ -185,7 +195,9 @@ static size_t operand_start(const scan *s, size_t i)
 {
     int depth = 0;
     while (i > s->at.body) {
-        if (depth == 0 && (ANY_OF(s->t, i - 1, bounds) || ANY_OF(s->t, i - 1, opens) || new_statement(s->t, i))) break;
+        if (depth == 0 &&
+            (ANY_OF(s->t, i - 1, bounds) || ANY_OF(s->t, i - 1, opens) || new_statement(s->t, i)))
+            break;
         i--;
         depth += ANY_OF(s->t, i, closes);
         depth -= ANY_OF(s->t, i, opens);
@@ -196,7 +208,8 @@ static size_t operand_start(const scan *s, size_t i)
 /* One past an expression list: up to a keyword or symbol that no expression goes on with. */
 static size_t list_end(const scan *s, size_t i)
 {
-    static const char *const goes_on[] = {",", "and", "or", "not", "==", "~=", "<", ">", "<=", ">="};
+    static const char *const goes_on[] = {
+        ",", "and", "or", "not", "==", "~=", "<", ">", "<=", ">="};
     while (i < s->at.end) {
         if (kg_token_is(s->t, i, "function")) i = matching_end(s->t, i) + 1;
         else i = operand_end(s, i);
@@ -212,7 +225,8 @@ static void refuse(scan *s, size_t at, size_t culprit)
     const char *name = kg_quote(kg_sandbox_ctx(s->L), s->t->text + c->at, c->len);
     kg_pos pos = kg_extent_pos(&s->at, at);
     if (ANY_OF(s->t, at, compares))
-        kg_raise_at(s->L, pos, "compares a traced value with '%.*s' (%s): write select with lt, le, gt or ge",
+        kg_raise_at(s->L, pos,
+                    "compares a traced value with '%.*s' (%s): write select with lt, le, gt or ge",
                     (int)s->t->v[at].len, s->t->text + s->t->v[at].at, name);
     kg_raise_at(s->L, pos, "'%.*s' branches on a traced value (%s): write select(lt(x, y), a, b)",
                 (int)s->t->v[at].len, s->t->text + s->t->v[at].at, name);
@@ -272,11 +286,14 @@ static void scan_body(scan *s)
         }
         depth += ANY_OF(s->t, i, opens);
         depth -= ANY_OF(s->t, i, closes);
-        bool starts = depth == 0 && s->t->v[i].kind == KG_TOK_NAME && !kg_token_is(s->t, i - 1, ".") &&
-                      !kg_token_is(s->t, i - 1, ",") && !kg_token_is(s->t, i - 1, "for");
+        bool starts = depth == 0 && s->t->v[i].kind == KG_TOK_NAME &&
+                      !kg_token_is(s->t, i - 1, ".") && !kg_token_is(s->t, i - 1, ",") &&
+                      !kg_token_is(s->t, i - 1, "for");
         if (ANY_OF(s->t, i, branches)) {
             size_t stop = i;
-            while (stop < s->at.end && !kg_token_is(s->t, stop, "then") && !kg_token_is(s->t, stop, "do")) stop++;
+            while (stop < s->at.end && !kg_token_is(s->t, stop, "then") &&
+                   !kg_token_is(s->t, stop, "do"))
+                stop++;
             check_range(s, i, i + 1, stop);
         } else if (kg_token_is(s->t, i, "until")) {
             check_range(s, i, i + 1, list_end(s, i + 1));
@@ -320,6 +337,7 @@ void kg_scan_entry(lua_State *L, lua_Debug *ar, void *arg)
     s.at = find_extent(kg_sandbox_ctx(L), L, ar, param, nparams);
     s.t = s.at.tokens;
     if (!s.at.source) return;
-    kg_sandbox_charge(L, s.at.end - s.at.first); /* a loop of calls reads the text again and again */
+    kg_sandbox_charge(L,
+                      s.at.end - s.at.first); /* a loop of calls reads the text again and again */
     scan_body(&s);
 }

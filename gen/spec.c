@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks what stands in `gemm "name" { ... }`, field by field, each fault with its own message at its own place.  The
-// fields are one table below: order of checking, what is required, what kind of value, and the text of documentation.
+// Checks what stands in `gemm "name" { ... }`, field by field, each fault with its own message at
+// its own place.  The fields are one table below: order of checking, what is required, what kind of
+// value, and the text of documentation.
 #include "spec.h"
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -53,13 +54,18 @@ enum { NTYPE_FIELDS = sizeof type_fields / sizeof *type_fields };
 
 /* Words that C, C++ or the generated code have a meaning for. */
 static const char *const reserved[] = {
-    "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class",
-    "compl", "concept", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else",
-    "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "kiln",
-    "long", "main", "module", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private",
-    "protected", "public", "register", "requires", "restrict", "return", "short", "signed", "sizeof", "static",
-    "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
+    "alignas",   "alignof",  "and",       "asm",      "auto",     "bitand",   "bitor",
+    "bool",      "break",    "case",      "catch",    "char",     "class",    "compl",
+    "concept",   "const",    "constexpr", "continue", "decltype", "default",  "delete",
+    "do",        "double",   "else",      "enum",     "explicit", "export",   "extern",
+    "false",     "float",    "for",       "friend",   "goto",     "if",       "inline",
+    "int",       "kiln",     "long",      "main",     "module",   "mutable",  "namespace",
+    "new",       "noexcept", "not",       "nullptr",  "operator", "or",       "private",
+    "protected", "public",   "register",  "requires", "restrict", "return",   "short",
+    "signed",    "sizeof",   "static",    "struct",   "switch",   "template", "this",
+    "throw",     "true",     "try",       "typedef",  "typeid",   "typename", "typeof",
+    "union",     "unsigned", "using",     "virtual",  "void",     "volatile", "while",
+    "xor",
 };
 
 /* ---- messages and places ---- */
@@ -102,7 +108,9 @@ const char *kg_kind_of(lua_State *L, int at)
         return s;
     }
     switch (lua_type(L, at)) {
-    case LUA_TSTRING: s = lua_tolstring(L, at, &len); return kg_printf(cx->arena, "the text %s", kg_quote(cx, s, len));
+    case LUA_TSTRING:
+        s = lua_tolstring(L, at, &len);
+        return kg_printf(cx->arena, "the text %s", kg_quote(cx, s, len));
     case LUA_TNUMBER: return kg_printf(cx->arena, "the number %.14g", lua_tonumber(L, at));
     case LUA_TBOOLEAN: return lua_toboolean(L, at) ? "true" : "false";
     case LUA_TNIL: return "nothing";
@@ -110,7 +118,10 @@ const char *kg_kind_of(lua_State *L, int at)
     default: return kg_printf(cx->arena, "a %s", luaL_typename(L, at));
     }
     const kg_made *m = luaL_testudata(L, at, KG_MADE);
-    if (m) return m->made == KG_MADE_INPUT ? "an extra input" : m->made == KG_MADE_CODE ? "code" : "a sweep";
+    if (m)
+        return m->made == KG_MADE_INPUT  ? "an extra input"
+               : m->made == KG_MADE_CODE ? "code"
+                                         : "a sweep";
     return "a traced value";
 }
 
@@ -129,10 +140,13 @@ bool kg_spec_list(kg_spec *sp, const kg_value *v, size_t *count, const char *of)
         n++;
     }
     lua_pop(L, 1);
-    const char *foreign = NULL; /* the first in order, since Lua's own order changes from run to run */
+    const char *foreign =
+        NULL; /* the first in order, since Lua's own order changes from run to run */
     bool other = false;
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && (lua_Unsigned)lua_tointeger(L, -2) <= n) continue;
+        if (lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 &&
+            (lua_Unsigned)lua_tointeger(L, -2) <= n)
+            continue;
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
         if (key && (!foreign || strcmp(key, foreign) < 0)) foreign = key;
         other |= !key;
@@ -140,8 +154,12 @@ bool kg_spec_list(kg_spec *sp, const kg_value *v, size_t *count, const char *of)
     if (foreign || other) {
         const kg_place *at = foreign ? kg_place_field(v->place, foreign) : NULL;
         const char *found = foreign ? kg_quote(sp->cx, foreign, strlen(foreign)) : NULL;
-        if (found) kg_wrong(sp, kg_key_pos(sp, at, v->pos), "%s: expected a list of %s, found the key %s", v->what, of, found);
-        else kg_wrong(sp, v->pos, "%s: expected a list of %s, found keys that are not 1, 2, 3, ...", v->what, of);
+        if (found)
+            kg_wrong(sp, kg_key_pos(sp, at, v->pos), "%s: expected a list of %s, found the key %s",
+                     v->what, of, found);
+        else
+            kg_wrong(sp, v->pos, "%s: expected a list of %s, found keys that are not 1, 2, 3, ...",
+                     v->what, of);
         return false;
     }
     if (n == 0) kg_wrong(sp, v->pos, "%s: the list is empty", v->what);
@@ -161,8 +179,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void kg_spec_fields(kg_spec *sp, const kg_value *v, void (*fn)(kg_spec *, const kg_value *, const char *, void *),
-                    void *arg)
+void kg_spec_fields(kg_spec *sp, const kg_value *v,
+                    void (*fn)(kg_spec *, const kg_value *, const char *, void *), void *arg)
 {
     lua_State *L = sp->L;
     size_t n = 0, used = 0;
@@ -176,8 +194,8 @@ void kg_spec_fields(kg_spec *sp, const kg_value *v, void (*fn)(kg_spec *, const 
     }
     if (item) {
         const kg_place *p = item > 0 ? kg_place_item(v->place, (size_t)item) : NULL;
-        kg_wrong(sp, kg_place_pos(sp, p, v->pos), "%s%sentry %lld has no name: write name = value", v->what,
-                 *v->what ? ": " : "", (long long)item);
+        kg_wrong(sp, kg_place_pos(sp, p, v->pos), "%s%sentry %lld has no name: write name = value",
+                 v->what, *v->what ? ": " : "", (long long)item);
     }
     qsort(key, used, sizeof *key, by_name);
     for (size_t i = 0; i < used; i++) {
@@ -197,9 +215,12 @@ bool kg_name_ok(kg_ctx *cx, const char *kind, const char *s, size_t len, const c
         letters &= (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= '0' && s[i] <= '9') || s[i] == '_';
     *why = NULL;
     if (!letters)
-        *why = kg_printf(cx->arena, "%s %s: a name is a letter a-z followed by letters a-z, digits and '_'", kind, quoted);
+        *why = kg_printf(cx->arena,
+                         "%s %s: a name is a letter a-z followed by letters a-z, digits and '_'",
+                         kind, quoted);
     else if (len >= KILN_NAME_MAX)
-        *why = kg_printf(cx->arena, "%s %s: a name has at most %d characters", kind, quoted, KILN_NAME_MAX - 1);
+        *why = kg_printf(cx->arena, "%s %s: a name has at most %d characters", kind, quoted,
+                         KILN_NAME_MAX - 1);
     else if (bsearch(&s, reserved, sizeof reserved / sizeof *reserved, sizeof *reserved, by_name))
         *why = kg_printf(cx->arena, "%s %s: this word is reserved", kind, quoted);
     return !*why;
@@ -208,7 +229,8 @@ bool kg_name_ok(kg_ctx *cx, const char *kind, const char *s, size_t len, const c
 bool kg_spec_name(kg_spec *sp, const kg_value *v, const char *kind, const char **name)
 {
     size_t len;
-    const char *why, *s = lua_type(sp->L, -1) == LUA_TSTRING ? lua_tolstring(sp->L, -1, &len) : NULL;
+    const char *why,
+        *s = lua_type(sp->L, -1) == LUA_TSTRING ? lua_tolstring(sp->L, -1, &len) : NULL;
     if (!s) {
         kg_wrong(sp, v->pos, "%s: expected a name, got %s", v->what, kg_kind_of(sp->L, -1));
         return false;
@@ -222,7 +244,8 @@ bool kg_spec_name(kg_spec *sp, const kg_value *v, const char *kind, const char *
 }
 
 /* A list of names in the order given, each once. */
-static size_t read_names(kg_spec *sp, const kg_value *v, const char *kind, const char **name, size_t max)
+static size_t read_names(kg_spec *sp, const kg_value *v, const char *kind, const char **name,
+                         size_t max)
 {
     size_t n;
     if (!kg_spec_list(sp, v, &n, "names")) return 0;
@@ -266,15 +289,17 @@ static void read_type_field(kg_spec *sp, const kg_value *v, const char *key, voi
     while (f < NTYPE_FIELDS && strcmp(known[f], key) != 0) f++;
     if (f == NTYPE_FIELDS) {
         const char *near = kg_closest(key, known, NTYPE_FIELDS);
-        kg_wrong(sp, kg_key_pos(sp, v->place, v->pos), near ? "%s: unknown field %s (did you mean '%s'?)" :
-                 "%s: unknown field %s; a row has a, b, e and acc", v->what, kg_quote(sp->cx, key, strlen(key)), near);
+        kg_wrong(sp, kg_key_pos(sp, v->place, v->pos),
+                 near ? "%s: unknown field %s (did you mean '%s'?)"
+                      : "%s: unknown field %s; a row has a, b, e and acc",
+                 v->what, kg_quote(sp->cx, key, strlen(key)), near);
         return;
     }
     kiln_dtype type = kg_to_dtype(sp->L, -1);
     if (!type) {
         bool text = lua_type(sp->L, -1) == LUA_TSTRING;
-        kg_wrong(sp, v->pos, "%s: %s must be a dtype, got %s%s", v->what, key, kg_kind_of(sp->L, -1),
-                 text ? "; dtypes are written without quotes" : "");
+        kg_wrong(sp, v->pos, "%s: %s must be a dtype, got %s%s", v->what, key,
+                 kg_kind_of(sp->L, -1), text ? "; dtypes are written without quotes" : "");
         type = KILN_DTYPE_COUNT; /* wrong, but there */
     }
     memcpy((char *)row + type_fields[f].offset, &type, sizeof type);
@@ -287,7 +312,8 @@ static bool check_types(kg_spec *sp, const kg_value *v, kg_types *row)
     for (size_t i = 0; i < NTYPE_FIELDS; i++) {
         kiln_dtype type;
         memcpy(&type, (char *)row + type_fields[i].offset, sizeof type);
-        if (!type && type_fields[i].required) kg_wrong(sp, v->pos, "%s: missing '%s'", v->what, type_fields[i].name);
+        if (!type && type_fields[i].required)
+            kg_wrong(sp, v->pos, "%s: missing '%s'", v->what, type_fields[i].name);
         if (type == KILN_DTYPE_COUNT || (!type && type_fields[i].required)) complete = false;
     }
     if (!complete) return false;
@@ -305,7 +331,9 @@ static void read_types(kg_spec *sp, const kg_value *v)
 {
     size_t n;
     bool bare = lua_rawlen(sp->L, -1) == 0 && kg_place_field(v->place, "a");
-    if (bare) kg_wrong(sp, v->pos, "types: expected a list of rows; with one row it is { { a =, b =, e = } }");
+    if (bare)
+        kg_wrong(sp, v->pos,
+                 "types: expected a list of rows; with one row it is { { a =, b =, e = } }");
     if (bare || !kg_spec_list(sp, v, &n, "rows { a =, b =, e = }")) return;
     kg_op *op = sp->op;
     op->types = kg_alloc(sp->cx->arena, n * sizeof *op->types);
@@ -315,7 +343,9 @@ static void read_types(kg_spec *sp, const kg_value *v)
         kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "types: row %zu", i));
         row.pos = item.pos;
         bool ok = lua_istable(sp->L, -1);
-        if (!ok) kg_wrong(sp, item.pos, "%s: expected { a =, b =, e = }, got %s", item.what, kg_kind_of(sp->L, -1));
+        if (!ok)
+            kg_wrong(sp, item.pos, "%s: expected { a =, b =, e = }, got %s", item.what,
+                     kg_kind_of(sp->L, -1));
         if (ok) kg_spec_fields(sp, &item, read_type_field, &row);
         ok = ok && sp->cx->errors == before && check_types(sp, &item, &row);
         for (size_t k = 0; ok && k < op->ntypes; k++) {
@@ -356,10 +386,13 @@ static void read_layouts(kg_spec *sp, const kg_value *v)
         kg_value item = kg_spec_item(sp, v, i, "layouts");
         const char *s = lua_type(sp->L, -1) == LUA_TSTRING ? lua_tolstring(sp->L, -1, &len) : NULL;
         kg_layout row = {.pos = item.pos};
-        if (s && len == 3) row = (kg_layout){layout_of(s[0]), layout_of(s[1]), layout_of(s[2]), item.pos};
+        if (s && len == 3)
+            row = (kg_layout){layout_of(s[0]), layout_of(s[1]), layout_of(s[2]), item.pos};
         bool ok = row.a && row.b && row.e;
         if (!ok)
-            kg_wrong(sp, item.pos, "layouts: expected three letters, r (row-major) or c (column-major) for A, B and E, got %s",
+            kg_wrong(sp, item.pos,
+                     "layouts: expected three letters, r (row-major) or c (column-major) for A, B "
+                     "and E, got %s",
                      kg_kind_of(sp->L, -1));
         for (size_t k = 0; ok && k < op->nlayouts; k++) {
             const kg_layout *o = &op->layouts[k];
@@ -378,7 +411,8 @@ static void read_b(kg_spec *sp, const kg_value *v)
 {
     size_t before = sp->cx->errors, n = read_names(sp, v, "product", sp->op->b_name, KILN_MAX_B);
     if (n == KILN_MAX_B) sp->op->products = n;
-    else if (sp->cx->errors == before) kg_wrong(sp, v->pos, "b: expected two names, for two products; leave it out for one");
+    else if (sp->cx->errors == before)
+        kg_wrong(sp, v->pos, "b: expected two names, for two products; leave it out for one");
 }
 
 static void read_input(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -391,7 +425,8 @@ static void read_input(kg_spec *sp, const kg_value *v, const char *key, void *ar
     if (!kg_name_ok(sp->cx, "input", key, strlen(key), &why)) {
         kg_wrong(sp, key_pos, "%s", why);
     } else if (!m || m->made != KG_MADE_INPUT) {
-        kg_wrong(sp, v->pos, "d.%s: expected full(t), per_row(t), per_col(t) or per_tensor(t), got %s", key,
+        kg_wrong(sp, v->pos,
+                 "d.%s: expected full(t), per_row(t), per_col(t) or per_tensor(t), got %s", key,
                  kg_kind_of(sp->L, -1));
     } else if (op->nd == KILN_MAX_D) {
         kg_wrong(sp, key_pos, "d.%s: an op has at most %d extra inputs", key, KILN_MAX_D);
@@ -426,7 +461,9 @@ static void read_b_op(kg_spec *sp, const kg_value *v)
 static void read_ref(kg_spec *sp, const kg_value *v)
 {
     if (sp->op->code || sp->wrong) return; /* traced with the code */
-    kg_wrong(sp, v->pos, "ref goes with epilogue = code [[...]]; an epilogue that is a function is its own reference");
+    kg_wrong(sp, v->pos,
+             "ref goes with epilogue = code [[...]]; an epilogue that is a function is its own "
+             "reference");
 }
 
 /* ---- all fields ---- */
@@ -443,10 +480,12 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
     for (size_t i = 0; i < NFIELDS; i++)
         if (strcmp(fields[i].name, key) == 0) return;
     kg_pos pos = kg_key_pos(sp, v->place, v->pos);
-    const char *near = kg_closest(key, k->name, NFIELDS), *quoted = kg_quote(sp->cx, key, strlen(key));
+    const char *near = kg_closest(key, k->name, NFIELDS),
+               *quoted = kg_quote(sp->cx, key, strlen(key));
     if (near && k->nmeant < NFIELDS) k->meant[k->nmeant++] = near;
     if (near) kg_wrong(sp, pos, "unknown field %s (did you mean '%s'?)", quoted, near);
-    else if (strcmp(key, "code") == 0) kg_wrong(sp, pos, "unknown field 'code': write epilogue = code [[...]]");
+    else if (strcmp(key, "code") == 0)
+        kg_wrong(sp, pos, "unknown field 'code': write epilogue = code [[...]]");
     else kg_wrong(sp, pos, "unknown field %s", quoted);
 }
 
@@ -461,7 +500,8 @@ static void read_field(kg_spec *sp, const struct field *f, const known *k)
     if (lua_isnil(L, -1)) {
         bool meant = false;
         for (size_t i = 0; i < k->nmeant; i++) meant |= strcmp(k->meant[i], f->name) == 0;
-        if (f->required && !meant) kg_wrong(sp, sp->op->pos, "missing field '%s': %s", f->name, f->want);
+        if (f->required && !meant)
+            kg_wrong(sp, sp->op->pos, "missing field '%s': %s", f->name, f->want);
         sp->wrong |= f->required;
     } else if (f->type != LUA_TNONE && lua_type(L, -1) != f->type) {
         kg_wrong(sp, v.pos, "%s: expected %s, got %s", f->name, f->want, kg_kind_of(L, -1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Between lang.c (files, globals of instance files) and spec*.c (what stands in `gemm "x" { ... }`).
+// Between lang.c (files, globals of instance files) and spec*.c (the fields of `gemm "x" { ... }`).
 #ifndef KILN_SPEC_H
 #define KILN_SPEC_H
 #include "sandbox.h"
@@ -44,12 +44,16 @@ void kg_wrong(kg_spec *, kg_pos, const char *, ...) __attribute__((format(printf
 kg_pos kg_place_pos(const kg_spec *, const kg_place *, kg_pos otherwise); /* of the value */
 kg_pos kg_key_pos(const kg_spec *, const kg_place *, kg_pos otherwise);
 const char *kg_kind_of(lua_State *, int at);   /* "a number", "the text 'x'", ... */
-bool kg_spec_list(kg_spec *, const kg_value *, size_t *n, const char *of); /* a table with 1..n only, n > 0 */
+/* Whether the value on top is a table with the keys 1..n only, n > 0. */
+bool kg_spec_list(kg_spec *, const kg_value *, size_t *n, const char *of);
 /* Pushes item i of the list on top, with its place. */
 kg_value kg_spec_item(kg_spec *, const kg_value *, size_t i, const char *what);
-/* Calls fn for each field of the table on top in order of keys, value on top; other keys than texts are wrong. */
-void kg_spec_fields(kg_spec *, const kg_value *, void (*fn)(kg_spec *, const kg_value *, const char *key, void *), void *);
-bool kg_spec_name(kg_spec *, const kg_value *, const char *kind, const char **name); /* the text on top */
+/* Calls fn for each field of the table on top in order of keys, value on top; other keys than texts
+ * are wrong. */
+void kg_spec_fields(kg_spec *, const kg_value *,
+                    void (*fn)(kg_spec *, const kg_value *, const char *key, void *), void *);
+/* The text on top. */
+bool kg_spec_name(kg_spec *, const kg_value *, const char *kind, const char **name);
 bool kg_name_ok(kg_ctx *, const char *kind, const char *s, size_t len, const char **why);
 
 /* spec_trace.c: epilogue, ref, a_op, b_op and code */
@@ -67,5 +71,6 @@ void kg_spec_tiles_describe(FILE *);
 typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
 const kg_names_list *kg_lang_targets(kg_ctx *);
 const kg_names_list *kg_lang_schedules(kg_ctx *);
-void kg_lang_describe(FILE *); /* the language's own tables, one entry a line, for tests of the documentation */
+/* The language's own tables, one entry a line, for tests of the documentation. */
+void kg_lang_describe(FILE *);
 #endif

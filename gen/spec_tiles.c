@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fields tiles, targets and check.  Which tunables a schedule has is its own matter: expand.c checks their names.
+// The fields tiles, targets and check.  Which tunables a schedule has is its own matter: expand.c
+// checks their names.
 #include "spec.h"
 #include <lauxlib.h>
 #include <math.h>
@@ -52,11 +53,11 @@ static void read_axis(kg_spec *sp, const kg_value *v, const char *key, void *arg
         job->ok = false;
         return;
     }
-    own.what = kg_printf(sp->cx->arena, "%s.%s", v->what, key);
+    const char *name = kg_strndup(sp->cx->arena, key, strlen(key));
+    own.what = kg_printf(sp->cx->arena, "%s.%s", v->what, name);
     bool list = lua_istable(L, -1);
     if (list && !kg_spec_list(sp, &own, &n, "whole numbers")) n = 0;
-    struct kg_axis axis = {.name = kg_strndup(sp->cx->arena, key, strlen(key)),
-                           .pos = kg_key_pos(sp, v->place, v->pos)};
+    struct kg_axis axis = {.name = name, .pos = kg_key_pos(sp, v->place, v->pos)};
     int64_t *value = kg_alloc(sp->cx->arena, (n + 1) * sizeof *value);
     for (size_t i = 1; i <= n; i++) {
         kg_value item = list ? kg_spec_item(sp, &own, i, own.what) : own;
@@ -80,7 +81,8 @@ static void read_sweep(kg_spec *sp, const kg_value *v, const char *target, doubl
     lua_State *L = sp->L;
     const kg_made *m = luaL_testudata(L, -1, KG_MADE);
     if (!m || m->made != KG_MADE_SWEEP) {
-        kg_wrong(sp, v->pos, "%s: expected schedule { tunable = values }, got %s", v->what, kg_kind_of(L, -1));
+        kg_wrong(sp, v->pos, "%s: expected schedule { tunable = values }, got %s", v->what,
+                 kg_kind_of(L, -1));
         return;
     }
     kg_op *op = sp->op;
@@ -160,9 +162,11 @@ void kg_spec_tiles(kg_spec *sp, const kg_value *v)
     sp->op->has_tiles = true;
     kg_spec_fields(sp, v, read_tiles_field, &total);
     if (total > COMBINATIONS_MAX)
-        kg_wrong(sp, v->pos, "tiles: sweeps %.0f combinations, at most %.0f are possible", total, COMBINATIONS_MAX);
+        kg_wrong(sp, v->pos, "tiles: sweeps %.0f combinations, at most %.0f are possible", total,
+                 COMBINATIONS_MAX);
     else if (!sp->op->nsweeps && sp->op->where_ref == LUA_NOREF && sp->cx->errors == before)
-        kg_wrong(sp, v->pos, "tiles: no target and no where: leave the field out for the schedules' own sets");
+        kg_wrong(sp, v->pos,
+                 "tiles: no target and no where: leave the field out for the schedules' own sets");
 }
 
 /* ---- targets ---- */
@@ -194,7 +198,9 @@ static void read_rtol(kg_spec *sp, const kg_value *v)
 {
     double x = lua_type(sp->L, -1) == LUA_TNUMBER ? lua_tonumber(sp->L, -1) : -1;
     if (x > 0 && x < 1) sp->op->rtol = (float)x;
-    else kg_wrong(sp, v->pos, "check.rtol: expected a number between 0 and 1, got %s", kg_kind_of(sp->L, -1));
+    else
+        kg_wrong(sp, v->pos, "check.rtol: expected a number between 0 and 1, got %s",
+                 kg_kind_of(sp->L, -1));
 }
 
 static void read_shapes(kg_spec *sp, const kg_value *v)
@@ -205,9 +211,11 @@ static void read_shapes(kg_spec *sp, const kg_value *v)
     op->shape = kg_alloc(sp->cx->arena, n * sizeof *op->shape);
     for (size_t i = 1; i <= n; i++) {
         size_t before = sp->cx->errors;
-        kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "check.shapes: shape %zu", i));
+        kg_value item =
+            kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "check.shapes: shape %zu", i));
         bool ok = kg_spec_list(sp, &item, &three, "m, n, k");
-        if (ok && three != 3) kg_wrong(sp, item.pos, "%s: expected { m, n, k }, got %zu numbers", item.what, three);
+        if (ok && three != 3)
+            kg_wrong(sp, item.pos, "%s: expected { m, n, k }, got %zu numbers", item.what, three);
         for (size_t k = 0; ok && three == 3 && k < 3; k++) {
             kg_value size = kg_spec_item(sp, &item, k + 1, item.what);
             read_whole(sp, &size, 0, &op->shape[op->nshapes][k]);
@@ -238,7 +246,8 @@ static void read_check_field(kg_spec *sp, const kg_value *v, const char *key, vo
     }
     const char *near = kg_closest(key, known, NCHECK), *quoted = kg_quote(sp->cx, key, strlen(key));
     kg_wrong(sp, kg_key_pos(sp, v->place, v->pos),
-             near ? "check: unknown field %s (did you mean '%s'?)" : "check: unknown field %s", quoted, near);
+             near ? "check: unknown field %s (did you mean '%s'?)" : "check: unknown field %s",
+             quoted, near);
 }
 
 void kg_spec_checks(kg_spec *sp, const kg_value *v)

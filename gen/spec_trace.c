@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Traces epilogue, a_op and b_op: calls them once with symbols and keeps the expression that comes back.  For
-// `code [[...]]` it traces `ref` and reads the text's names, since nothing else will check them.
+// Traces epilogue, a_op and b_op: calls them once with symbols and keeps the expression that comes
+// back.  For `code [[...]]` it traces `ref` and reads the text's names, since nothing else will
+// check them.
 #include "spec.h"
 #include "scan.h"
 #include <ctype.h>
@@ -22,7 +23,8 @@ static void fill_records(job *j, const char **d_name)
     const kg_op *op = j->sp->op;
     for (size_t i = 0; i < op->nd; i++) d_name[i] = op->d[i].name;
     j->d = (kg_record){"undeclared input", "the op has no d", "d", KILN_X_D, d_name, op->nd};
-    j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar, op->nscalars};
+    j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
+                       op->nscalars};
     j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};
 }
 
@@ -38,11 +40,14 @@ static kg_pos return_pos(const kg_extent *e, kg_pos otherwise)
 static void check_result(lua_State *L, const job *j, int results, kg_pos at)
 {
     const char *field = j->field, *got = "";
-    if (results == 0 || lua_isnoneornil(L, 3)) kg_raise_at(L, at, "%s returns nothing: write 'return ...'", field);
+    if (results == 0 || lua_isnoneornil(L, 3))
+        kg_raise_at(L, at, "%s returns nothing: write 'return ...'", field);
     if (results > 1) kg_raise_at(L, at, "%s returns %d values, one is needed", field, results);
     switch (kg_trace_kind(L, 3)) {
     case KG_IS_NUMBER: case KG_IS_SYMBOL: return;
-    case KG_IS_CONDITION: kg_raise_at(L, at, "%s returns a condition: write select(cond, x, y)", field); break;
+    case KG_IS_CONDITION:
+        kg_raise_at(L, at, "%s returns a condition: write select(cond, x, y)", field);
+        break;
     case KG_IS_RECORD: {
         const char *owner = kg_trace_owner(L, 3);
         kg_raise_at(L, at, "%s returns '%s' as a whole: write %s.NAME", field, owner, owner);
@@ -76,8 +81,8 @@ static int run(lua_State *L) /* function, job* */
     check_result(L, j, lua_gettop(L) - 2, at);
     j->out = kg_trace_encode(j->sp->cx, L, 3);
     if (!j->out.node)
-        kg_raise_at(L, at, "%s: the expression has %zu operations, at most %d are possible", j->field, j->out.count,
-                    KILN_EXPR_MAX);
+        kg_raise_at(L, at, "%s: the expression has %zu operations, at most %d are possible",
+                    j->field, j->out.count, KILN_EXPR_MAX);
     return 0;
 }
 
@@ -87,14 +92,17 @@ static kg_pos body_pos(const kg_extent *e, kg_pos otherwise)
     return e->source ? kg_extent_pos(e, e->body) : otherwise;
 }
 
-static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool element, kg_expr *out, kg_pos *pos)
+static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool element, kg_expr *out,
+                  kg_pos *pos)
 {
     lua_State *L = sp->L;
     const char *d_name[KILN_MAX_D];
     job j = {.sp = sp, .field = field, .element = element};
     fill_records(&j, d_name);
     if (lua_iscfunction(L, -1)) {
-        kg_wrong(sp, v->pos, "%s: write function(...) return f(...) end around a function of the language", field);
+        kg_wrong(sp, v->pos,
+                 "%s: write function(...) return f(...) end around a function of the language",
+                 field);
         return false;
     }
     lua_Debug ar;
@@ -138,7 +146,8 @@ static void check_words(kg_spec *sp, const char *text, kg_pos pos, const char *c
         }
         size_t len = 0;
         while (isalnum((unsigned char)p[len]) || p[len] == '_') len++;
-        bool input = len > 2 && p[0] == 'd' && p[1] == '_', scalar = len > 2 && p[0] == 's' && p[1] == '_';
+        bool input = len > 2 && p[0] == 'd' && p[1] == '_',
+             scalar = len > 2 && p[0] == 's' && p[1] == '_';
         if (input && !has_word(d_name, op->nd, p + 2, len - 2))
             kg_wrong(sp, pos, "code: undeclared input %s", kg_quote(sp->cx, p, len));
         if (scalar && !has_word(op->scalar, op->nscalars, p + 2, len - 2))
@@ -154,9 +163,11 @@ static const char *wrong_in_code(const char *text, size_t len)
     if (len > CODE_MAX) return "longer than 4096 bytes";
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
-        if ((c < ' ' || c > '~') && c != '\n' && c != '\t') return "holds other than printable ASCII";
+        if ((c < ' ' || c > '~') && c != '\n' && c != '\t')
+            return "holds other than printable ASCII";
         if (strchr(";{}#\\\"'", c)) return "must be one expression: no ; { } # \\ or quotes";
-        if (c == '/' && i + 1 < len && (text[i + 1] == '/' || text[i + 1] == '*')) return "holds a comment";
+        if (c == '/' && i + 1 < len && (text[i + 1] == '/' || text[i + 1] == '*'))
+            return "holds a comment";
         depth += (c == '(' || c == '[') - (c == ')' || c == ']');
         if (depth < 0) break;
         empty &= c == ' ' || c == '\n' || c == '\t';
@@ -203,7 +214,9 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
     lua_rawget(L, sp->table);
     const kg_place *p = kg_place_field(sp->place, "ref");
     kg_value ref = {p, kg_place_pos(sp, p, v->pos), "ref"};
-    if (lua_isnil(L, -1)) kg_wrong(sp, v->pos, "code needs ref = function(...): what the text computes, for the reference");
+    if (lua_isnil(L, -1))
+        kg_wrong(sp, v->pos,
+                 "code needs ref = function(...): what the text computes, for the reference");
     else if (lua_isfunction(L, -1) && !sp->names_wrong)
         trace(sp, &ref, "ref", false, &sp->op->epilogue, &sp->op->epilogue_pos);
     lua_pop(L, 1);
@@ -216,8 +229,10 @@ void kg_spec_epilogue(kg_spec *sp, const kg_value *v)
     const kg_made *m = luaL_testudata(sp->L, -1, KG_MADE);
     if (m && m->made == KG_MADE_CODE) read_code(sp, v, m);
     else if (!lua_isfunction(sp->L, -1))
-        kg_wrong(sp, v->pos, "epilogue: expected a function or code [[...]], got %s", kg_kind_of(sp->L, -1));
-    else if (!sp->names_wrong) trace(sp, v, "epilogue", false, &sp->op->epilogue, &sp->op->epilogue_pos);
+        kg_wrong(sp, v->pos, "epilogue: expected a function or code [[...]], got %s",
+                 kg_kind_of(sp->L, -1));
+    else if (!sp->names_wrong)
+        trace(sp, v, "epilogue", false, &sp->op->epilogue, &sp->op->epilogue_pos);
 }
 
 void kg_spec_element_op(kg_spec *sp, const kg_value *v, kg_expr *out, kg_pos *pos)
@@ -230,18 +245,22 @@ void kg_spec_element_op(kg_spec *sp, const kg_value *v, kg_expr *out, kg_pos *po
 void kg_spec_uses(kg_spec *sp)
 {
     const kg_op *op = sp->op;
-    const kg_place *scalars = kg_place_field(sp->place, "scalars"), *b = kg_place_field(sp->place, "b");
+    const kg_place *scalars = kg_place_field(sp->place, "scalars"),
+                   *b = kg_place_field(sp->place, "b");
     const char *field = op->code ? "ref" : "epilogue";
     for (size_t i = 0; i < op->nd; i++)
         if (!kg_trace_used(&op->epilogue, KILN_X_D, (unsigned)i))
             kg_wrong(sp, op->d[i].pos, "input '%s' is never used", op->d[i].name);
     for (size_t i = 0; i < op->nscalars; i++)
         if (!kg_trace_used(&op->epilogue, KILN_X_SCALAR, (unsigned)i))
-            kg_wrong(sp, kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
-                     "scalar '%s' is never used", op->scalar[i]);
+            kg_wrong(
+                sp,
+                kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
+                "scalar '%s' is never used", op->scalar[i]);
     for (size_t i = 0; i < op->products; i++) {
         if (kg_trace_used(&op->epilogue, KILN_X_ACC, (unsigned)i)) continue;
-        if (op->products == 1) kg_wrong(sp, op->epilogue_pos, "%s never uses acc, the product", field);
+        if (op->products == 1)
+            kg_wrong(sp, op->epilogue_pos, "%s never uses acc, the product", field);
         else kg_wrong(sp, kg_place_pos(sp, kg_place_item(b, i + 1), kg_place_pos(sp, b, op->pos)),
                       "product '%s' is never used", op->b_name[i]);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A lexer of Lua text and the positions of what stands in table constructors, so that a message about a field points
-// at the field.  It runs beside Lua, never instead of it: what it does not understand just has no position.
+// A lexer of Lua text and the positions of what stands in table constructors, so that a message
+// about a field points at the field.  It runs beside Lua, never instead of it: what it does not
+// understand just has no position.
 #include "srcmap.h"
 #include <string.h>
 
@@ -14,9 +15,10 @@ typedef struct lexer {
     int line;
 } lexer;
 
-static const char *const keywords[] = {"and",   "break", "do",  "else", "elseif", "end",    "false", "for",
-                                       "function", "goto", "if", "in",   "local",  "nil",    "not",   "or",
-                                       "repeat", "return", "then", "true", "until",  "while"};
+static const char *const keywords[] = {"and",   "break", "do",       "else", "elseif", "end",
+                                       "false", "for",   "function", "goto", "if",     "in",
+                                       "local", "nil",   "not",      "or",   "repeat", "return",
+                                       "then",  "true",  "until",    "while"};
 
 static char peek(const lexer *x, size_t ahead)
 {
@@ -107,7 +109,8 @@ static void skip_number(lexer *x)
 
 static size_t operator_length(const lexer *x)
 {
-    static const char *const longer[] = {"...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>"};
+    static const char *const longer[] = {
+        "...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>"};
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         size_t n = strlen(longer[i]);
         if (x->len - x->at >= n && memcmp(x->text + x->at, longer[i], n) == 0) return n;
@@ -126,7 +129,8 @@ static kg_token next_token(lexer *x)
         t.kind = KG_TOK_NAME;
         while (is_letter(peek(x, 0)) || is_digit(peek(x, 0))) step(x);
         for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-            if (strlen(keywords[i]) == x->at - t.at && memcmp(keywords[i], x->text + t.at, x->at - t.at) == 0)
+            if (strlen(keywords[i]) == x->at - t.at &&
+                memcmp(keywords[i], x->text + t.at, x->at - t.at) == 0)
                 t.kind = KG_TOK_KEYWORD;
     } else if (is_digit(c) || (c == '.' && is_digit(peek(x, 1)))) {
         t.kind = KG_TOK_NUMBER;
@@ -165,7 +169,8 @@ kg_tokens *kg_lex(kg_arena *a, const char *text, size_t len)
 
 bool kg_token_is(const kg_tokens *t, size_t i, const char *word)
 {
-    return i < t->n && t->v[i].len == strlen(word) && memcmp(t->text + t->v[i].at, word, t->v[i].len) == 0;
+    return i < t->n && t->v[i].len == strlen(word) &&
+           memcmp(t->text + t->v[i].at, word, t->v[i].len) == 0;
 }
 
 /* What stands between the quotes of a string token, escapes as written. */
@@ -226,7 +231,8 @@ static size_t skip_value(const kg_tokens *t, size_t i)
     int depth = 0;
     for (; i < t->n; i++) {
         int change = nesting(t, i);
-        if (depth == 0 && (change < 0 || kg_token_is(t, i, ",") || kg_token_is(t, i, ";"))) return i;
+        if (depth == 0 && (change < 0 || kg_token_is(t, i, ",") || kg_token_is(t, i, ";")))
+            return i;
         depth += change;
     }
     return i;
@@ -248,8 +254,8 @@ static kg_place parse_field(kg_arena *a, const kg_tokens *t, size_t i, size_t *i
     if (t->v[i].kind == KG_TOK_NAME && kg_token_is(t, i + 1, "=")) {
         p.key = kg_strndup(a, t->text + t->v[i].at, t->v[i].len);
         p.tok = i + 2;
-    } else if (kg_token_is(t, i, "[") && t->v[i + 1].kind == KG_TOK_STRING && kg_token_is(t, i + 2, "]") &&
-               kg_token_is(t, i + 3, "=")) {
+    } else if (kg_token_is(t, i, "[") && t->v[i + 1].kind == KG_TOK_STRING &&
+               kg_token_is(t, i + 2, "]") && kg_token_is(t, i + 3, "=")) {
         size_t at, len;
         inside(t, i + 1, &at, &len);
         p.key = kg_strndup(a, t->text + at, len);
@@ -292,10 +298,12 @@ static size_t skip_group(const kg_tokens *t, size_t i)
     return i;
 }
 
-const kg_place *kg_place_of_call(kg_arena *a, const kg_tokens *t, const char *callee, int line, const char *name)
+const kg_place *kg_place_of_call(kg_arena *a, const kg_tokens *t, const char *callee, int line,
+                                 const char *name)
 {
     size_t found = SIZE_MAX, last = SIZE_MAX;
-    for (size_t i = kg_first_of_line(t, line > 1 ? line - 1 : line); i + 1 < t->n && t->v[i].line <= line; i++) {
+    for (size_t i = kg_first_of_line(t, line > 1 ? line - 1 : line);
+         i + 1 < t->n && t->v[i].line <= line; i++) {
         if (!kg_token_is(t, i, callee)) continue;
         bool grouped = kg_token_is(t, i + 1, "(");
         size_t word = i + 1 + grouped, next = grouped ? skip_group(t, i + 1) : i + 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where things stand in a Lua text: tokens, and the keys and values of the table constructors of `gemm "x" { ... }`.
+// Where things stand in a Lua text: tokens, and the keys and values of the table constructors of
+// `gemm "x" { ... }`.
 #ifndef KILN_SRCMAP_H
 #define KILN_SRCMAP_H
 #include "gen.h"
@@ -29,20 +30,24 @@ typedef struct kg_tokens {
 kg_tokens *kg_lex(kg_arena *, const char *text, size_t len);
 bool kg_token_is(const kg_tokens *, size_t i, const char *word);
 size_t kg_first_of_line(const kg_tokens *, int line);
-/* Column of the first token of that text on the line (strings: the text between the quotes), else the line's first, else 0. */
+/* Column of the first token of that text on the line (strings: the text between the quotes), else
+ * the line's first, else 0. */
 int kg_column(const kg_tokens *, int line, const char *word);
 
 /* An entry of a table constructor, or (key NULL, item 0) a constructor as a whole. */
 typedef struct kg_place {
     const char *key;          /* `key = ` or `["key"] = ` */
     size_t item;              /* 1, 2, ... of an entry without key; 0 otherwise */
-    size_t key_tok, tok, end; /* first token of key (of the value, where there is none) and value, one past the value */
+    size_t key_tok, tok, end; /* first token of key (of the value, where there is none) and value,
+                                 one past the value */
     struct kg_place *child;   /* entries, where the value is `{...}` or `f {...}` */
     size_t nchild;
 } kg_place;
 
-/* The constructor of `callee "name" {...}` or callee(...)({...}) at a line; NULL: not written so. */
-const kg_place *kg_place_of_call(kg_arena *, const kg_tokens *, const char *callee, int line, const char *name);
+/* The constructor of `callee "name" {...}` or callee(...)({...}) at a line; NULL: not written so.
+ */
+const kg_place *kg_place_of_call(kg_arena *, const kg_tokens *, const char *callee, int line,
+                                 const char *name);
 const kg_place *kg_place_field(const kg_place *, const char *key); /* NULL in, NULL out */
 const kg_place *kg_place_item(const kg_place *, size_t item);
 #endif

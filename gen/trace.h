@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tracer between expr.c (Lua values, the DAG), expr_lower.c (C text) and lang.c (who calls it): functions of an
-// instance file are called once with symbols, and what they do to them is written down as nodes.
+// The tracer between expr.c (Lua values, the DAG), expr_lower.c (C text) and lang.c (who calls it):
+// functions of an instance file are called once with symbols, and what they do to them is written
+// down as nodes.
 #ifndef KILN_TRACE_H
 #define KILN_TRACE_H
 #include "gen.h"
@@ -19,7 +20,8 @@ void kg_trace_end(kg_trace *);
 /* Pushes a leaf (KILN_X_ACC, KILN_X_D, KILN_X_SCALAR, KILN_X_ARG). */
 void kg_trace_push_leaf(lua_State *, kiln_xop, unsigned index);
 
-/* Pushes a record: a value whose fields are leaves, for `acc` of two products, `d` and `s`.  It must outlive the trace. */
+/* Pushes a record: a value whose fields are leaves, for `acc` of two products, `d` and `s`.  It
+ * must outlive the trace. */
 typedef struct kg_record {
     const char *unknown; /* for messages: "undeclared input" */
     const char *none;    /* why it has no fields, where it has none: "the op has no d" */
@@ -31,11 +33,18 @@ typedef struct kg_record {
 void kg_trace_push_record(lua_State *, const kg_record *);
 
 /* What stands at a stack position. */
-typedef enum kg_traced { KG_IS_OTHER, KG_IS_NUMBER, KG_IS_SYMBOL, KG_IS_CONDITION, KG_IS_RECORD } kg_traced;
+typedef enum kg_traced {
+    KG_IS_OTHER,
+    KG_IS_NUMBER,
+    KG_IS_SYMBOL,
+    KG_IS_CONDITION,
+    KG_IS_RECORD
+} kg_traced;
 kg_traced kg_trace_kind(lua_State *, int at);
 const char *kg_trace_owner(lua_State *, int at); /* of a record */
 
-/* Encodes what the number or symbol at `at` depends on; NULL in node: more than KILN_EXPR_MAX nodes. */
+/* Encodes what the number or symbol at `at` depends on; NULL in node: more than KILN_EXPR_MAX
+ * nodes. */
 kg_expr kg_trace_encode(kg_ctx *, lua_State *, int at);
 bool kg_trace_used(const kg_expr *, kiln_xop, unsigned index);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: any bytes as an instance file must end in ops or in messages, never in a crash or a hang.  What loads is
-// also lowered to C text.  Alone it replays the stored corpus and the files of tests/spec; with libFuzzer
-// (clang -fsanitize=fuzzer -DKILN_LIBFUZZER) it looks for more.
+// Fuzz target: any bytes as an instance file must end in ops or in messages, never in a crash or a
+// hang.  What loads is also lowered to C text.  Alone it replays the stored corpus and the files of
+// tests/spec; with libFuzzer (clang -fsanitize=fuzzer -DKILN_LIBFUZZER) it looks for more.
 #define _GNU_SOURCE /* memfd_create */
 #include "gen.h"
 #include <dirent.h>
@@ -15,7 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *leaf(void *arg, const kiln_xnode *x)
 {
     (void)arg;
-    return x->op == KILN_X_ACC ? "acc" : x->op == KILN_X_D ? "d" : x->op == KILN_X_SCALAR ? "s" : "x";
+    return x->op == KILN_X_ACC      ? "acc"
+           : x->op == KILN_X_D      ? "d"
+           : x->op == KILN_X_SCALAR ? "s"
+                                    : "x";
 }
 
 static void lower_all(const kg_ctx *cx)
@@ -38,7 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const char *paths[] = {path};
-    kg_ctx cx = {.arena = kg_arena_new(), .err = open_memstream(&messages, &len), .templates = KILN_TEST_ROOT "/templates"};
+    kg_ctx cx = {.arena = kg_arena_new(),
+                 .err = open_memstream(&messages, &len),
+                 .templates = KILN_TEST_ROOT "/templates"};
     bool ok = kg_lang_load(&cx, paths, 1);
     if (ok != (cx.errors == 0)) abort();
     if (ok) lower_all(&cx);
@@ -77,13 +82,15 @@ static size_t replay(const char *folder)
 
 int main(int argc, char **argv)
 {
-    static const char *const stored[] = {KILN_TEST_ROOT "/tests/fuzz/corpus_lang", KILN_TEST_ROOT "/tests/spec"};
+    static const char *const stored[] = {KILN_TEST_ROOT "/tests/fuzz/corpus_lang",
+                                         KILN_TEST_ROOT "/tests/spec"};
     const char *const *folder = argc > 1 ? (const char *const *)argv + 1 : stored;
     int n = argc > 1 ? argc - 1 : (int)(sizeof stored / sizeof *stored);
     printf("1..%d\n", n);
     for (int i = 0; i < n; i++) {
         size_t files = replay(folder[i]);
-        printf("%s %d - %zu instance files of %s\n", files ? "ok" : "not ok", i + 1, files, strrchr(folder[i], '/') + 1);
+        printf("%s %d - %zu instance files of %s\n", files ? "ok" : "not ok", i + 1, files,
+               strrchr(folder[i], '/') + 1);
         fflush(stdout);
     }
     return 0;

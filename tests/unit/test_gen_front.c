@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The front half of kiln-gen from the inside: arena and buffers, suggestions and quoting, the lexer and the places of
-// table fields, and the C text that traced expressions are lowered to.
+// The front half of kiln-gen from the inside: arena and buffers, suggestions and quoting, the lexer
+// and the places of table fields, and the C text that traced expressions are lowered to.
 #define _GNU_SOURCE /* memfd_create */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,8 +127,10 @@ static void suggestions_are_close(void **state)
     static const char *const names[] = {"epilogue", "types", "layouts", "bias", "m", "io"};
     static const struct {
         const char *word, *want;
-    } cases[] = {{"epilog", "epilogue"}, {"eplogue", "epilogue"}, {"bais", "bias"}, {"typse", "types"},
-                 {"layout", "layouts"}, {"n", NULL}, {"colour", NULL}, {"", NULL}};
+    } cases[] = {{"epilog", "epilogue"}, {"eplogue", "epilogue"},
+                 {"bais", "bias"},       {"typse", "types"},
+                 {"layout", "layouts"},  {"n", NULL},
+                 {"colour", NULL},       {"", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *got = kg_closest(cases[i].word, names, 6);
         if (cases[i].want) assert_string_equal(got, cases[i].want);
@@ -145,7 +147,8 @@ static void quoting_is_safe(void **state)
     assert_string_equal(kg_quote(&r.cx, "a\n\x1b\xff\0b", 6), "'a\\x0a\\x1b\\xff\\x00b'");
     char large[5000];
     memset(large, 'y', sizeof large);
-    assert_string_equal(kg_quote(&r.cx, large, sizeof large), "'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...' (5000 bytes)");
+    assert_string_equal(kg_quote(&r.cx, large, sizeof large),
+                        "'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...' (5000 bytes)");
     stop(&r);
 }
 
@@ -154,9 +157,10 @@ static void quoting_is_safe(void **state)
 static void tokens(void **state)
 {
     (void)state;
-    static const char text[] = "local x <const> = 0x1p-4 --[==[ ]] \n ]==] .. [[a\n]] ~= 'q\\'r' // 3e+2 -- end";
-    static const char *const want[] = {"local", "x", "<", "const", ">", "=", "0x1p-4", "..", "[[a\n]]", "~=", "'q\\'r'",
-                                       "//", "3e+2"};
+    static const char text[] =
+        "local x <const> = 0x1p-4 --[==[ ]] \n ]==] .. [[a\n]] ~= 'q\\'r' // 3e+2 -- end";
+    static const char *const want[] = {"local", "x",       "<",  "const",   ">",  "=",   "0x1p-4",
+                                       "..",    "[[a\n]]", "~=", "'q\\'r'", "//", "3e+2"};
     kg_arena *a = kg_arena_new();
     kg_tokens *t = kg_lex(a, text, strlen(text));
     assert_int_equal(t->n, sizeof want / sizeof *want);
@@ -176,7 +180,8 @@ static void tokens(void **state)
 static void unfinished_text_ends(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "[[", "[==", "--[[", "\"a\\", "'", "0x", "a.", "[=[ ]]", "gemm \"x\" {", "gemm {{{"};
+    static const char *const texts[] = {"",   "[[", "[==",    "--[[",         "\"a\\",   "'",
+                                        "0x", "a.", "[=[ ]]", "gemm \"x\" {", "gemm {{{"};
     kg_arena *a = kg_arena_new();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kg_tokens *t = kg_lex(a, texts[i], strlen(texts[i]));
@@ -189,13 +194,14 @@ static void unfinished_text_ends(void **state)
 static void places(void **state)
 {
     (void)state;
-    static const char text[] = "local gemm = gemm\n"
-                               "gemm \"a\" { x = 1 } gemm(\"b\")({\n"
-                               "  types = { { a = f16 },\n"
-                               "            { a = f32, [\"b\"] = g(1, { 2 }) } },\n"
-                               "  epilogue = function(t) if t then return { types = 3 } end end, tail = 4;\n"
-                               "  tiles = { gfx942 = { simt { m = { 1, 2 } } } },\n"
-                               "})\n";
+    static const char text[] =
+        "local gemm = gemm\n"
+        "gemm \"a\" { x = 1 } gemm(\"b\")({\n"
+        "  types = { { a = f16 },\n"
+        "            { a = f32, [\"b\"] = g(1, { 2 }) } },\n"
+        "  epilogue = function(t) if t then return { types = 3 } end end, tail = 4;\n"
+        "  tiles = { gfx942 = { simt { m = { 1, 2 } } } },\n"
+        "})\n";
     kg_arena *a = kg_arena_new();
     kg_tokens *t = kg_lex(a, text, strlen(text));
     const kg_place *p = kg_place_of_call(a, t, "gemm", 2, "b");
@@ -209,7 +215,8 @@ static void places(void **state)
     const kg_place *tail = kg_place_field(p, "tail");
     assert_non_null(tail);
     assert_true(kg_token_is(t, tail->tok, "4"));
-    const kg_place *m = kg_place_field(kg_place_item(kg_place_field(kg_place_field(p, "tiles"), "gfx942"), 1), "m");
+    const kg_place *m =
+        kg_place_field(kg_place_item(kg_place_field(kg_place_field(p, "tiles"), "gfx942"), 1), "m");
     assert_true(kg_token_is(t, kg_place_item(m, 2)->tok, "2"));
     assert_non_null(kg_place_field(kg_place_of_call(a, t, "gemm", 2, "a"), "x"));
     assert_null(kg_place_of_call(a, t, "gemm", 5, "a"));
@@ -242,7 +249,8 @@ static void lowers_to(const char *body, const char *want)
     dprintf(r.fd,
             "gemm \"x\" { types = { { a = f32, b = f32, e = f32 } }, layouts = { \"rrr\" },\n"
             "d = { a = full(), b = per_row() }, scalars = { \"alpha\" },\n"
-            "epilogue = function(acc, d, s)\n  local all = (d.a + d.b) * s.alpha\n  %s\nend }\n", body);
+            "epilogue = function(acc, d, s)\n  local all = (d.a + d.b) * s.alpha\n  %s\nend }\n",
+            body);
     snprintf(path, sizeof path, "/proc/self/fd/%d", r.fd);
     const char *paths[] = {path};
     bool ok = kg_lang_load(&r.cx, paths, 1);
@@ -265,9 +273,12 @@ static void lowering(void **state)
     lowers_to("return acc + all", "return acc0 + " ALL ";\n");
     lowers_to("return relu(acc - all)", "return kiln_relu(acc0 - " ALL ");\n");
     lowers_to("return -(-acc) + -1 * all", "return (-(-acc0)) + ((-1.0f) * " ALL ");\n");
-    lowers_to("return select(lt(acc, 0), all, max(acc, 1))", "return (acc0 < 0.0f) ? " ALL " : kiln_max(acc0, 1.0f);\n");
-    lowers_to("return clamp(acc * all, -127, 127)", "return kiln_clamp(acc0 * " ALL ", (-127.0f), 127.0f);\n");
-    lowers_to("return cast(acc + all, bf16)", "return kiln_bf16_to_f32(kiln_f32_to_bf16(acc0 + " ALL "));\n");
+    lowers_to("return select(lt(acc, 0), all, max(acc, 1))",
+              "return (acc0 < 0.0f) ? " ALL " : kiln_max(acc0, 1.0f);\n");
+    lowers_to("return clamp(acc * all, -127, 127)",
+              "return kiln_clamp(acc0 * " ALL ", (-127.0f), 127.0f);\n");
+    lowers_to("return cast(acc + all, bf16)",
+              "return kiln_bf16_to_f32(kiln_f32_to_bf16(acc0 + " ALL "));\n");
     lowers_to("return cast(acc, f32) + all", "return acc0 + " ALL ";\n");
 }
 
@@ -280,7 +291,8 @@ static void shared_values_become_variables(void **state)
               "const float t0 = (d_a + d_b) * s_alpha;\nconst int t1 = acc0 < t0;\n"
               "return ((t1) ? acc0 : t0) + ((t1) ? 1.0f : 2.0f);\n");
     /* The same expression written twice is one value. */
-    lowers_to("return (acc + all) * (acc + all)", "const float t0 = acc0 + " ALL ";\nreturn t0 * t0;\n");
+    lowers_to("return (acc + all) * (acc + all)",
+              "const float t0 = acc0 + " ALL ";\nreturn t0 * t0;\n");
 }
 
 static void powers(void **state)
@@ -302,19 +314,26 @@ static void constants_are_exact(void **state)
     lowers_to("return acc * 1e-30 + all", "return (acc0 * 1e-30f) + " ALL ";\n");
     lowers_to("return acc * 16777217 + all", "return (acc0 * 16777216.0f) + " ALL ";\n");
     lowers_to("return acc * (1 / 3) + all", "return (acc0 * 0.33333334f) + " ALL ";\n");
-    lowers_to("return min(acc, math.huge) + all", "return kiln_min(acc0, __builtin_huge_valf()) + " ALL ";\n");
+    lowers_to("return min(acc, math.huge) + all",
+              "return kiln_min(acc0, __builtin_huge_valf()) + " ALL ";\n");
     lowers_to("return acc * sqrt(16) + all", "return (acc0 * 4.0f) + " ALL ";\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_is_zeroed_and_aligned), cmocka_unit_test(buffers_grow),
-        cmocka_unit_test(out_of_memory_jumps),         cmocka_unit_test(messages_are_sorted_and_counted),
-        cmocka_unit_test(suggestions_are_close),       cmocka_unit_test(quoting_is_safe),
-        cmocka_unit_test(tokens),                      cmocka_unit_test(unfinished_text_ends),
-        cmocka_unit_test(places),                      cmocka_unit_test(lowering),
-        cmocka_unit_test(shared_values_become_variables), cmocka_unit_test(powers),
+        cmocka_unit_test(arena_is_zeroed_and_aligned),
+        cmocka_unit_test(buffers_grow),
+        cmocka_unit_test(out_of_memory_jumps),
+        cmocka_unit_test(messages_are_sorted_and_counted),
+        cmocka_unit_test(suggestions_are_close),
+        cmocka_unit_test(quoting_is_safe),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(unfinished_text_ends),
+        cmocka_unit_test(places),
+        cmocka_unit_test(lowering),
+        cmocka_unit_test(shared_values_become_variables),
+        cmocka_unit_test(powers),
         cmocka_unit_test(constants_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
