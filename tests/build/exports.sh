@@ -8,7 +8,7 @@ exported=$(nm -D --defined-only "$BUILD/lib/libkiln.so.0" | awk '$2 != "A" { sub
 n=0
 check() { # what, difference
     n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; echo "$2" | sed 's/^/# /'; fi
+    if [ -z "$2" ]; then echo "ok $n - $1"; else printf 'not ok %d - %s\n%s\n' $n "$1" "${2//$'\n'/$'\n'# }"; fi
 }
 check "kiln.map lists what kiln.h declares" "$(diff <(echo "$declared") <(echo "$listed"))"
 check "the library exports what kiln.map lists" "$(diff <(echo "$listed") <(echo "$exported"))"
