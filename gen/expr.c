@@ -256,8 +256,7 @@ static int compute(lua_State *L, kiln_xop op, int n)
     return 1;
 }
 
-/* ---- functions and operators, one closure for each: upvalues are the trace and the operation ----
- */
+/* ---- functions and operators, one closure each: upvalues are trace and operation ---- */
 
 static kg_trace *closure_trace(lua_State *L)
 {

@@ -57,6 +57,16 @@ static void put_constant(kg_buf *to, float v)
 
 static void put(lowering *, size_t, bool alone);
 
+/* a + b - c and a * b / c group from the left by themselves. */
+static bool groups_left(const lowering *w, const kiln_xnode *x)
+{
+    const kiln_xnode *left = &w->e->node[x->arg[0]];
+    bool sums = x->op == KILN_X_ADD || x->op == KILN_X_SUB;
+    bool products = x->op == KILN_X_MUL || x->op == KILN_X_DIV;
+    return (sums && (left->op == KILN_X_ADD || left->op == KILN_X_SUB)) ||
+           (products && (left->op == KILN_X_MUL || left->op == KILN_X_DIV));
+}
+
 static void put_operation(lowering *w, size_t i)
 {
     const kiln_xnode *x = &w->e->node[i];
@@ -73,14 +83,19 @@ static void put_operation(lowering *w, size_t i)
     } else {
         bool call = *text != '(';
         for (const char *p = text; *p; p++) {
-            if (*p != '%') kg_put(w->to, p, 1);
-            else p++, put(w, x->arg[*p - '0'], call || (p[-2] == '(' && p[1] == ')'));
+            if (*p != '%') {
+                kg_put(w->to, p, 1);
+                continue;
+            }
+            p++;
+            bool bare = call || (p[-2] == '(' && p[1] == ')') || (*p == '0' && groups_left(w, x));
+            put(w, x->arg[*p - '0'], bare);
         }
     }
 }
 
-/* alone: between the brackets or commas of a call, where brackets around the whole of "(a + b)" say
- * nothing. */
+/* alone: between the brackets or commas of a call, or the like, where brackets around the whole of
+ * "(a + b)" say nothing. */
 static void put(lowering *w, size_t i, bool alone)
 {
     if (w->temp[i] >= 0) {
@@ -101,8 +116,8 @@ void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, 
     kg_arena *scratch = kg_arena_new();
     lowering w = {e, names, kg_alloc(scratch, e->count * sizeof *w.uses),
                   kg_alloc(scratch, e->count * sizeof *w.temp), to};
-    unsigned *depth =
-        kg_alloc(scratch, e->count * sizeof *depth); /* of brackets in a node's text */
+    /* Of brackets in a node's text. */
+    unsigned *depth = kg_alloc(scratch, e->count * sizeof *depth);
     for (size_t i = 0; i < e->count; i++)
         for (int k = 0; k < op_arity[e->node[i].op]; k++) w.uses[e->node[i].arg[k]]++;
     int temps = 0;

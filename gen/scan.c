@@ -56,8 +56,7 @@ static size_t matching_end(const kg_tokens *t, size_t i)
     return t->n;
 }
 
-/* `function [name] ( params )`: whether the parameters have these names; *body: after the bracket.
- */
+/* `function [name] ( params )`: whether the parameters are these; *body: after the bracket. */
 static bool same_params(const kg_tokens *t, size_t i, const word *param, size_t n, size_t *body)
 {
     while (i < t->n && !kg_token_is(t, i, "(")) i++;

@@ -44,8 +44,7 @@ typedef struct kg_place {
     size_t nchild;
 } kg_place;
 
-/* The constructor of `callee "name" {...}` or callee(...)({...}) at a line; NULL: not written so.
- */
+/* The constructor of `callee "name" {...}` or callee(...)({...}) at a line; NULL: not there. */
 const kg_place *kg_place_of_call(kg_arena *, const kg_tokens *, const char *callee, int line,
                                  const char *name);
 const kg_place *kg_place_field(const kg_place *, const char *key); /* NULL in, NULL out */
