@@ -271,8 +271,10 @@ static void lowers_to(const char *body, const char *want)
 static void lowering(void **state)
 {
     (void)state;
-    lowers_to("return acc - d.a + d.b - all * acc / 2", "return acc0 - d_a + d_b - (" ALL_BARE " * acc0 / 2.0f);\n");
-    lowers_to("return acc - (d.a - all) / (acc / 3)", "return acc0 - ((d_a - " ALL ") / (acc0 / 3.0f));\n");
+    lowers_to("return acc - d.a + d.b - all * acc / 2",
+              "return acc0 - d_a + d_b - (" ALL_BARE " * acc0 / 2.0f);\n");
+    lowers_to("return acc - (d.a - all) / (acc / 3)",
+              "return acc0 - ((d_a - " ALL ") / (acc0 / 3.0f));\n");
     lowers_to("return acc + all", "return acc0 + " ALL ";\n");
     lowers_to("return relu(acc - all)", "return kiln_relu(acc0 - " ALL ");\n");
     lowers_to("return -(-acc) + -1 * all", "return (-(-acc0)) + ((-1.0f) * " ALL ");\n");
@@ -303,7 +305,7 @@ static void powers(void **state)
     (void)state;
     lowers_to("return acc ^ 2 + all", "return (acc0 * acc0) + " ALL ";\n");
     lowers_to("return acc ^ 3 * all", "return acc0 * (acc0 * acc0) * " ALL ";\n");
-    lowers_to("return acc ^ -1 * all", "return (1.0f / acc0) * " ALL ";\n");
+    lowers_to("return acc ^ -1 * all", "return 1.0f / acc0 * " ALL ";\n");
     lowers_to("return acc ^ 0.5 * all", "return kiln_sqrt(acc0) * " ALL ";\n");
     lowers_to("return acc ^ -0.5 * all", "return kiln_rsqrt(acc0) * " ALL ";\n");
     lowers_to("return acc ^ 2.5 * all", "return kiln_pow(acc0, 2.5f) * " ALL ";\n");
