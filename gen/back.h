@@ -192,8 +192,6 @@ bool kg_stage_commit(kg_stage *);
 void kg_stage_close(kg_stage *);               /* drops what was not committed */
 bool kg_read_file(const char *path, kg_buf *); /* false: errno */
 bool kg_write_all(int fd, const char *, size_t);
-bool kg_replace_file(const char *path, const char *text, size_t len,
-                     bool *changed);        /* false: errno */
 bool kg_mkdirs(kg_ctx *, const char *path); /* of the folder part of path */
 
 /* ---- module.c ---- */

@@ -3,7 +3,6 @@
 // and makes it an instance or counts why not.
 #include "expand.h"
 #include <lauxlib.h>
-#include <stdlib.h>
 #include <string.h>
 
 void kg_expand_count_cut(expansion *x, tally *t, const void *who, const char *text, size_t n)
@@ -47,7 +46,8 @@ bool kg_expand_supports(expansion *x, const kg_schedule *s, const char **why)
     lua_State *T = x->cx->T;
     lua_rawgeti(T, LUA_REGISTRYINDEX, s->supports);
     kg_expand_push_view(x, true);
-    if (!kg_sandbox_call(x->cx, T, 4, 2, kg_function_pos(x->cx, s->supports, s->pos))) return false;
+    x->stop = !kg_sandbox_call(x->cx, T, 4, 2, kg_function_pos(x->cx, s->supports, s->pos));
+    if (x->stop) return false;
     bool good = true;
     *why = NULL;
     if (!lua_toboolean(T, -2)) {
@@ -59,6 +59,7 @@ bool kg_expand_supports(expansion *x, const kg_schedule *s, const char **why)
                      "supports must return true, or nil and a sentence");
     }
     lua_pop(T, 2);
+    x->stop = !good;
     return good;
 }
 
@@ -281,11 +282,10 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout,
                          tile, x->target->ext);
     if (x->n == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 1024;
-        kg_instance **more = realloc(x->out, cap * sizeof *more);
-        if (!more) abort();
+        kg_instance **more =
+            kg_alloc(cx->arena, (x->cap = x->cap ? 2 * x->cap : 1024) * sizeof *more);
+        if (x->n) memcpy(more, x->out, x->n * sizeof *more);
         x->out = more;
-        x->cap = cap;
     }
     x->out[x->n++] = in;
     count->kept++;
@@ -331,5 +331,6 @@ bool kg_expand_consider(expansion *x, candidate *c, tally *count)
     if (good && broken) kg_expand_count_cut(x, count, broken, fill_sentence(x, broken, t), 1);
     if (good && !broken) good = add_instance(x, c, t, count);
     lua_settop(T, t - 1);
+    if (!good) x->stop = true;
     return good;
 }

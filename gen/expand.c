@@ -102,13 +102,15 @@ static bool add_defaults(expansion *x, const kg_schedule *s, tally *count)
     lua_State *T = x->cx->T;
     kg_pos pos;
     size_t n;
-    if (!call_defaults(x, s, &pos, &n)) return false;
+    x->stop = !call_defaults(x, s, &pos, &n);
+    if (x->stop) return false;
     int list = lua_gettop(T);
     bool good = true;
     for (size_t i = 0; good && i < n; i++) {
         candidate c = {.schedule = s};
         lua_rawgeti(T, list, (lua_Integer)i + 1);
-        good = read_default(x, s, pos, &c) && kg_expand_consider(x, &c, count);
+        x->stop = !read_default(x, s, pos, &c);
+        good = !x->stop && kg_expand_consider(x, &c, count);
         lua_settop(T, list);
     }
     lua_settop(T, list - 1);
@@ -195,9 +197,11 @@ static bool add_sweep(expansion *x, const kg_sweep *w, const kg_schedule *s, tal
     candidate base = {.schedule = s, .sweep = w};
     kg_pos pos;
     size_t n, slot_of[KILN_MAX_SLOTS], at[KILN_MAX_SLOTS] = {0};
-    if (!call_defaults(x, s, &pos, &n)) return false;
+    x->stop = !call_defaults(x, s, &pos, &n);
+    if (x->stop) return false;
     lua_rawgeti(T, -1, 1);
     bool good = read_default(x, s, pos, &base);
+    x->stop = !good;
     lua_pop(T, 2);
     for (size_t k = 0; k < w->naxes; k++) {
         if (!w->axis[k].count) return good;
@@ -386,16 +390,16 @@ bool kg_expand(kg_ctx *cx)
             good = false;
             continue;
         }
-        for (size_t k = 0; k < cx->ntargets && !x.stop; k++) {
+        bool fine = true;
+        for (size_t k = 0; k < cx->ntargets && fine; k++) {
             x.target = cx->target[k];
-            if (x.target->selected && wants(x.op, x.target)) good &= expand_target(&x);
+            if (x.target->selected && wants(x.op, x.target)) fine = expand_target(&x);
         }
+        good &= fine;
     }
-    cx->instance = kg_alloc(cx->arena, (x.n + 1) * sizeof *cx->instance);
-    if (x.n) memcpy(cx->instance, x.out, x.n * sizeof *cx->instance);
+    cx->instance = x.out;
     cx->ninstances = x.n;
-    free(x.out);
     if (!good) return false;
-    qsort(cx->instance, cx->ninstances, sizeof *cx->instance, by_name);
+    if (x.n) qsort(cx->instance, cx->ninstances, sizeof *cx->instance, by_name);
     return merge(cx) && check_symbols(cx);
 }

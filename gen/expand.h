@@ -27,7 +27,7 @@ typedef struct expansion {
     size_t n, cap, candidates;
     bool any_size_only; /* drop instances that do not take any size */
     const char *limit;  /* why the last one considered does not */
-    bool stop;          /* over a limit: no more */
+    bool stop;          /* over a limit, or a schedule is wrong: other ops would say so again */
 } expansion;
 
 /* A schedule, the values of its tunables and where they come from. */

@@ -90,7 +90,7 @@ static bool write_new(const char *path, const char *text, size_t len)
     return good;
 }
 
-bool kg_replace_file(const char *path, const char *text, size_t len, bool *changed)
+bool kg_write_if_changed(const char *path, const char *text, size_t len, bool *changed)
 {
     kg_buf old = {0};
     *changed = !same(path, text, len, &old);
@@ -116,11 +116,6 @@ static bool fail(kg_ctx *cx, const char *path, const char *what)
     kg_error(cx, (kg_pos){kg_strndup(cx->arena, path, strlen(path)), 0, 0}, "%s: %s", what,
              strerror(code));
     return false;
-}
-
-bool kg_write_if_changed(kg_ctx *cx, const char *path, const char *text, size_t len, bool *changed)
-{
-    return kg_replace_file(path, text, len, changed) || fail(cx, path, "cannot write it");
 }
 
 bool kg_mkdirs(kg_ctx *cx, const char *path)

@@ -145,7 +145,7 @@ bool kg_expand(kg_ctx *);
 bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
 /* emit.c */
 bool kg_emit(kg_ctx *);
-bool kg_write_if_changed(kg_ctx *, const char *path, const char *text, size_t len, bool *changed);
+bool kg_write_if_changed(const char *path, const char *text, size_t len, bool *changed); /* false: errno */
 /* pack.c, seal.c: steps after compiling and after linking; an exit code, text on stderr */
 int kg_pack(const char *dir);
 int kg_seal(const char *file);

@@ -2,6 +2,7 @@
 // Writes module.c: the constant table of one target's instances (abi/kiln_module.h), its schedules'
 // functions and the blob of code objects.  What is known only after compiling comes from code.h,
 // which `kiln-gen --pack` writes.
+#define _GNU_SOURCE /* qsort_r */
 #include "back.h"
 #include "../runtime/kiln.h" /* KILN_VERSION */
 #include <math.h>
@@ -32,11 +33,10 @@ typedef struct writer {
 } writer;
 
 /* ---- strings ---- */
-static void grow(pool *p)
+static void grow(kg_arena *arena, pool *p)
 {
     size_t cap = p->cap ? 2 * p->cap : 1024;
-    uint32_t *slot = calloc(cap, sizeof *slot);
-    if (!slot) abort();
+    uint32_t *slot = kg_alloc(arena, cap * sizeof *slot);
     for (size_t i = 0; i < p->cap; i++) {
         if (!p->slot[i]) continue;
         const char *s = p->text.p + p->slot[i] - 1;
@@ -44,7 +44,6 @@ static void grow(pool *p)
         while (slot[at]) at = (at + 1) & (cap - 1);
         slot[at] = p->slot[i];
     }
-    free(p->slot);
     p->slot = slot;
     p->cap = cap;
 }
@@ -55,7 +54,7 @@ static kiln_str str(writer *w, const char *s)
     size_t len = strlen(s);
     if (!p->text.len) kg_put(&p->text, "", 1); /* offset 0 is "" */
     if (!len) return 0;
-    if (2 * p->used >= p->cap) grow(p);
+    if (2 * p->used >= p->cap) grow(w->cx->arena, p);
     size_t at = XXH3_64bits(s, len) & (p->cap - 1);
     for (; p->slot[at]; at = (at + 1) & (p->cap - 1))
         if (strcmp(p->text.p + p->slot[at] - 1, s) == 0) return p->slot[at] - 1;
@@ -269,12 +268,11 @@ static void put_schedules(writer *w)
 }
 
 /* ---- rows ---- */
-static const writer *sorting; /* qsort has no argument for its comparison */
-
-static int by_key(const void *pa, const void *pb)
+static int by_key(const void *pa, const void *pb, void *key)
 {
     size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
-    if (sorting->key[a] != sorting->key[b]) return sorting->key[a] < sorting->key[b] ? -1 : 1;
+    uint64_t x = ((const uint64_t *)key)[a], y = ((const uint64_t *)key)[b];
+    if (x != y) return x < y ? -1 : 1;
     return a < b ? -1 : a > b; /* the slice is sorted by name */
 }
 
@@ -292,9 +290,7 @@ static void sort_rows(writer *w)
         w->row[i] = i;
         w->key[i] = kiln_key(in->op->name, sig);
     }
-    sorting = w;
-    qsort(w->row, n, sizeof *w->row, by_key);
-    sorting = NULL;
+    qsort_r(w->row, n, sizeof *w->row, by_key, w->key);
 }
 
 /* Lists of maps, each distinct one once; first[i]: of instance i. */
@@ -481,5 +477,4 @@ void kg_module_text(kg_ctx *cx, const kg_slice *slice, kg_buf *out)
     kg_buf_free(&body);
     kg_buf_free(&tail);
     kg_buf_free(&w.pool.text);
-    free(w.pool.slot);
 }

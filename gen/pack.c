@@ -144,7 +144,7 @@ static bool write_all(const pack *w)
         unlink(header.p); /* never an old header beside a new blob */
         good = write_blob(w, blob.p);
     }
-    if (good && !kg_replace_file(header.p, text.p, text.len, &changed))
+    if (good && !kg_write_if_changed(header.p, text.p, text.len, &changed))
         good = complain(header.p, strerror(errno));
     kg_buf_free(&text);
     kg_buf_free(&old);
