@@ -5,8 +5,7 @@
 // Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) successive i8.
 // Before it includes host_gemm.h an instance defines:
 //   HOST_A_T, HOST_B_T            dtype in memory (enumerators of abi/kiln_dtype.h)
-//   HOST_A_OP, HOST_B_OP          1: host_apply_a / host_apply_b(to, from, n) compute the elements that are multiplied
-//   HOST_A_MUL, HOST_B_MUL        dtype of those elements; HOST_A_T, HOST_B_T where there is no op
+//   HOST_A_OP, HOST_B_OP          1: host_op_a / host_op_b(float) make of an element what is multiplied
 //   HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k
 //   HOST_E_ROW                    1: E is row-major
 //   HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
@@ -41,7 +40,8 @@ typedef int32_t host_sum_t;
 #define HOST_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
-enum { HOST_SIDE_A, HOST_SIDE_B };
+#define HOST_SIDE_A 0
+#define HOST_SIDE_B 1
 
 /* Element (r, k) of an operand of one batch: r*ld + k where it is contiguous along k, else r + k*ld. */
 typedef struct host_operand {

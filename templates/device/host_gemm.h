@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include "host_base.h"
 
-#define HOST_BYTES(side) host_bytes((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
-#define HOST_MUL(side) ((side) == HOST_SIDE_A ? HOST_A_MUL : HOST_B_MUL)
+#define HOST_TYPE(side) ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
+#define HOST_BYTES(side) host_bytes(HOST_TYPE(side))
+#define HOST_HAS_OP(side) ((side) == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
 #if HOST_E_ROW
 #define HOST_X_SIDE HOST_SIDE_B
 #define HOST_Y_SIDE HOST_SIDE_A

@@ -2,36 +2,67 @@
 // Packing of one instruction set: W rows of an operand become a panel, unit by unit along k, with conversion, a_op / b_op and
 // zeros past the end of k.  Rows past the end of the operand hold anything.  Included by host_isa.h.
 
-/* n elements at p after the side's op: at p itself, or computed into buf. */
-static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n, const int side)
+enum { HOST_(span) = HOST_VW * HOST_GROUP }; /* elements of a vector of units */
+
+/* The side's op, rounding to the multiplied type included. */
+static HOST_INLINE float HOST_(op)(float x, const int side)
 {
 #if HOST_A_OP
-    if (side == HOST_SIDE_A) {
-        host_apply_a(buf, p, n);
-        return buf;
-    }
+    if (side == HOST_SIDE_A)
+        return host_op_a(x);
 #endif
 #if HOST_B_OP
-    if (side == HOST_SIDE_B) {
-        host_apply_b(buf, p, n);
-        return buf;
-    }
+    if (side == HOST_SIDE_B)
+        return host_op_b(x);
 #endif
-    (void)buf, (void)n, (void)side;
-    return p;
+    (void)side;
+    return x;
 }
 
-enum {
-    HOST_(span) = HOST_VW * HOST_GROUP,                   /* elements of a vector of units */
-    HOST_(span_bytes) = HOST_VW * 4,                      /* at most, in memory or after the op */
-};
+#if HOST_KIND == HOST_KIND_F32
+/* The vector of units at p, contiguous along k, of which n elements exist; zero past them. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
+{
+    char raw[HOST_VW * 4] __attribute__((aligned(64)));
+    if (n < HOST_VW) {
+        __builtin_memset(raw, 0, sizeof raw);
+        p = __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
+    }
+    const HOST_(vec) v = HOST_(widen)(p, HOST_TYPE(side));
+    if (!HOST_HAS_OP(side))
+        return v;
+    float x[HOST_VW] __attribute__((aligned(64)));
+    HOST_(store)(x, v);
+#pragma omp simd
+    for (int i = 0; i < HOST_VW; i++)
+        x[i] = HOST_(op)(x[i], side);
+    if (n < HOST_VW)
+        __builtin_memset(x + n, 0, (size_t)(HOST_VW - n) * sizeof *x);
+    return HOST_(load)(x);
+}
 
-/* Units of HOST_VW * HOST_GROUP ready elements that are neighbours along k. */
+/* The vector of units at p, contiguous along r: n elements along r exist. */
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+{
+    (void)pitch, (void)k_left;
+    return HOST_(read_k)(p, host_max(n, 0), side);
+}
+#else
+/* n bytes at p after the side's op: at p itself, or computed into buf. */
+static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n, const int side)
+{
+    if (!HOST_HAS_OP(side))
+        return p;
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+        buf[i] = (char)(int)HOST_(op)((float)((const signed char *)p)[i], side);
+    return buf;
+}
+
+/* Units of ready bytes that are neighbours along k. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_k)(const char *p, const int side)
 {
-#if HOST_KIND != HOST_KIND_I8
-    return HOST_(widen)(p, HOST_MUL(side));
-#elif HOST_GROUP == 4
+#if HOST_GROUP == 4
     const HOST_(vec) v = HOST_(load)(p);
     return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
 #else
@@ -41,12 +72,10 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_k)(const char *p, const in
 #endif
 }
 
-/* Units of HOST_VW neighbours along r, whose ready elements at successive k are at p[0], p[1], .. */
+/* Units of neighbours along r, whose ready bytes at successive k are at p[0], p[1], .. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_r)(const char *const p[HOST_GROUP], const int side)
 {
-#if HOST_KIND != HOST_KIND_I8
-    return HOST_(widen)(p[0], HOST_MUL(side));
-#elif HOST_GROUP == 4
+#if HOST_GROUP == 4
     const HOST_(vec) v = HOST_(zext8)(p[0]) | HOST_(zext8)(p[1]) << 8 | HOST_(zext8)(p[2]) << 16 |
                          HOST_(zext8)(p[3]) << 24;
     return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
@@ -56,42 +85,41 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_r)(const char *const p[HOS
 #endif
 }
 
-/* The vector of units at p, contiguous along k, of which n > 0 elements exist. */
+/* The vector of units at p, contiguous along k, of which n elements exist; zero past them. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
 {
-    char buf[HOST_(span_bytes)] __attribute__((aligned(64)));
+    char buf[HOST_(span)] __attribute__((aligned(64)));
     if (n >= HOST_(span))
         return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
-    char raw[HOST_(span_bytes)] __attribute__((aligned(64))) = {0};
-    __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
-    if (HOST_(ready)(raw, buf, HOST_(span), side) == buf)
-        __builtin_memcpy(raw, buf, (size_t)(n * host_bytes(HOST_MUL(side))));
+    char raw[HOST_(span)] __attribute__((aligned(64))) = {0};
+    __builtin_memcpy(raw, p, (size_t)n);
+    __builtin_memmove(raw, HOST_(ready)(raw, buf, HOST_(span), side), (size_t)n);
     return HOST_(units_k)(raw, side);
 }
 
-/* The vector of units at p, contiguous along r: n elements along r and k_left > 0 along k exist. */
+/* The vector of units at p, contiguous along r: n elements along r and k_left along k exist; zero past k. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
 {
-    char buf[HOST_GROUP][HOST_(span_bytes)] __attribute__((aligned(64)));
+    char buf[HOST_GROUP][HOST_VW] __attribute__((aligned(64)));
     const char *q[HOST_GROUP];
     if (n >= HOST_VW && k_left >= HOST_GROUP) {
         for (int g = 0; g < HOST_GROUP; g++)
             q[g] = HOST_(ready)(p + g * pitch, buf[g], HOST_VW, side);
         return HOST_(units_r)(q, side);
     }
-    char raw[HOST_(span_bytes)] __attribute__((aligned(64)));
+    char raw[HOST_VW] = {0};
     for (int g = 0; g < HOST_GROUP; g++) {
         __builtin_memset(buf[g], 0, sizeof buf[g]);
         q[g] = buf[g];
         if (g >= k_left || n <= 0)
             continue;
-        __builtin_memset(raw, 0, sizeof raw);
-        __builtin_memcpy(raw, p + g * pitch, (size_t)(host_min(n, HOST_VW) * HOST_BYTES(side)));
+        __builtin_memcpy(raw, p + g * pitch, (size_t)host_min(n, HOST_VW));
         if (HOST_(ready)(raw, buf[g], HOST_VW, side) == raw)
             __builtin_memcpy(buf[g], raw, sizeof raw);
     }
     return HOST_(units_r)(q, side);
 }
+#endif
 
 /* `panels` panels of `width` rows from row r0 on, kc elements from k0 on.  A panel's last vectors may be written past
  * its width: the next unit overwrites that, and the panel stride leaves room after the last. */

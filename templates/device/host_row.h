@@ -87,7 +87,7 @@ static HOST_INLINE HOST_TARGET void HOST_(row_add_edge)(const host_operand *x, h
                                         HOST_(splat)(y)));
 }
 
-#if HOST_GROUP == 4 && !(HOST_X_SIDE == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
+#if HOST_GROUP == 4 && !HOST_HAS_OP(HOST_X_SIDE)
 /* Four rows of bytes become units of columns 4l + s in lane l of vector s by shifts alone; the sums of 64 columns keep that
  * order until k is done.  Rows past k repeat the last one: their y is 0. */
 enum { HOST_(block) = 64 };
