@@ -248,8 +248,10 @@ static void put_code(kg_ctx *cx, const kg_op *op, kg_buf *b)
         kg_putf(b, "    const float acc_%s = acc%zu;\n    (void)acc_%s;\n", op->b_name[i], i,
                 op->b_name[i]);
     put_line(cx, b, op->code_pos);
-    kg_puts(b, "return (");
-    for (const char *c = op->code; *c; c++)
+    kg_puts(b, "    return (");
+    const char *c = op->code + strspn(op->code, " \t"), *end = op->code + strlen(op->code);
+    while (end > c && strchr(" \t\n", end[-1])) end--;
+    for (; c < end; c++)
         if (*c == '\n' || *c == '\t' || (unsigned char)*c >= ' ') kg_put(b, c, 1);
     kg_puts(b, "\n);\n");
 }
