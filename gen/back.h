@@ -205,7 +205,7 @@ const char *kg_object_ext(const kg_target *);
 
 typedef struct kg_back {
     kg_syms *syms;     /* of the function being traced; NULL: none */
-    kg_buf *out;       /* what is being rendered */
+    kg_buf text;       /* what is being rendered; its memory is kept for the next */
     int globals, meta; /* references: what schedules and templates see; a metatable that falls
                           through to it */
     void *view, *tmpl; /* private to present.c, tmpl.c */

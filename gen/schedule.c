@@ -490,6 +490,7 @@ bool kg_schedules_load(kg_ctx *cx, const char *const *targets, size_t n)
 
 void kg_schedules_close(kg_ctx *cx)
 {
+    if (cx->back) kg_buf_free(&kg_back_of(cx)->text);
     kg_sandbox_close(cx->T);
     cx->T = NULL;
 }

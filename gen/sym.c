@@ -294,23 +294,17 @@ static int meta_newindex(lua_State *L)
     return luaL_error(L, "p and t cannot be assigned to");
 }
 
-static const luaL_Reg meta[] = {
-    {"__lt", meta_order},
-    {"__le", meta_order},
-    {"__eq", meta_eq},
+static const luaL_Reg meta[] = {{"__lt", meta_order},
+                                {"__le", meta_order},
+                                {"__eq", meta_eq},
 #define X(name, sign, op) {"__" #name, meta_##name},
-    ARITHMETIC(X)
+                                ARITHMETIC(X)
 #undef X
 };
 
 static const luaL_Reg functions[] = {
-    {"min", f_min},
-    {"max", f_max},
-    {"all", f_all},
-    {"any", f_any},
-    {"not_", f_not},
-    {"ceil_div", f_ceil_div},
-    {"select", f_select},
+    {"min", f_min},  {"max", f_max},           {"all", f_all},       {"any", f_any},
+    {"not_", f_not}, {"ceil_div", f_ceil_div}, {"select", f_select},
 #define X(name, ...) {#name, f_##name},
     COMPARISONS(X)
 #undef X

@@ -22,6 +22,16 @@ typedef struct kg_tmpl {
     size_t nholes, cap;
 } tmpl;
 
+static void put_integer(kg_buf *b, lua_Integer v)
+{
+    char text[24], *p = text + sizeof text;
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do *--p = (char)('0' + u % 10);
+    while (u /= 10);
+    if (v < 0) *--p = '-';
+    kg_put(b, p, (size_t)(text + sizeof text - p));
+}
+
 /* Appends every argument; nil and tables are errors that name the hole. */
 static int put(lua_State *T)
 {
@@ -29,11 +39,13 @@ static int put(lua_State *T)
     for (int i = 1, n = lua_gettop(T); i <= n; i++) {
         size_t len;
         int type = lua_type(T, i);
-        if (type == LUA_TSTRING || type == LUA_TNUMBER) {
+        if (lua_isinteger(T, i)) {
+            put_integer(&b->text, lua_tointeger(T, i));
+        } else if (type == LUA_TSTRING || type == LUA_TNUMBER) {
             const char *s = lua_tolstring(T, i, &len);
-            kg_put(b->out, s, len);
+            kg_put(&b->text, s, len);
         } else if (type == LUA_TBOOLEAN) {
-            kg_puts(b->out, lua_toboolean(T, i) ? "true" : "false");
+            kg_puts(&b->text, lua_toboolean(T, i) ? "true" : "false");
         } else {
             lua_Debug ar;
             const tmpl *w = b->tmpl;
@@ -272,6 +284,7 @@ static void push_globals(kg_ctx *cx, const kg_instance *in)
  * it. */
 static void put_with_lines(const kg_buf *from, const char *path, kg_buf *out)
 {
+    if (!from->len) return;
     const char *s = from->p, *end = from->p + from->len, *counted = s;
     int line = 1;
     for (const char *at; s < end && (at = memchr(s, KG_LINE_BACK, (size_t)(end - s))) != NULL;
@@ -281,7 +294,7 @@ static void put_with_lines(const kg_buf *from, const char *path, kg_buf *out)
         kg_putf(out, "#line %d ", line + 1);
         kg_put_quoted(out, path, strlen(path));
     }
-    if (s < end) kg_put(out, s, (size_t)(end - s));
+    kg_put(out, s, (size_t)(end - s));
 }
 
 bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
@@ -290,8 +303,7 @@ bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
     lua_State *T = cx->T;
     tmpl **w = &in->schedule->tmpl[strcmp(in->target->source, "c") == 0];
     if (!*w && !(*w = compile(cx, in->schedule, in->target->source))) return false;
-    kg_buf text = {0};
-    b->out = &text;
+    b->text.len = 0;
     b->tmpl = *w;
     lua_rawgeti(T, LUA_REGISTRYINDEX, (*w)->function);
     push_globals(cx, in);
@@ -300,10 +312,8 @@ bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
     lua_pushcclosure(T, put, 1);
     bool good = kg_sandbox_call(cx, T, 1, 0, (kg_pos){(*w)->source->file, 1, 0});
     if (good)
-        put_with_lines(&text, in->path, out);
+        put_with_lines(&b->text, in->path, out);
     else
         kg_note(cx, in->op->pos, "while rendering %s", in->name);
-    b->out = NULL;
-    kg_buf_free(&text);
     return good;
 }

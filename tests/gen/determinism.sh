@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The same input gives the same bytes: in other folders, from other working directories, however the instances are named,
 # in whatever environment, whichever targets come along.  And no path of this machine nor date is in them.
+# shellcheck source=lib/tap.sh disable=SC2016,SC2015
 . "$(dirname "$0")/lib/tap.sh"
 
 mkdir -p "$tmp/a" "$tmp/b/very/deep/below" "$tmp/copy"

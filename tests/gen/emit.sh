@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What is written when: nothing for unchanged input; stale files go; a kill, a full disk, a size limit or an error leaves
 # the files of the run before as they were, and the next run completes them.
+# shellcheck source=lib/tap.sh disable=SC2016,SC2015
 . "$(dirname "$0")/lib/tap.sh"
 out=$tmp/out src=$tmp/src
 mkdir -p "$src/ops"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034
 # What the generator's test scripts share: TAP, a folder of their own, the program.  Environment: KILN_GEN, KILN_ROOT.
 root=${KILN_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 gen=${KILN_GEN:-$root/build/bin/kiln-gen}
