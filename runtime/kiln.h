@@ -8,7 +8,9 @@
  *         kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096", &p) ||
  *         kiln_find(ctx, &p, &kernel))
  *         return fprintf(stderr, "%s\n", kiln_error()), 1;
- *     kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { bias }, .e = e };
+ *     kiln_args args = { .struct_size = sizeof args, .a = a, .b = { b }, .d = { bias }, .e = e,
+ *                        .workspace_size = kiln_workspace_size(kernel, &p) };
+ *     kiln_malloc(ctx, args.workspace_size, &args.workspace);
  *     kiln_launch(ctx, kernel, &p, &args, stream);
  *
  * Threads: every function may be called from any thread; kiln_close(ctx) must be the last use of ctx and of its
