@@ -214,13 +214,15 @@ static int bench_product(const problem_row *row, kiln_ctx *one, kiln_ctx *two, s
 
 typedef uint64_t line __attribute__((vector_size(64), may_alias));
 
+/* Both halves side by side, which is faster than end to end. */
 static double read_time(const char *p, size_t bytes)
 {
     line s = { 0 }, t = { 0 };
+    const char *const half = p + bytes / 2;
     const double start = now();
-    for (size_t i = 0; i + 128 <= bytes; i += 128) {
+    for (size_t i = 0; i + 64 <= bytes / 2; i += 64) {
         s += *(const line *)(const void *)(p + i);
-        t += *(const line *)(const void *)(p + i + 64);
+        t += *(const line *)(const void *)(half + i);
     }
     s += t;
     __asm__ volatile("" : : "m"(s));

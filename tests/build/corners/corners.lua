@@ -1,0 +1,42 @@
+-- What instances/ has no use for, and the host schedule must still take: every kind of D in either layout, column-major E,
+-- element operations, mixed types, int8 summed in f32, blocks so small that every edge is met.
+gemm "corner_inputs" {
+  types    = { { a = bf16, b = i8,         e = f16 },
+               { a = f32,  b = f8e5m2fnuz, e = i8 },
+               { a = i8,   b = i8,         e = f8e4m3fnuz } },
+  layouts  = { "rrc", "ccr" },
+  d        = { bias = per_col "e", f = full(i8), g = full(f32, "r"), h = full("a", "c"), row = per_row(f8e4m3),
+               one = per_tensor(f32) },
+  scalars  = { "alpha", "beta" },
+  epilogue = function(acc, d, s)
+    return silu(acc * s.alpha + d.bias) + d.f * d.row + s.beta * d.g + d.h - d.one
+  end,
+}
+gemm "corner_element_ops" {
+  types    = { { a = i8,         b = i8,     e = i32 },
+               { a = f16,        b = f8e4m3, e = f32 },
+               { a = f8e4m3fnuz, b = f8e5m2, e = bf16 },
+               { a = f32,        b = bf16,   e = f32 } },
+  layouts  = { "rcr", "crc" },
+  a_op     = function(x) return clamp(x * 0.5 + 1, -100, 100) end,
+  b_op     = function(x) return relu(x) - 2 end,
+  epilogue = function(acc) return acc end,
+}
+gemm "corner_pair" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = bf16, b = f16, e = f8e5m2 } },
+  layouts  = { "rrc", "crr" },
+  b        = { "left", "right" },
+  d        = { scale = per_row(f32) },
+  epilogue = function(acc, d) return (acc.left - acc.right) * d.scale end,
+}
+gemm "corner_sums" {
+  types    = { { a = i8, b = i8, acc = f32, e = f32 } },
+  layouts  = { "crr" },
+  epilogue = function(acc) return acc end,
+}
+gemm "corner_blocks" {
+  types    = { { a = f32, b = f32, e = f32 }, { a = i8, b = i8, e = i32 } },
+  layouts  = { "rcr", "rrr" },
+  tiles    = { host = { host { mc = 256, nc = 64, kc = 128 } } },
+  epilogue = function(acc) return acc end,
+}
