@@ -20,6 +20,9 @@ modules: $(STAMP)
 	$(Q)steps=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 modules 2>/dev/null | grep -c '^: STEP'); \
 	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps modules
 else
+# A recipe, so that make has nothing to say where nothing is to be done.
+modules:
+	@:
 DONE := 0
 next = $(eval DONE := $(shell expr $(DONE) + 1))
 say = $(if $(filter 0,$(STEPS)),: STEP,$(next)@printf '[%3d/%d] %-6s %s\n' $(DONE) $(STEPS) '$1' '$2')

@@ -21,10 +21,12 @@ suite() { # name, command...
     rc=$?
     if [ $rc -eq 77 ]; then skipped=$((skipped + 1)); printf '%-32s skipped\n' "$name"; return; fi
     skip=$(grep -cE '^ok .*# SKIP' "$out")
-    ok=$(($(grep -cE '^ok ' "$out") - skip))
-    not=$(grep -cE '^not ok ' "$out")
-    while read -r p f; do ok=$((ok + p)) not=$((not + f)); done < <(
-        sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$out")
+    if grep -qE '^[0-9]+ passed, [0-9]+ failed' "$out"; then
+        read -r ok not < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$out" |
+            awk '{ p += $1; f += $2 } END { print p, f }')
+    else
+        ok=$(($(grep -cE '^ok ' "$out") - skip)) not=$(grep -cE '^not ok ' "$out")
+    fi
     if [ $((ok + not)) -eq 0 ] || { [ $rc -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
     passed=$((passed + ok)) failed=$((failed + not)) skipped=$((skipped + skip))
     printf '%-32s %5d ok%s  %ds\n' "$name" "$ok" "$([ "$not" -eq 0 ] || echo ", $not FAILED")" $((SECONDS - start))
