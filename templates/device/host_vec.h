@@ -79,8 +79,11 @@ HOST_LANES(half_bits, "vcvtph2ps", vu16)
     static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(name)(const void *p)                     \
     {                                                                                       \
         HOST_(vu) r = {0};                                                                  \
-        for (int i = 0; i < HOST_VW; i++)                                                   \
-            r[i] = (uint32_t)((const from *)p)[i];                                          \
+        for (int i = 0; i < HOST_VW; i++) {                                                 \
+            from x;                                                                         \
+            __builtin_memcpy(&x, (const char *)p + (size_t)i * sizeof x, sizeof x);         \
+            r[i] = (uint32_t)x;                                                             \
+        }                                                                                   \
         return r;                                                                           \
     }
 HOST_LANES(zext16, uint16_t)
