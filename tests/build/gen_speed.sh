@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kiln-gen renders and writes 10,000 instances in at most 2 s on one thread with at most 300 MB, and an unchanged input
+# writes nothing.  CPU time is what is gated: the wall clock of a busy machine says nothing.  TAP.
+set -u
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+n=0
+check() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
+}
+cat >"$tmp/sweep.lua" <<'EOF'
+gemm "sweep" {
+  types = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 }, { a = f32, b = f32, e = f32 },
+            { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = f16, b = f16, e = f32 }, { a = bf16, b = bf16, e = f32 } },
+  layouts = { "rcr", "rrr" },
+  d = { bias = per_col "e" },
+  epilogue = function(acc, d) return relu(acc + d.bias) end,
+  tiles = { gfx942 = { simt { m = { 16, 32, 64, 128 }, n = { 16, 32, 64, 128 }, k = { 8, 16, 32, 64 },
+                              tm = { 1, 2, 4, 8 }, tn = { 1, 2, 4, 8 }, split_k = { 1, 2 } } } },
+  targets = { "gfx942" },
+}
+EOF
+run() { # prints CPU milliseconds, the largest resident size in KB
+    python3 - "$KILN_GEN" --templates "$KILN_ROOT/templates" --out "$tmp/out" --target gfx942 "$tmp/sweep.lua" <<'EOF'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+u = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int((u.ru_utime + u.ru_stime) * 1000), u.ru_maxrss)
+EOF
+}
+start=$(date +%s%N)
+read -r cpu kb < <(run)
+wall=$((($(date +%s%N) - start) / 1000000))
+count=$(find "$tmp/out" -name '*.hip' | wc -l)
+[ "$count" -ge 10000 ]; check $? "$count instances"
+[ "${cpu:-99999}" -le 2000 ]; check $? "in at most 2 s (took $cpu ms of CPU, $wall ms)"
+[ "${kb:-999999}" -le 300000 ]; check $? "and 300 MB (took $kb KB)"
+touch "$tmp/mark"
+sleep 0.02
+read -r cpu kb < <(run)
+[ -z "$(find "$tmp/out" -newer "$tmp/mark" -type f)" ]; check $? "unchanged input writes nothing ($cpu ms of CPU)"
+echo "1..$n"
