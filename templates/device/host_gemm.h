@@ -78,39 +78,33 @@ static const host_isa *host_choose(void)
 typedef struct host_plan {
     const kiln_gemm_args *g;
     const host_isa *isa;
-    int threads;
+    int threads, alone;              /* alone: every thread takes whole batches, and packs its own Y */
     long x_rows, y_rows, k;
     long mc, kc, blocks;             /* rows of a slab; length and number of the blocks of k */
     long nc, nx, ny;                 /* columns of a task, tasks along X, along Y */
     long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
+    long row_matrix;                 /* units of the only row */
     host_unit_t *y, *scratch;
 } host_plan;
 
-static const char *host_at(const void *p, long elements, long bytes)
+/* Threads that have enough to do with `products` products. */
+static int host_threads(const host_plan *p, double products)
 {
-    return p ? (const char *)p + elements * bytes : 0;
+    const double work = products * HOST_PRODUCTS / (p->y_rows == 1 ? 1 << 17 : 1 << 19);
+    return p->g->units <= 1 ? 1 : work < p->g->units ? (int)work + 1 : p->g->units;
 }
 
-static void host_batch(const host_plan *p, long b, host_operand *x, host_operand *y, host_out *o)
+static void host_cut_threads(host_plan *p)
 {
-    const kiln_gemm_args *g = p->g;
-    for (int s = 0; s < HOST_PRODUCTS; s++) {
-        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)), (long)g->ldb, g->n};
-        if (HOST_E_ROW)
-            x[s] = m;
-        else
-            y[s] = m;
-    }
-    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)), (long)g->lda, g->m};
-    *(HOST_E_ROW ? y : x) = a;
-    host_place(o, g, b);
-}
-
-/* Threads that have enough to do: `grain` products each. */
-static int host_threads(const kiln_gemm_args *g, double grain)
-{
-    const double work = (double)g->m * g->n * g->k * HOST_PRODUCTS / grain;
-    return g->units <= 1 ? 1 : work < g->units ? (int)work + 1 : g->units;
+    const double products = (double)p->x_rows * (double)p->y_rows * (double)p->k;
+    p->threads = host_threads(p, products * p->g->batch);
+    p->alone = p->threads > 1 && p->g->batch >= p->threads && p->mc * p->k <= HOST_SLAB / 4;
+    p->ny = 1;
+    if (p->alone)
+        return;
+    p->threads = host_threads(p, products);
+    if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
+        p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
 }
 
 static void host_cut(host_plan *p, const kiln_gemm_args *g)
@@ -120,75 +114,138 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     p->k = g->k;
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
-    p->threads = host_threads(g, p->y_rows == 1 ? 1 << 17 : 1 << 19);
     p->mc = host_min(p->y_rows, host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
     p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
     p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
     p->nx = host_ceil_div(p->x_rows, HOST_NC);
     p->nc = host_round_up(host_ceil_div(p->x_rows, p->nx), isa->nr);
     p->nx = host_ceil_div(p->x_rows, p->nc);
-    p->panels = host_ceil_div(p->mc, isa->mr);
-    p->ny = 1;
-    if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
-        p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
+    host_cut_threads(p);
 
     const long units = host_ceil_div(p->kc, isa->group);
+    p->panels = host_ceil_div(p->mc, isa->mr);
     p->y_panel = HOST_HEAD + host_round_up(units * isa->mr + 16, 16);
     p->y_block = p->panels * p->y_panel;
     p->y_matrix = p->blocks * p->y_block;
+    p->row_matrix = HOST_HEAD + host_round_up(p->k, 64);
     p->y_units = HOST_Y_COUNT * p->y_matrix;
+    if (p->y_rows == 1) /* room for strided elements of the row, too */
+        p->y_units = host_max(p->y_units, HOST_Y_COUNT * p->row_matrix + host_round_up(p->k, 16));
     p->scratch_units = HOST_X_COUNT * p->nc * units +
                        (p->blocks > 1 ? HOST_PRODUCTS * p->panels * isa->mr * p->nc : 0);
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
-    p->scratch = p->y + p->y_units;
+    p->scratch = p->y + (p->alone ? p->threads : 1) * p->y_units;
 }
 
-/* Packs the slab's share of Y: by all threads of the team, in steps of a few panels. */
-static void host_pack_slab(const host_plan *p, const host_operand *y, long i0, long rows)
+/* One batch, and the slab of it that is being computed. */
+typedef struct host_job {
+    host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
+    host_out out;
+    host_unit_t *slab; /* packed Y */
+    long i0, rows;
+} host_job;
+
+static const char *host_at(const void *p, long elements, long bytes)
 {
-    enum { STEP = 4 };
-    const long panels = host_ceil_div(rows, p->isa->mr), steps = host_ceil_div(panels, STEP);
+    return p ? (const char *)p + elements * bytes : 0;
+}
+
+static void host_begin(const host_plan *p, host_job *j, long b)
+{
+    const kiln_gemm_args *g = p->g;
+    for (int s = 0; s < HOST_PRODUCTS; s++) {
+        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)), (long)g->ldb, g->n};
+        (HOST_E_ROW ? j->x : j->y)[s] = m;
+    }
+    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)), (long)g->lda, g->m};
+    (HOST_E_ROW ? j->y : j->x)[0] = a;
+    host_place(&j->out, g, b);
+    j->slab = p->y + (p->alone ? omp_get_thread_num() * p->y_units : 0);
+}
+
+/* Steps of packing a slab: a few panels of one block of k each. */
+enum { HOST_PACK_PANELS = 4 };
+static long host_pack_steps(const host_plan *p, const host_job *j)
+{
+    return HOST_Y_COUNT * p->blocks * host_ceil_div(host_ceil_div(j->rows, p->isa->mr), HOST_PACK_PANELS);
+}
+
+static void host_pack_step(const host_plan *p, const host_job *j, long w)
+{
+    const long panels = host_ceil_div(j->rows, p->isa->mr), steps = host_ceil_div(panels, HOST_PACK_PANELS);
+    const long q = w % steps * HOST_PACK_PANELS, b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
+    p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q), k0,
+                   host_min(p->kc, p->k - k0), j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
+}
+
+/* Steps of computing a slab: p->nx * p->ny tasks. */
+static void host_task_step(const host_plan *p, const host_job *j, long w)
+{
+    const long share = host_ceil_div(host_ceil_div(j->rows, p->isa->mr), p->ny);
+    const long j0 = w / p->ny * p->nc, first = w % p->ny * share, skip = first * p->isa->mr;
+    if (skip >= j->rows)
+        return;
+    const host_task t = {
+        .out = &j->out, .x = j->x,
+        .y = j->slab + first * p->y_panel,
+        .y_matrix = p->y_matrix, .y_block = p->y_block, .y_panel = p->y_panel,
+        .scratch = p->scratch + omp_get_thread_num() * p->scratch_units,
+        .i0 = j->i0 + skip, .rows = host_min(share * p->isa->mr, j->rows - skip),
+        .j0 = j0, .cols = host_min(p->nc, p->x_rows - j0),
+        .k = p->k, .kc = p->kc,
+    };
+    p->isa->task(&t);
+}
+
+static void host_row_begin(const host_plan *p, const host_job *j)
+{
+    for (int s = 0; s < HOST_Y_COUNT; s++)
+        p->isa->row_units(j->y + s, p->k, j->slab + s * p->row_matrix, (char *)(j->slab + HOST_Y_COUNT * p->row_matrix));
+}
+
+/* All threads of the team work on one batch. */
+static void host_batch_shared(const host_plan *p, long b)
+{
+    host_job j;
+    host_begin(p, &j, b);
+    if (p->y_rows == 1 && p->isa->row) {
+        const long share = host_round_up(host_ceil_div(p->x_rows, p->threads), 64);
+#pragma omp single
+        host_row_begin(p, &j);
+#pragma omp for schedule(static, 1)
+        for (long c = 0; c < p->x_rows; c += share)
+            p->isa->row(&j.out, j.x, j.slab, p->row_matrix, c, host_min(share, p->x_rows - c), p->k);
+        return;
+    }
+    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
+        j.rows = host_min(p->mc, p->y_rows - j.i0);
 #pragma omp for schedule(dynamic)
-    for (long w = 0; w < HOST_Y_COUNT * p->blocks * steps; w++) {
-        const long q = w % steps * STEP, b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
-        p->isa->pack_y(y + s, i0 + q * p->isa->mr, host_min(STEP, panels - q), k0, host_min(p->kc, p->k - k0),
-                       p->y + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
+        for (long w = 0; w < host_pack_steps(p, &j); w++)
+            host_pack_step(p, &j, w);
+#pragma omp for schedule(dynamic)
+        for (long w = 0; w < p->nx * p->ny; w++)
+            host_task_step(p, &j, w);
     }
 }
 
-static void host_run_slab(const host_plan *p, const host_operand *x, const host_out *o, long i0, long rows)
+/* One thread computes a whole batch: nobody waits for anybody. */
+static void host_batch_alone(const host_plan *p, long b)
 {
-    const long panels = host_ceil_div(rows, p->isa->mr), share = host_ceil_div(panels, p->ny);
-#pragma omp for schedule(dynamic) collapse(2)
-    for (long jx = 0; jx < p->nx; jx++)
-        for (long iy = 0; iy < p->ny; iy++) {
-            const long j0 = jx * p->nc, first = iy * share, skip = first * p->isa->mr;
-            if (skip >= rows)
-                continue;
-            const host_task t = {
-                .out = o, .x = x,
-                .y = p->y + first * p->y_panel,
-                .y_matrix = p->y_matrix, .y_block = p->y_block, .y_panel = p->y_panel,
-                .scratch = p->scratch + omp_get_thread_num() * p->scratch_units,
-                .i0 = i0 + skip, .rows = host_min(share * p->isa->mr, rows - skip),
-                .j0 = j0, .cols = host_min(p->nc, p->x_rows - j0),
-                .k = p->k, .kc = p->kc,
-            };
-            p->isa->task(&t);
-        }
-}
-
-/* E of one row: every thread takes some columns. */
-static void host_run_row(const host_plan *p, const host_operand *x, const host_operand *y, const host_out *o)
-{
-    const long matrix = HOST_HEAD + host_round_up(p->k, 64), share = host_round_up(host_ceil_div(p->x_rows, p->threads), 64);
-#pragma omp single
-    for (int s = 0; s < HOST_Y_COUNT; s++)
-        p->isa->row_units(y + s, p->k, p->y + s * matrix, (char *)(p->y + HOST_Y_COUNT * matrix));
-#pragma omp for schedule(static, 1)
-    for (long j = 0; j < p->x_rows; j += share)
-        p->isa->row(o, x, p->y, matrix, j, host_min(share, p->x_rows - j), p->k);
+    host_job j;
+    host_begin(p, &j, b);
+    if (p->y_rows == 1 && p->isa->row) {
+        host_row_begin(p, &j);
+        p->isa->row(&j.out, j.x, j.slab, p->row_matrix, 0, p->x_rows, p->k);
+        return;
+    }
+    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
+        j.rows = host_min(p->mc, p->y_rows - j.i0);
+        for (long w = 0; w < host_pack_steps(p, &j); w++)
+            host_pack_step(p, &j, w);
+        for (long w = 0; w < p->nx; w++)
+            host_task_step(p, &j, w);
+    }
 }
 
 static void host_gemm(const kiln_gemm_args *g)
@@ -199,18 +256,14 @@ static void host_gemm(const kiln_gemm_args *g)
     host_cut(&plan, g);
     const host_plan *const p = &plan;
 #pragma omp parallel num_threads(p->threads) if (p->threads > 1)
-    for (long b = 0; b < g->batch; b++) {
-        host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
-        host_out o;
-        host_batch(p, b, x, y, &o);
-        if (p->y_rows == 1 && p->isa->row) {
-            host_run_row(p, x, y, &o);
-            continue;
-        }
-        for (long i0 = 0; i0 < p->y_rows; i0 += p->mc) {
-            const long rows = host_min(p->mc, p->y_rows - i0);
-            host_pack_slab(p, y, i0, rows);
-            host_run_slab(p, x, &o, i0, rows);
+    {
+        if (p->alone) {
+#pragma omp for schedule(dynamic)
+            for (long b = 0; b < g->batch; b++)
+                host_batch_alone(p, b);
+        } else {
+            for (long b = 0; b < g->batch; b++)
+                host_batch_shared(p, b);
         }
     }
 }

@@ -53,11 +53,12 @@ return schedule {
   workspace = function(p, t, target)
     local m = min(rows(p, t), min(t.mc, max(t.min_rows, t.slab // max(p.k, 1))))
     local n = min(columns(p, t), t.nc) + MAX_COLUMNS
-    local panels = ceil_div(m, MIN_PANEL)
-    local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * panels * ceil_div(max(p.k, 1), t.kc))
+    local blocks = ceil_div(max(p.k, 1), t.kc)
+    local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * ceil_div(m, MIN_PANEL) * blocks)
     local x = t.x_count * n * units(min(p.k, t.kc), t)
     local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * (m + MAX_PANEL), 0)
-    return 128 + 4 * (y + p.units * (x + sums + 16))
+    local slabs = select(all(gt(p.batch, 1), le(m * p.k, t.slab // 4)), p.units, 1)
+    return 128 + 4 * (slabs * y + p.units * (x + sums + 16))
   end,
   cost = function(p, t, target)
     local threads = max(p.units, 1)
