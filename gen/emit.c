@@ -157,8 +157,8 @@ static bool prepare(kg_ctx *cx, output *o)
     return stage_sources(cx, o) && stage_tables(cx, o);
 }
 
-/* A source that no instance has any more goes with its object, and the op's folder with its last
- * source. */
+/* A source that no instance has any more goes with its object and that one's list of headers, and
+ * the op's folder with its last source. */
 static void remove_stale(kg_ctx *cx, const output *o)
 {
     const char *name = o->slice.target->name;
@@ -170,6 +170,7 @@ static void remove_stale(kg_ctx *cx, const output *o)
             const char *path = kg_strndup(cx->arena, word + 1, strcspn(word + 1, " "));
             if (strncmp(path, name, len) != 0 || path[len] != '/' || strstr(path, "..")) continue;
             const char *full = kg_printf(cx->arena, "%s/%s", cx->out, path);
+            unlink(kg_printf(cx->arena, "%s.d", full)); /* what the compiler read for it */
             unlink(full);
             rmdir(
                 kg_strndup(cx->arena, full,

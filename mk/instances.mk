@@ -5,7 +5,6 @@ include $(BUILD)/toolchain.mk
 Q := $(if $(V),,@)
 GEN := $(BUILD)/bin/kiln-gen
 STAMP := $(OUT)/generated.stamp
-DEVICE_HEADERS := $(wildcard abi/*.h templates/device/*.h)
 
 all: modules
 # Generation, when an input is newer or TARGETS changed.  kiln-gen itself rewrites only what changed.
@@ -29,6 +28,7 @@ say = $(if $(filter 0,$(STEPS)),: STEP,$(next)@printf '[%3d/%d] %-6s %s\n' $(DON
 
 define target_rules
 include $(OUT)/$1/rules.mk
+-include $$(wildcard $$(KILN_OBJECTS_$1:%=$(OUT)/%.d))
 modules: $(LIB)/libkiln-$1.so
 $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 	$$(call say,LINK,$1)
@@ -39,16 +39,18 @@ $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 endef
 $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
 
+# Headers of the device code, and what each object read of them.
+DEVICE = -Iabi -Itemplates/device -MMD -MP -MF $@.d
 HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
-$(OUT)/host/%.o: $(OUT)/host/%.c $(DEVICE_HEADERS)
+$(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
-	$(Q)$(HOSTCC) -Iabi -Itemplates/device -c -o $@ $<
-$(OUT)/%.co: $(OUT)/%.hip $(DEVICE_HEADERS)
+	$(Q)$(HOSTCC) $(DEVICE) -c -o $@ $<
+$(OUT)/%.co: $(OUT)/%.hip $(BUILD)/toolchain.mk
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) -Iabi -Itemplates/device -o $@ $<
-$(OUT)/%.cubin: $(OUT)/%.cpp $(DEVICE_HEADERS)
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(DEVICE) -o $@ $<
+$(OUT)/%.cubin: $(OUT)/%.cpp $(BUILD)/toolchain.mk
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) -Iabi -Itemplates/device -o $@ $<
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(DEVICE) -o $@ $<
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

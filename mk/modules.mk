@@ -11,10 +11,14 @@ TEMPLATES := $(wildcard templates/*/*) $(wildcard abi/*.h)
 gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
 lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
 
-$(BUILD)/toolchain.mk: mk/toolchain.sh | $(DEPS)
+# Probes anew when another hipcc or nvcc is found; unchanged, the file stays as it is.
+$(BUILD)/toolchain.mk: FORCE | $(DEPS)
 	$(Q)BUILD=$(BUILD) mk/toolchain.sh $@
 
 # Every run asks kiln-gen's stamp and the objects' ages; nothing out of date means nothing done.
 instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES for TARGETS into modules
 	$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
 	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' CC='$(CC)' V=$(V) &&) true
+
+.PHONY: FORCE
+FORCE:
