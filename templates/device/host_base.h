@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Words shared by the host schedule's primitives.  A kernel walks E in tiles whose rows are contiguous in E:
-//   X = the operand indexed along E's contiguous dimension (B of a row-major E, A of a column-major one): read as vectors;
-//   Y = the other operand: its elements are broadcast.
-// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) successive i8.
-// Before it includes host_gemm.h an instance defines:
+// Words shared by the host schedule's primitives.  A kernel walks E in tiles whose rows are
+// contiguous in E:
+//   X = the operand indexed along E's contiguous dimension (B of a row-major E, A of a column-major
+//   one): read as vectors; Y = the other operand: its elements are broadcast.
+// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd)
+// successive i8. Before it includes host_gemm.h an instance defines:
 //   HOST_A_T, HOST_B_T            dtype in memory (enumerators of abi/kiln_dtype.h)
-//   HOST_A_OP, HOST_B_OP          1: host_op_a / host_op_b(float) make of an element what is multiplied
-//   HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k
-//   HOST_E_ROW                    1: E is row-major
-//   HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
+//   HOST_A_OP, HOST_B_OP          1: host_op_a / host_op_b(float) make of an element what is
+//   multiplied HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k HOST_E_ROW                    1:
+//   E is row-major HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
 //   HOST_MC, HOST_MC_MIN, HOST_KC, HOST_NC, HOST_SLAB  cache blocking, see host_gemm.h
 //   host_place(o, g, b)           sets o to batch b
-//   host_store_row(o, acc0, acc1, i, j, cols, nr)  epilogue of one row of a tile: nr sums, cols of them inside E
+//   host_store_row(o, acc0, acc1, i, j, cols, nr)  epilogue of one row of a tile: nr sums, cols of
+//   them inside E
 #ifndef HOST_BASE_H
 #define HOST_BASE_H
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include "kiln_types.h"
 
 #define HOST_KIND_F32 0 /* f32 units, f32 sums */
-#define HOST_KIND_I8 1  /* units of several i8, i32 sums that wrap */
+#define HOST_KIND_I8  1 /* units of several i8, i32 sums that wrap */
 
 #if HOST_KIND == HOST_KIND_F32
 typedef float host_unit_t;
@@ -33,17 +34,18 @@ typedef int32_t host_sum_t;
 #define HOST_MAX_NR 32 /* widest tile of any instruction set */
 #define HOST_INLINE inline __attribute__((always_inline))
 #if defined(__clang__)
-#define HOST_UNROLL _Pragma("clang loop unroll(full)")
+#define HOST_UNROLL    _Pragma("clang loop unroll(full)")
 #define HOST_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else
-#define HOST_UNROLL _Pragma("GCC unroll 32")
+#define HOST_UNROLL    _Pragma("GCC unroll 32")
 #define HOST_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
 #define HOST_SIDE_A 0
 #define HOST_SIDE_B 1
 
-/* Element (r, k) of an operand of one batch: r*ld + k where it is contiguous along k, else r + k*ld. */
+/* Element (r, k) of an operand of one batch: r*ld + k where it is contiguous along k, else r +
+ * k*ld. */
 typedef struct host_operand {
     const char *p;
     long ld, rows;
@@ -61,8 +63,20 @@ static HOST_INLINE long host_bytes(const int type)
     return type == KILN_F32 || type == KILN_I32 ? 4 : type == KILN_F16 || type == KILN_BF16 ? 2 : 1;
 }
 
-static HOST_INLINE long host_min(long a, long b) { return a < b ? a : b; }
-static HOST_INLINE long host_max(long a, long b) { return a > b ? a : b; }
-static HOST_INLINE long host_ceil_div(long a, long b) { return (a + b - 1) / b; }
-static HOST_INLINE long host_round_up(long a, long b) { return host_ceil_div(a, b) * b; }
+static HOST_INLINE long host_min(long a, long b)
+{
+    return a < b ? a : b;
+}
+static HOST_INLINE long host_max(long a, long b)
+{
+    return a > b ? a : b;
+}
+static HOST_INLINE long host_ceil_div(long a, long b)
+{
+    return (a + b - 1) / b;
+}
+static HOST_INLINE long host_round_up(long a, long b)
+{
+    return host_ceil_div(a, b) * b;
+}
 #endif

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: MIT
 // The host schedule's driver: cache blocking, threads, choice of the instruction set.
-//   for each slab of HOST_MC rows (fewer where k is long: HOST_SLAB units):   pack Y's slab for all of k, shared by all threads
+//   for each slab of HOST_MC rows (fewer where k is long: HOST_SLAB units):   pack Y's slab for all
+//   of k, shared by all threads
 //     for each task (HOST_NC columns, a share of the slab's rows), by any thread:
-//       for each block of HOST_KC along k:  pack X's block, private, into L2;  run the tiles;  after the last: epilogue
-// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn (2008), Van Zee and van de
-// Geijn (2015); docs/host-schedule.md.
+//       for each block of HOST_KC along k:  pack X's block, private, into L2;  run the tiles; after
+//       the last: epilogue
+// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn
+// (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
 #include <omp.h>
 #include <stdlib.h>
 #include "host_base.h"
 
-#define HOST_TYPE(side) ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
-#define HOST_BYTES(side) host_bytes(HOST_TYPE(side))
+#define HOST_TYPE(side)   ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
+#define HOST_BYTES(side)  host_bytes(HOST_TYPE(side))
 #define HOST_HAS_OP(side) ((side) == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
 #if HOST_E_ROW
-#define HOST_X_SIDE HOST_SIDE_B
-#define HOST_Y_SIDE HOST_SIDE_A
+#define HOST_X_SIDE   HOST_SIDE_B
+#define HOST_Y_SIDE   HOST_SIDE_A
 #define HOST_X_KMAJOR HOST_B_KMAJOR
 #define HOST_Y_KMAJOR HOST_A_KMAJOR
-#define HOST_X_COUNT HOST_PRODUCTS
-#define HOST_Y_COUNT 1
+#define HOST_X_COUNT  HOST_PRODUCTS
+#define HOST_Y_COUNT  1
 #else
-#define HOST_X_SIDE HOST_SIDE_A
-#define HOST_Y_SIDE HOST_SIDE_B
+#define HOST_X_SIDE   HOST_SIDE_A
+#define HOST_Y_SIDE   HOST_SIDE_B
 #define HOST_X_KMAJOR HOST_A_KMAJOR
 #define HOST_Y_KMAJOR HOST_B_KMAJOR
-#define HOST_X_COUNT 1
-#define HOST_Y_COUNT HOST_PRODUCTS
+#define HOST_X_COUNT  1
+#define HOST_Y_COUNT  HOST_PRODUCTS
 #endif
 #define HOST_HEAD 16 /* units at the head of a panel of Y */
 
@@ -43,11 +45,13 @@ typedef struct host_task {
 
 typedef struct host_isa {
     int mr, nr, group;
-    void (*pack_y)(const host_operand *, long r0, long panels, long k0, long kc, host_unit_t *to, long stride);
+    void (*pack_y)(const host_operand *, long r0, long panels, long k0, long kc, host_unit_t *to,
+                   long stride);
     void (*task)(const host_task *);
     /* Products of a single row; plain C has none and makes a tile of it. */
     void (*row_units)(const host_operand *, long k, host_unit_t *to, char *flat);
-    void (*row)(const host_out *, const host_operand *x, const host_unit_t *y, long y_matrix, long j0, long cols, long k);
+    void (*row)(const host_out *, const host_operand *x, const host_unit_t *y, long y_matrix,
+                long j0, long cols, long k);
 } host_isa;
 
 #if defined(__x86_64__)
@@ -59,14 +63,19 @@ typedef struct host_isa {
 #define HOST_ISA 128
 #include "host_isa.h"
 
-/* The widest instruction set the machine has; KILN_HOST_ISA=avx2 or plain asks for a narrower one. */
+/* The widest instruction set the machine has; KILN_HOST_ISA=avx2 or plain asks for a narrower one.
+ */
 static const host_isa *host_choose(void)
 {
 #if defined(__x86_64__)
     const char *most = getenv("KILN_HOST_ISA");
-    const int limit = !most ? 512 : !__builtin_strcmp(most, "plain") ? 128 : !__builtin_strcmp(most, "avx2") ? 256 : 512;
+    const int limit = !most                              ? 512
+                      : !__builtin_strcmp(most, "plain") ? 128
+                      : !__builtin_strcmp(most, "avx2")  ? 256
+                                                         : 512;
     if (limit >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vnni"))
         return &isa_avx512;
     if (limit >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &isa_avx2;
@@ -78,12 +87,12 @@ static const host_isa *host_choose(void)
 typedef struct host_plan {
     const kiln_gemm_args *g;
     const host_isa *isa;
-    int threads, alone;              /* alone: every thread takes whole batches, and packs its own Y */
+    int threads, alone; /* alone: every thread takes whole batches, and packs its own Y */
     long x_rows, y_rows, k;
-    long mc, kc, blocks;             /* rows of a slab; length and number of the blocks of k */
-    long nc, nx, ny;                 /* columns of a task, tasks along X, along Y */
+    long mc, kc, blocks; /* rows of a slab; length and number of the blocks of k */
+    long nc, nx, ny;     /* columns of a task, tasks along X, along Y */
     long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
-    long row_matrix;                 /* units of the only row */
+    long row_matrix; /* units of the only row */
     host_unit_t *y, *scratch;
 } host_plan;
 
@@ -100,8 +109,7 @@ static void host_cut_threads(host_plan *p)
     p->threads = host_threads(p, products * p->g->batch);
     p->alone = p->threads > 1 && p->g->batch >= p->threads && p->mc * p->k <= HOST_SLAB / 4;
     p->ny = 1;
-    if (p->alone)
-        return;
+    if (p->alone) return;
     p->threads = host_threads(p, products);
     if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
         p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
@@ -114,7 +122,8 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     p->k = g->k;
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
-    p->mc = host_min(p->y_rows, host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
+    p->mc = host_min(p->y_rows,
+                     host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
     p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
     p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
     p->nx = host_ceil_div(p->x_rows, HOST_NC);
@@ -155,10 +164,12 @@ static void host_begin(const host_plan *p, host_job *j, long b)
 {
     const kiln_gemm_args *g = p->g;
     for (int s = 0; s < HOST_PRODUCTS; s++) {
-        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)), (long)g->ldb, g->n};
+        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)),
+                                (long)g->ldb, g->n};
         (HOST_E_ROW ? j->x : j->y)[s] = m;
     }
-    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)), (long)g->lda, g->m};
+    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)),
+                            (long)g->lda, g->m};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
     j->slab = p->y + (p->alone ? omp_get_thread_num() * p->y_units : 0);
@@ -168,15 +179,19 @@ static void host_begin(const host_plan *p, host_job *j, long b)
 enum { HOST_PACK_PANELS = 4 };
 static long host_pack_steps(const host_plan *p, const host_job *j)
 {
-    return HOST_Y_COUNT * p->blocks * host_ceil_div(host_ceil_div(j->rows, p->isa->mr), HOST_PACK_PANELS);
+    return HOST_Y_COUNT * p->blocks *
+           host_ceil_div(host_ceil_div(j->rows, p->isa->mr), HOST_PACK_PANELS);
 }
 
 static void host_pack_step(const host_plan *p, const host_job *j, long w)
 {
-    const long panels = host_ceil_div(j->rows, p->isa->mr), steps = host_ceil_div(panels, HOST_PACK_PANELS);
-    const long q = w % steps * HOST_PACK_PANELS, b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
+    const long panels = host_ceil_div(j->rows, p->isa->mr),
+               steps = host_ceil_div(panels, HOST_PACK_PANELS);
+    const long q = w % steps * HOST_PACK_PANELS, b = w / steps % p->blocks,
+               s = w / steps / p->blocks, k0 = b * p->kc;
     p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q), k0,
-                   host_min(p->kc, p->k - k0), j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
+                   host_min(p->kc, p->k - k0),
+                   j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
 }
 
 /* Steps of computing a slab: p->nx * p->ny tasks. */
@@ -184,16 +199,21 @@ static void host_task_step(const host_plan *p, const host_job *j, long w)
 {
     const long share = host_ceil_div(host_ceil_div(j->rows, p->isa->mr), p->ny);
     const long j0 = w / p->ny * p->nc, first = w % p->ny * share, skip = first * p->isa->mr;
-    if (skip >= j->rows)
-        return;
+    if (skip >= j->rows) return;
     const host_task t = {
-        .out = &j->out, .x = j->x,
+        .out = &j->out,
+        .x = j->x,
         .y = j->slab + first * p->y_panel,
-        .y_matrix = p->y_matrix, .y_block = p->y_block, .y_panel = p->y_panel,
+        .y_matrix = p->y_matrix,
+        .y_block = p->y_block,
+        .y_panel = p->y_panel,
         .scratch = p->scratch + omp_get_thread_num() * p->scratch_units,
-        .i0 = j->i0 + skip, .rows = host_min(share * p->isa->mr, j->rows - skip),
-        .j0 = j0, .cols = host_min(p->nc, p->x_rows - j0),
-        .k = p->k, .kc = p->kc,
+        .i0 = j->i0 + skip,
+        .rows = host_min(share * p->isa->mr, j->rows - skip),
+        .j0 = j0,
+        .cols = host_min(p->nc, p->x_rows - j0),
+        .k = p->k,
+        .kc = p->kc,
     };
     p->isa->task(&t);
 }
@@ -201,7 +221,8 @@ static void host_task_step(const host_plan *p, const host_job *j, long w)
 static void host_row_begin(const host_plan *p, const host_job *j)
 {
     for (int s = 0; s < HOST_Y_COUNT; s++)
-        p->isa->row_units(j->y + s, p->k, j->slab + s * p->row_matrix, (char *)(j->slab + HOST_Y_COUNT * p->row_matrix));
+        p->isa->row_units(j->y + s, p->k, j->slab + s * p->row_matrix,
+                          (char *)(j->slab + HOST_Y_COUNT * p->row_matrix));
 }
 
 /* All threads of the team work on one batch. */
@@ -215,17 +236,16 @@ static void host_batch_shared(const host_plan *p, long b)
         host_row_begin(p, &j);
 #pragma omp for schedule(static, 1)
         for (long c = 0; c < p->x_rows; c += share)
-            p->isa->row(&j.out, j.x, j.slab, p->row_matrix, c, host_min(share, p->x_rows - c), p->k);
+            p->isa->row(&j.out, j.x, j.slab, p->row_matrix, c, host_min(share, p->x_rows - c),
+                        p->k);
         return;
     }
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
         j.rows = host_min(p->mc, p->y_rows - j.i0);
 #pragma omp for schedule(dynamic)
-        for (long w = 0; w < host_pack_steps(p, &j); w++)
-            host_pack_step(p, &j, w);
+        for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
 #pragma omp for schedule(dynamic)
-        for (long w = 0; w < p->nx * p->ny; w++)
-            host_task_step(p, &j, w);
+        for (long w = 0; w < p->nx * p->ny; w++) host_task_step(p, &j, w);
     }
 }
 
@@ -241,29 +261,24 @@ static void host_batch_alone(const host_plan *p, long b)
     }
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
         j.rows = host_min(p->mc, p->y_rows - j.i0);
-        for (long w = 0; w < host_pack_steps(p, &j); w++)
-            host_pack_step(p, &j, w);
-        for (long w = 0; w < p->nx; w++)
-            host_task_step(p, &j, w);
+        for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
+        for (long w = 0; w < p->nx; w++) host_task_step(p, &j, w);
     }
 }
 
 static void host_gemm(const kiln_gemm_args *g)
 {
     host_plan plan;
-    if (g->m <= 0 || g->n <= 0 || g->batch <= 0)
-        return;
+    if (g->m <= 0 || g->n <= 0 || g->batch <= 0) return;
     host_cut(&plan, g);
     const host_plan *const p = &plan;
 #pragma omp parallel num_threads(p->threads) if (p->threads > 1)
     {
         if (p->alone) {
 #pragma omp for schedule(dynamic)
-            for (long b = 0; b < g->batch; b++)
-                host_batch_alone(p, b);
+            for (long b = 0; b < g->batch; b++) host_batch_alone(p, b);
         } else {
-            for (long b = 0; b < g->batch; b++)
-                host_batch_shared(p, b);
+            for (long b = 0; b < g->batch; b++) host_batch_shared(p, b);
         }
     }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The primitives of one instruction set, HOST_ISA = 512, 256 or 128 (plain C).  host_gemm.h includes this once for each.
+// The primitives of one instruction set, HOST_ISA = 512, 256 or 128 (plain C).  host_gemm.h
+// includes this once for each.
 #if HOST_ISA == 512
 #define HOST_(name) name##_avx512
-#define HOST_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")))
+#define HOST_TARGET                                                                                \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")))
 #define HOST_VW 16
 #define HOST_MR 12
 #define HOST_NV 2
 #elif HOST_ISA == 256
 #define HOST_(name) name##_avx2
 #define HOST_TARGET __attribute__((target("avx2,fma,f16c")))
-#define HOST_VW 8
-#define HOST_MR 6
-#define HOST_NV 2
+#define HOST_VW     8
+#define HOST_MR     6
+#define HOST_NV     2
 #else
 #define HOST_(name) name##_plain
 #define HOST_TARGET

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Packing of one instruction set: W rows of an operand become a panel, unit by unit along k, with conversion, a_op / b_op and
-// zeros past the end of k.  Rows past the end of the operand hold anything.  Included by host_isa.h.
+// Packing of one instruction set: W rows of an operand become a panel, unit by unit along k, with
+// conversion, a_op / b_op and zeros past the end of k.  Rows past the end of the operand hold
+// anything.  Included by host_isa.h.
 
 enum { HOST_(span) = HOST_VW * HOST_GROUP }; /* elements of a vector of units */
 
@@ -8,12 +9,10 @@ enum { HOST_(span) = HOST_VW * HOST_GROUP }; /* elements of a vector of units */
 static HOST_INLINE float HOST_(op)(float x, const int side)
 {
 #if HOST_A_OP
-    if (side == HOST_SIDE_A)
-        return host_op_a(x);
+    if (side == HOST_SIDE_A) return host_op_a(x);
 #endif
 #if HOST_B_OP
-    if (side == HOST_SIDE_B)
-        return host_op_b(x);
+    if (side == HOST_SIDE_B) return host_op_b(x);
 #endif
     (void)side;
     return x;
@@ -29,30 +28,28 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, c
         p = __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
     }
     const HOST_(vec) v = HOST_(widen)(p, HOST_TYPE(side));
-    if (!HOST_HAS_OP(side))
-        return v;
+    if (!HOST_HAS_OP(side)) return v;
     float x[HOST_VW] __attribute__((aligned(64)));
     HOST_(store)(x, v);
 #pragma omp simd
-    for (int i = 0; i < HOST_VW; i++)
-        x[i] = HOST_(op)(x[i], side);
-    if (n < HOST_VW)
-        __builtin_memset(x + n, 0, (size_t)(HOST_VW - n) * sizeof *x);
+    for (int i = 0; i < HOST_VW; i++) x[i] = HOST_(op)(x[i], side);
+    if (n < HOST_VW) __builtin_memset(x + n, 0, (size_t)(HOST_VW - n) * sizeof *x);
     return HOST_(load)(x);
 }
 
 /* The vector of units at p, contiguous along r: n elements along r exist. */
-static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+static HOST_INLINE HOST_TARGET HOST_(vec)
+    HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
 {
     (void)pitch, (void)k_left;
     return HOST_(read_k)(p, host_max(n, 0), side);
 }
 #else
 /* n bytes at p after the side's op: at p itself, or computed into buf. */
-static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n, const int side)
+static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n,
+                                                        const int side)
 {
-    if (!HOST_HAS_OP(side))
-        return p;
+    if (!HOST_HAS_OP(side)) return p;
 #pragma omp simd
     for (int i = 0; i < n; i++)
         buf[i] = (char)(int)HOST_(op)((float)((const signed char *)p)[i], side);
@@ -68,12 +65,14 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_k)(const char *p, const in
 #else
     const HOST_(vu) pair = HOST_(zext16)(p);
     (void)side;
-    return ((HOST_(vu))((HOST_(vi))(pair << 24) >> 24) & 0xffff) | (HOST_(vu))((HOST_(vi))(pair << 16) >> 24) << 16;
+    return ((HOST_(vu))((HOST_(vi))(pair << 24) >> 24) & 0xffff) |
+           (HOST_(vu))((HOST_(vi))(pair << 16) >> 24) << 16;
 #endif
 }
 
 /* Units of neighbours along r, whose ready bytes at successive k are at p[0], p[1], .. */
-static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_r)(const char *const p[HOST_GROUP], const int side)
+static HOST_INLINE HOST_TARGET HOST_(vec)
+    HOST_(units_r)(const char *const p[HOST_GROUP], const int side)
 {
 #if HOST_GROUP == 4
     const HOST_(vec) v = HOST_(zext8)(p[0]) | HOST_(zext8)(p[1]) << 8 | HOST_(zext8)(p[2]) << 16 |
@@ -89,16 +88,17 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_r)(const char *const p[HOS
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
 {
     char buf[HOST_(span)] __attribute__((aligned(64)));
-    if (n >= HOST_(span))
-        return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
+    if (n >= HOST_(span)) return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
     char raw[HOST_(span)] __attribute__((aligned(64))) = {0};
     __builtin_memcpy(raw, p, (size_t)n);
     __builtin_memmove(raw, HOST_(ready)(raw, buf, HOST_(span), side), (size_t)n);
     return HOST_(units_k)(raw, side);
 }
 
-/* The vector of units at p, contiguous along r: n elements along r and k_left along k exist; zero past k. */
-static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+/* The vector of units at p, contiguous along r: n elements along r and k_left along k exist; zero
+ * past k. */
+static HOST_INLINE HOST_TARGET HOST_(vec)
+    HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
 {
     char buf[HOST_GROUP][HOST_VW] __attribute__((aligned(64)));
     const char *q[HOST_GROUP];
@@ -111,8 +111,7 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitc
     for (int g = 0; g < HOST_GROUP; g++) {
         __builtin_memset(buf[g], 0, sizeof buf[g]);
         q[g] = buf[g];
-        if (g >= k_left || n <= 0)
-            continue;
+        if (g >= k_left || n <= 0) continue;
         __builtin_memcpy(raw, p + g * pitch, (size_t)host_min(n, HOST_VW));
         if (HOST_(ready)(raw, buf[g], HOST_VW, side) == raw)
             __builtin_memcpy(buf[g], raw, sizeof raw);
@@ -121,10 +120,12 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_r)(const char *p, long pitc
 }
 #endif
 
-/* `panels` panels of `width` rows from row r0 on, kc elements from k0 on.  A panel's last vectors may be written past
- * its width: the next unit overwrites that, and the panel stride leaves room after the last. */
-static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0, long panels, long k0, long kc,
-                                                  host_unit_t *to, long stride, const int width, const int side)
+/* `panels` panels of `width` rows from row r0 on, kc elements from k0 on.  A panel's last vectors
+ * may be written past its width: the next unit overwrites that, and the panel stride leaves room
+ * after the last. */
+static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0, long panels,
+                                                  long k0, long kc, host_unit_t *to, long stride,
+                                                  const int width, const int side)
 {
     const long units = host_ceil_div(kc, HOST_GROUP);
     for (long q = 0; q < panels; q++)
@@ -133,8 +134,10 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
                 HOST_(vec) block[HOST_VW];
                 HOST_NO_UNROLL
                 for (int i = 0; i < HOST_VW; i++) {
-                    const long r = host_min(r0 + q * width + v + i, o->rows - 1), k = u * HOST_GROUP;
-                    block[i] = HOST_(read_k)(o->p + (r * o->ld + k0 + k) * HOST_BYTES(side), kc - k, side);
+                    const long r = host_min(r0 + q * width + v + i, o->rows - 1),
+                               k = u * HOST_GROUP;
+                    block[i] =
+                        HOST_(read_k)(o->p + (r * o->ld + k0 + k) * HOST_BYTES(side), kc - k, side);
                 }
                 HOST_(transpose)(block);
                 host_unit_t *dst = to + q * stride + u * width + v;
@@ -143,8 +146,9 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
             }
 }
 
-static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0, long panels, long k0, long kc,
-                                                  host_unit_t *to, long stride, const int width, const int side)
+static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0, long panels,
+                                                  long k0, long kc, host_unit_t *to, long stride,
+                                                  const int width, const int side)
 {
     const long units = host_ceil_div(kc, HOST_GROUP), pitch = o->ld * HOST_BYTES(side);
     for (long u = 0; u < units; u++) {
@@ -153,15 +157,18 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0
             HOST_NO_UNROLL
             for (int v = 0; v < width; v += HOST_VW) {
                 const long r = r0 + q * width + v;
-                HOST_(store)(to + q * stride + u * width + v,
-                             HOST_(read_r)(row + r * HOST_BYTES(side), pitch, o->rows - r, kc - u * HOST_GROUP, side));
+                HOST_(store)
+                (to + q * stride + u * width + v,
+                 HOST_(read_r)(row + r * HOST_BYTES(side), pitch, o->rows - r, kc - u * HOST_GROUP,
+                               side));
             }
         }
     }
 }
 
-static HOST_TARGET __attribute__((noinline)) void HOST_(pack_x)(const host_operand *o, long r0, long panels, long k0,
-                                                                long kc, host_unit_t *to, long stride)
+static HOST_TARGET __attribute__((noinline)) void HOST_(pack_x)(const host_operand *o, long r0,
+                                                                long panels, long k0, long kc,
+                                                                host_unit_t *to, long stride)
 {
 #if HOST_X_KMAJOR
     HOST_(pack_k)(o, r0, panels, k0, kc, to, stride, HOST_NR, HOST_X_SIDE);
@@ -171,8 +178,9 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(pack_x)(const host_opera
 }
 
 /* A panel of Y begins with HOST_HEAD units: with VNNI, what the sums of its rows start at. */
-static HOST_TARGET __attribute__((noinline)) void HOST_(pack_y)(const host_operand *o, long r0, long panels, long k0,
-                                                                long kc, host_unit_t *to, long stride)
+static HOST_TARGET __attribute__((noinline)) void HOST_(pack_y)(const host_operand *o, long r0,
+                                                                long panels, long k0, long kc,
+                                                                host_unit_t *to, long stride)
 {
 #if HOST_Y_KMAJOR
     HOST_(pack_k)(o, r0, panels, k0, kc, to + HOST_HEAD, stride, HOST_MR, HOST_Y_SIDE);
@@ -183,7 +191,8 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(pack_y)(const host_opera
     for (long q = 0; q < panels; q++) {
         HOST_(vec) sum = {0};
         for (long u = 0; u < host_ceil_div(kc, HOST_GROUP); u++)
-            sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), HOST_(load)(to + q * stride + HOST_HEAD + u * HOST_MR));
+            sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u),
+                             HOST_(load)(to + q * stride + HOST_HEAD + u * HOST_MR));
         HOST_(store)(to + q * stride, sum * -128u);
     }
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tiles of one instruction set: the micro-kernel (a HOST_MR x HOST_NR block of sums kept in registers while k runs over a
-// pair of panels), the loop over the tiles of a task, and the product of a single row, which reads X in place.
-// Included by host_isa.h.
+// Tiles of one instruction set: the micro-kernel (a HOST_MR x HOST_NR block of sums kept in
+// registers while k runs over a pair of panels) and the loop over the tiles of a task.  Included by
+// host_isa.h.
 
 /* c[rows][HOST_NR] (+)= sum over n units of y[u][i] * x[u][j]. */
-static HOST_INLINE HOST_TARGET void HOST_(micro)(long n, const host_unit_t *y, const host_unit_t *x, host_unit_t *c,
-                                                 const int first, const int rows)
+static HOST_INLINE HOST_TARGET void HOST_(micro)(long n, const host_unit_t *y, const host_unit_t *x,
+                                                 host_unit_t *c, const int first, const int rows)
 {
     HOST_(vec) sum[HOST_MR][HOST_NV];
     HOST_UNROLL
@@ -22,27 +22,25 @@ static HOST_INLINE HOST_TARGET void HOST_(micro)(long n, const host_unit_t *y, c
     for (long u = 0; u < n; u++) {
         HOST_(vec) xv[HOST_NV];
         HOST_UNROLL
-        for (int v = 0; v < HOST_NV; v++)
-            xv[v] = HOST_(load)(x + u * HOST_NR + v * HOST_VW);
+        for (int v = 0; v < HOST_NV; v++) xv[v] = HOST_(load)(x + u * HOST_NR + v * HOST_VW);
         HOST_UNROLL
         for (int i = 0; i < rows; i++) {
             const HOST_(vec) yi = HOST_(splat)(y[u * HOST_MR + i]);
             HOST_UNROLL
-            for (int v = 0; v < HOST_NV; v++)
-                sum[i][v] = HOST_(dot)(sum[i][v], xv[v], yi);
+            for (int v = 0; v < HOST_NV; v++) sum[i][v] = HOST_(dot)(sum[i][v], xv[v], yi);
         }
     }
     HOST_UNROLL
     for (int i = 0; i < rows; i++) {
         HOST_UNROLL
-        for (int v = 0; v < HOST_NV; v++)
-            HOST_(store)(c + i * HOST_NR + v * HOST_VW, sum[i][v]);
+        for (int v = 0; v < HOST_NV; v++) HOST_(store)(c + i * HOST_NR + v * HOST_VW, sum[i][v]);
     }
 }
 
 /* A tile of fewer rows takes the smallest micro-kernel that holds it. */
-static HOST_TARGET __attribute__((noinline)) void HOST_(tile)(long n, const host_unit_t *y, const host_unit_t *x,
-                                                              host_unit_t *c, int first, long rows)
+static HOST_TARGET __attribute__((noinline)) void HOST_(tile)(long n, const host_unit_t *y,
+                                                              const host_unit_t *x, host_unit_t *c,
+                                                              int first, long rows)
 {
 #if HOST_ISA == 512
     if (rows <= 4) {
@@ -60,9 +58,11 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(tile)(long n, const host
     HOST_(micro)(n, y, x, c, first, HOST_MR);
 }
 
-/* Epilogue of rows of HOST_NR sums; the second product's begin `product` units after the first's. */
-static HOST_TARGET __attribute__((noinline)) void HOST_(finish)(const host_out *o, const host_unit_t *c, long product, long i0,
-                                                                long rows, long j0, long cols)
+/* Epilogue of rows of HOST_NR sums; the second product's begin `product` units later. */
+static HOST_TARGET __attribute__((noinline)) void HOST_(finish)(const host_out *o,
+                                                                const host_unit_t *c, long product,
+                                                                long i0, long rows, long j0,
+                                                                long cols)
 {
     const host_sum_t *sum = (const host_sum_t *)c;
     for (long i = 0; i < rows; i++, sum += HOST_NR)
@@ -71,7 +71,8 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(finish)(const host_out *
 
 static HOST_TARGET void HOST_(task)(const host_task *t)
 {
-    host_unit_t one[HOST_PRODUCTS * HOST_MR * HOST_NR] __attribute__((aligned(64)));
+    enum { TILE = HOST_MR * HOST_NR, TILES = HOST_PRODUCTS * TILE };
+    host_unit_t one[TILES] __attribute__((aligned(64)));
     const long panels = host_ceil_div(t->rows, HOST_MR), columns = host_ceil_div(t->cols, HOST_NR);
     const long x_panel = host_ceil_div(t->kc, HOST_GROUP) * HOST_NR, x_matrix = columns * x_panel;
     host_unit_t *const partial = t->scratch + HOST_X_COUNT * x_matrix;
@@ -82,12 +83,16 @@ static HOST_TARGET void HOST_(task)(const host_task *t)
         for (long p = 0; p < panels; p++)
             for (long q = 0; q < columns; q++) {
                 const long i = p * HOST_MR, j = q * HOST_NR, rows = host_min(HOST_MR, t->rows - i);
-                host_unit_t *c = t->k > t->kc ? partial + (p * columns + q) * HOST_PRODUCTS * HOST_MR * HOST_NR : one;
-                for (int s = 0; s < HOST_PRODUCTS; s++)
-                    HOST_(tile)(units, t->y + s % HOST_Y_COUNT * t->y_matrix + b * t->y_block + p * t->y_panel,
-                                t->scratch + s % HOST_X_COUNT * x_matrix + q * x_panel, c + s * HOST_MR * HOST_NR, b == 0, rows);
+                const host_unit_t *y = t->y + b * t->y_block + p * t->y_panel;
+                const host_unit_t *x = t->scratch + q * x_panel;
+                host_unit_t *c = t->k > t->kc ? partial + (p * columns + q) * TILES : one;
+                for (int s = 0; s < HOST_PRODUCTS; s++) {
+                    const long ys = s % HOST_Y_COUNT * t->y_matrix,
+                               xs = s % HOST_X_COUNT * x_matrix;
+                    HOST_(tile)(units, y + ys, x + xs, c + s * TILE, b == 0, rows);
+                }
                 if (k0 + kc >= t->k)
-                    HOST_(finish)(t->out, c, (HOST_PRODUCTS - 1) * HOST_MR * HOST_NR, t->i0 + i, rows, t->j0 + j, t->cols - j);
+                    HOST_(finish)(t->out, c, TILES - TILE, t->i0 + i, rows, t->j0 + j, t->cols - j);
             }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Vectors of one instruction set: loads that convert, products, transposition.  Included once per instruction set by
-// host_isa.h, which defines HOST_VW (32-bit lanes of a vector), HOST_GROUP, HOST_TARGET and HOST_(name).  Vector extensions
-// and one-line asm statements stand for <immintrin.h>, whose parsing alone takes longer than compiling a kernel.
+// Vectors of one instruction set: loads that convert, products, transposition.  Included once per
+// instruction set by host_isa.h, which defines HOST_VW (32-bit lanes of a vector), HOST_GROUP,
+// HOST_TARGET and HOST_(name).  Vector extensions and one-line asm statements stand for
+// <immintrin.h>, whose parsing alone takes longer than compiling a kernel.
 
 typedef float HOST_(vf) __attribute__((vector_size(4 * HOST_VW)));
 typedef int32_t HOST_(vi) __attribute__((vector_size(4 * HOST_VW)));
@@ -41,7 +42,8 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(splat)(host_unit_t s)
     return s - (HOST_(vec)){0};
 }
 
-/* c + x*y, unit by unit.  VNNI takes x as unsigned: X's bytes are stored plus 128, and sums start at -128 * sum(y). */
+/* c + x*y, unit by unit.  VNNI takes x as unsigned: X's bytes are stored plus 128, and sums start
+ * at -128 * sum(y). */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(dot)(HOST_(vec) c, HOST_(vec) x, HOST_(vec) y)
 {
 #if HOST_KIND != HOST_KIND_I8
@@ -60,14 +62,15 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(dot)(HOST_(vec) c, HOST_(vec) x,
 #endif
 }
 
-/* HOST_VW elements of 8 or 16 bits at p in 32-bit lanes.  (gcc 12 splits __builtin_convertvector into scalars here.) */
+/* HOST_VW elements of 8 or 16 bits at p in 32-bit lanes.  (gcc 12 splits __builtin_convertvector
+ * into scalars here.) */
 #if HOST_VW >= 8
-#define HOST_LANES(name, instruction, from)                                                 \
-    static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(name)(const void *p)                     \
-    {                                                                                       \
-        HOST_(vu) r;                                                                        \
-        __asm__(instruction " %1, %0" : "=v"(r) : "m"(*(const HOST_(from##_at) *)p));       \
-        return r;                                                                           \
+#define HOST_LANES(name, instruction, from)                                                        \
+    static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(name)(const void *p)                            \
+    {                                                                                              \
+        HOST_(vu) r;                                                                               \
+        __asm__(instruction " %1, %0" : "=v"(r) : "m"(*(const HOST_(from##_at) *)p));              \
+        return r;                                                                                  \
     }
 HOST_LANES(zext16, "vpmovzxwd", vu16)
 HOST_LANES(zext8, "vpmovzxbd", vu8)
@@ -75,16 +78,16 @@ HOST_LANES(sext8, "vpmovsxbd", vu8)
 HOST_LANES(half_bits, "vcvtph2ps", vu16)
 #define HOST_FROM_F16(p) ((HOST_(vf))HOST_(half_bits)(p))
 #else
-#define HOST_LANES(name, from)                                                              \
-    static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(name)(const void *p)                     \
-    {                                                                                       \
-        HOST_(vu) r = {0};                                                                  \
-        for (int i = 0; i < HOST_VW; i++) {                                                 \
-            from x;                                                                         \
-            __builtin_memcpy(&x, (const char *)p + (size_t)i * sizeof x, sizeof x);         \
-            r[i] = (uint32_t)x;                                                             \
-        }                                                                                   \
-        return r;                                                                           \
+#define HOST_LANES(name, from)                                                                     \
+    static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(name)(const void *p)                            \
+    {                                                                                              \
+        HOST_(vu) r = {0};                                                                         \
+        for (int i = 0; i < HOST_VW; i++) {                                                        \
+            from x;                                                                                \
+            __builtin_memcpy(&x, (const char *)p + (size_t)i * sizeof x, sizeof x);                \
+            r[i] = (uint32_t)x;                                                                    \
+        }                                                                                          \
+        return r;                                                                                  \
     }
 HOST_LANES(zext16, uint16_t)
 HOST_LANES(zext8, uint8_t)
@@ -94,38 +97,51 @@ HOST_LANES(sext8, int8_t)
 #undef HOST_LANES
 
 #if HOST_KIND == HOST_KIND_F32
-/* Bits v of a small format of 1 sign bit, `mant` mantissa bits and exponent bias `bias`, as kiln_types.h converts them.  From
- * m = `top` on the exponent is moved to f32's last; v = `nan` alone is NaN.  (Loops over bytes vectorise badly.) */
-static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(from_small)(HOST_(vu) v, const int bits, const int mant, const int bias,
-                                                           const unsigned top, const unsigned nan)
+/* Bits v of a small format of 1 sign bit, `mant` mantissa bits and exponent bias `bias`, as
+ * kiln_types.h converts them.  From m = `top` on the exponent is moved to f32's last; v = `nan`
+ * alone is NaN.  (Loops over bytes vectorise badly.) */
+static HOST_INLINE HOST_TARGET HOST_(vf)
+    HOST_(from_small)(HOST_(vu) v, const int bits, const int mant, const int bias,
+                      const unsigned top, const unsigned nan)
 {
     const unsigned magic = (unsigned)(151 - bias - mant) << 23;
     const HOST_(vu) m = v & ((1u << (bits - 1)) - 1), sign = (v >> (bits - 1)) << 31;
     const HOST_(vu) normal = (m << (23 - mant)) + ((unsigned)(127 - bias) << 23);
     const HOST_(vu) tiny = (HOST_(vu))((HOST_(vf))(m + magic) - kiln_from_bits(magic));
-    const HOST_(vu) is_tiny = (HOST_(vu))(m < (1u << mant)), is_top = (HOST_(vu))(m >= top), is_nan = (HOST_(vu))(v == nan);
+    const HOST_(vu) is_tiny = (HOST_(vu))(m < (1u << mant)), is_top = (HOST_(vu))(m >= top),
+                    is_nan = (HOST_(vu))(v == nan);
     const HOST_(vu) r = (tiny & is_tiny) | (normal & ~is_tiny);
-    return (HOST_(vf))((r + (is_top & ((128u + (unsigned)bias - (top >> mant)) << 23))) | sign | (is_nan & 0x7fc00000u));
+    return (HOST_(vf))((r + (is_top & ((128u + (unsigned)bias - (top >> mant)) << 23))) | sign |
+                       (is_nan & 0x7fc00000u));
 }
 
 /* HOST_VW elements at p as f32. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int type)
 {
     switch (type) {
-    case KILN_F16: return HOST_FROM_F16(p);
-    case KILN_BF16: return (HOST_(vf))(HOST_(zext16)(p) << 16);
-    case KILN_I8: return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
-    case KILN_F8E4M3: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 7, 0x7f, 0x100);
-    case KILN_F8E5M2: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 15, 0x7c, 0x100);
-    case KILN_F8E4M3FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 8, 0x100, 0x80);
-    case KILN_F8E5M2FNUZ: return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 16, 0x100, 0x80);
-    default: return *(const HOST_(vf_at) *)p;
+    case KILN_F16:
+        return HOST_FROM_F16(p);
+    case KILN_BF16:
+        return (HOST_(vf))(HOST_(zext16)(p) << 16);
+    case KILN_I8:
+        return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
+    case KILN_F8E4M3:
+        return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 7, 0x7f, 0x100);
+    case KILN_F8E5M2:
+        return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 15, 0x7c, 0x100);
+    case KILN_F8E4M3FNUZ:
+        return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 8, 0x100, 0x80);
+    case KILN_F8E5M2FNUZ:
+        return HOST_(from_small)(HOST_(zext8)(p), 8, 2, 16, 0x100, 0x80);
+    default:
+        return *(const HOST_(vf_at) *)p;
     }
 }
 #endif
 #undef HOST_FROM_F16
 
-/* Transposition of a HOST_VW x HOST_VW block of units: step D exchanges the off-diagonal quarters of each 2D x 2D block. */
+/* Transposition of a HOST_VW x HOST_VW block of units: step D exchanges the off-diagonal quarters
+ * of each 2D x 2D block. */
 #if HOST_VW == 16
 #define HOST_LO_8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
 #define HOST_HI_8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
@@ -148,12 +164,12 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int 
 #define HOST_LO_1 0, 4, 2, 6
 #define HOST_HI_1 1, 5, 3, 7
 #endif
-#define HOST_STEP(D)                                                    \
-    for (int i = 0; i < HOST_VW; i++)                                   \
-        if (!(i & D)) {                                                 \
-            const HOST_(vec) x = r[i], y = r[i + D];                    \
-            r[i] = __builtin_shufflevector(x, y, HOST_LO_##D);          \
-            r[i + D] = __builtin_shufflevector(x, y, HOST_HI_##D);      \
+#define HOST_STEP(D)                                                                               \
+    for (int i = 0; i < HOST_VW; i++)                                                              \
+        if (!(i & D)) {                                                                            \
+            const HOST_(vec) x = r[i], y = r[i + D];                                               \
+            r[i] = __builtin_shufflevector(x, y, HOST_LO_##D);                                     \
+            r[i + D] = __builtin_shufflevector(x, y, HOST_HI_##D);                                 \
         }
 
 static HOST_INLINE HOST_TARGET void HOST_(transpose)(HOST_(vec) r[HOST_VW])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Times host kernels through the public API: beside OpenBLAS's sgemm (bound at run time, one thread), with two threads
-// beside one, and single rows beside reading B once.  What is compared takes turns; times are medians
-// (of one thread and two: the least), and B of a single row walks over more memory than caches hold.  Exit status 1 if a figure misses its goal.
+// Times host kernels through the public API: beside OpenBLAS's sgemm (bound at run time, one
+// thread), with two threads beside one, and single rows beside reading B once.  What is compared
+// takes turns; times are medians (of one thread and two: the least), and B of a single row walks
+// over more memory than caches hold.  Exit status 1 if a figure misses its goal.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,28 +14,29 @@
 #include "kiln.h"
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of CBLAS */
-typedef void (*sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
-                         const float *b, int ldb, float beta, float *c, int ldc);
+typedef void (*sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                         const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                         int ldc);
 
 typedef struct problem_row {
     const char *text;
-    double blas;   /* least share of sgemm's rate */
-    double scale;  /* least gain of the second thread; 0: not measured */
+    double blas;  /* least share of sgemm's rate */
+    double scale; /* least gain of the second thread; 0: not measured */
 } problem_row;
 
 static const problem_row products[] = {
-    { "gemm f32,f32,f32 rrr m=1024 n=1024 k=1024", 0.75, 1.7 },
-    { "gemm f32,f32,f32 rcr m=1024 n=1024 k=1024", 0.75, 0 },
-    { "gemm f32,f32,f32 rrr m=4096 n=1024 k=1024", 0.75, 1.7 },
-    { "gemm f32,f32,f32 rcr m=4096 n=1024 k=1024", 0.75, 0 },
-    { "gemm bf16,bf16,bf16 rcr m=1024 n=1024 k=1024", 0.6, 1.7 },
-    { "gemm bf16,bf16,bf16 rcr m=4096 n=1024 k=1024", 0.6, 0 },
-    { "gemm f16,f16,f16 rcr m=1024 n=1024 k=1024", 0.6, 0 },
-    { "gemm f16,f16,f16 rcr m=4096 n=1024 k=1024", 0.6, 1.7 },
-    { "gemm i8,i8,i32 rcr m=1024 n=1024 k=1024", 1.0, 0 },
-    { "gemm i8,i8,i32 rcr m=4096 n=1024 k=1024", 1.0, 1.7 },
-    { "gemm f8e4m3,f8e4m3,bf16 rcr m=1024 n=1024 k=1024", 0.6, 0 },
-    { "swiglu bf16,bf16,bf16 rcr m=512 n=1024 k=1024", 0.6, 0 },
+    {"gemm f32,f32,f32 rrr m=1024 n=1024 k=1024", 0.75, 1.7},
+    {"gemm f32,f32,f32 rcr m=1024 n=1024 k=1024", 0.75, 0},
+    {"gemm f32,f32,f32 rrr m=4096 n=1024 k=1024", 0.75, 1.7},
+    {"gemm f32,f32,f32 rcr m=4096 n=1024 k=1024", 0.75, 0},
+    {"gemm bf16,bf16,bf16 rcr m=1024 n=1024 k=1024", 0.6, 1.7},
+    {"gemm bf16,bf16,bf16 rcr m=4096 n=1024 k=1024", 0.6, 0},
+    {"gemm f16,f16,f16 rcr m=1024 n=1024 k=1024", 0.6, 0},
+    {"gemm f16,f16,f16 rcr m=4096 n=1024 k=1024", 0.6, 1.7},
+    {"gemm i8,i8,i32 rcr m=1024 n=1024 k=1024", 1.0, 0},
+    {"gemm i8,i8,i32 rcr m=4096 n=1024 k=1024", 1.0, 1.7},
+    {"gemm f8e4m3,f8e4m3,bf16 rcr m=1024 n=1024 k=1024", 0.6, 0},
+    {"swiglu bf16,bf16,bf16 rcr m=512 n=1024 k=1024", 0.6, 0},
 };
 
 /* Time over that of reading B: at most 1.3. */
@@ -65,12 +67,18 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Memory of numbers between 1/2 and 1 of either sign; any bytes for integers, and for KILN_DTYPE_NONE. */
+/* Memory of numbers between 1/2 and 1 of either sign; any bytes for integers, and for
+ * KILN_DTYPE_NONE. */
 static void *filled(size_t bytes, kiln_dtype type)
 {
-    static const struct { uint32_t one_half, random; } bits[KILN_DTYPE_COUNT] = {
-        [KILN_F32] = { 0x3f000000, 0x807fffff }, [KILN_F16] = { 0x38003800, 0x83ff83ff }, [KILN_BF16] = { 0x3f003f00, 0x807f807f },
-        [KILN_F8E4M3] = { 0x30303030, 0x87878787 }, [KILN_I8] = { 0, 0xffffffff },
+    static const struct {
+        uint32_t one_half, random;
+    } bits[KILN_DTYPE_COUNT] = {
+        [KILN_F32] = {0x3f000000, 0x807fffff},
+        [KILN_F16] = {0x38003800, 0x83ff83ff},
+        [KILN_BF16] = {0x3f003f00, 0x807f807f},
+        [KILN_F8E4M3] = {0x30303030, 0x87878787},
+        [KILN_I8] = {0, 0xffffffff},
     };
     uint32_t *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), x = 1;
     if (!p) {
@@ -101,7 +109,7 @@ static void job_open(job *j, kiln_ctx *ctx, const char *text, size_t cold)
     j->b_bytes = (size_t)(p->k * p->n) * kiln_dtype_size(p->b.dtype);
     j->copies = 1 + cold / j->b_bytes;
     j->b = filled(j->b_bytes * j->copies, p->b.dtype);
-    j->args = (kiln_args){ .struct_size = sizeof j->args };
+    j->args = (kiln_args){.struct_size = sizeof j->args};
     j->args.a = filled((size_t)(p->m * p->k) * kiln_dtype_size(p->a.dtype), p->a.dtype);
     j->args.e = filled((size_t)(p->m * p->n) * kiln_dtype_size(p->e.dtype), KILN_DTYPE_NONE);
     j->args.workspace_size = kiln_workspace_size(j->kernel, p);
@@ -145,10 +153,11 @@ static double least_of(double *t)
 
 static sgemm_fn load_sgemm(void)
 {
-    static const char *const names[] = { "libopenblas.so.0", "libopenblas.so" };
+    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so"};
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     for (size_t i = 0; i < COUNT(names); i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL), *symbol = library ? dlsym(library, "cblas_sgemm") : NULL;
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL),
+             *symbol = library ? dlsym(library, "cblas_sgemm") : NULL;
         sgemm_fn fn;
         memcpy(&fn, &symbol, sizeof fn);
         if (symbol) return fn;
@@ -156,12 +165,15 @@ static sgemm_fn load_sgemm(void)
     return NULL;
 }
 
-static double sgemm_time(sgemm_fn sgemm, const kiln_problem *p, const float *a, const float *b, float *c)
+static double sgemm_time(sgemm_fn sgemm, const kiln_problem *p, const float *a, const float *b,
+                         float *c)
 {
     const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
     const double start = now();
-    if (p->b.layout == KILN_ROW) sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, c, n);
-    else sgemm(ROW_MAJOR, NO_TRANS, TRANS, m, n, k, 1, a, k, b, k, 0, c, n);
+    if (p->b.layout == KILN_ROW)
+        sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, c, n);
+    else
+        sgemm(ROW_MAJOR, NO_TRANS, TRANS, m, n, k, 1, a, k, b, k, 0, c, n);
     return now() - start;
 }
 
@@ -185,7 +197,8 @@ static int bench_product(const problem_row *row, kiln_ctx *one, kiln_ctx *two, s
     if (two) job_open(&j2, two, row->text, 0);
     const kiln_problem *p = &j.problem;
     const int products_of = strncmp(row->text, "swiglu", 6) == 0 ? 2 : 1;
-    float *a = filled((size_t)(p->m * p->k) * 4, KILN_F32), *b = filled((size_t)(p->k * p->n) * 4, KILN_F32);
+    float *a = filled((size_t)(p->m * p->k) * 4, KILN_F32),
+          *b = filled((size_t)(p->k * p->n) * 4, KILN_F32);
     float *c = filled((size_t)(p->m * p->n) * 4, KILN_F32);
     for (int i = -1; i < REPEATS; i++) {
         double blas_now = 0;
@@ -217,7 +230,7 @@ typedef uint64_t line __attribute__((vector_size(64), may_alias));
 /* Both halves side by side, which is faster than end to end. */
 static double read_time(const char *p, size_t bytes)
 {
-    line s = { 0 }, t = { 0 };
+    line s = {0}, t = {0};
     const char *const half = p + bytes / 2;
     const double start = now();
     for (size_t i = 0; i + 64 <= bytes / 2; i += 64) {
@@ -236,7 +249,8 @@ static int bench_row(const char *text, kiln_ctx *one)
     job_open(&j, one, text, COLD);
     for (int i = -1; i < REPEATS; i++) {
         const size_t turn = 2 * (size_t)(i + 1);
-        const double r = read_time(j.b + turn % j.copies * j.b_bytes, j.b_bytes), mine = job_time(&j, turn + 1);
+        const double r = read_time(j.b + turn % j.copies * j.b_bytes, j.b_bytes),
+                     mine = job_time(&j, turn + 1);
         if (i >= 0) reading[i] = r, t[i] = mine;
     }
     const double mine = median(t), least = median(reading);
@@ -253,12 +267,13 @@ int main(void)
     const sgemm_fn sgemm = load_sgemm();
     if (!sgemm) fprintf(stderr, "host_bench: no OpenBLAS here, so nothing is compared with it\n");
     kiln_ctx *one = NULL, *two = NULL;
-    kiln_config config = { .struct_size = sizeof config, .device = "host", .threads = 1 };
+    kiln_config config = {.struct_size = sizeof config, .device = "host", .threads = 1};
     need(kiln_open(&one, &config));
     config.threads = 2;
     if (sysconf(_SC_NPROCESSORS_ONLN) >= 2) need(kiln_open(&two, &config));
     int good = 1;
-    for (size_t i = 0; i < COUNT(products); i++) good &= bench_product(&products[i], one, two, sgemm);
+    for (size_t i = 0; i < COUNT(products); i++)
+        good &= bench_product(&products[i], one, two, sgemm);
     for (size_t i = 0; i < COUNT(single_rows); i++) good &= bench_row(single_rows[i], one);
     kiln_close(two);
     kiln_close(one);
