@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS.  A make of its own, because its
-# rules come from what kiln-gen writes.
+# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS; SCHEDULES, a folder with targets/
+# and gemm/, in place of templates/.  A make of its own, because its rules come from what kiln-gen writes.
 include $(BUILD)/toolchain.mk
 Q := $(if $(V),,@)
 GEN := $(BUILD)/bin/kiln-gen
+SCHEDULES ?= templates
 STAMP := $(OUT)/generated.stamp
 
 all: modules
 # Generation, when an input is newer or TARGETS changed.  kiln-gen itself rewrites only what changed.
 $(OUT)/targets: FORCE
 	$(Q)mkdir -p $(@D); echo '$(TARGETS)' | cmp -s - $@ || echo '$(TARGETS)' >$@
-$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard templates/targets/* templates/gemm/*)
-	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates templates --out $(OUT) $(TARGETS:%=--target %) $(DIR)
+$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard $(SCHEDULES)/targets/* $(SCHEDULES)/gemm/*)
+	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(TARGETS:%=--target %) $(DIR)
 	$(Q)touch $@
 ifeq ($(SECOND),)
 # First pass generates, second compiles with the rules that the first one wrote; a dry run counts the steps.

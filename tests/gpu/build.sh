@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# build.sh BUILD: compiles tests/gpu/instances with the schedules of templates/ and of tests/gpu/templates together into
+# BUILD/gpu/lib/libkiln-sm_90a.so.  Needs no GPU.
+set -eu
+build=${1:?usage: build.sh BUILD}
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+build=$(CDPATH='' cd -- "$build" && pwd)
+templates=$build/gpu/templates
+
+rm -rf "$templates"
+mkdir -p "$templates/gemm"
+ln -s "$root/templates/targets" "$templates/targets"
+ln -s "$root"/templates/gemm/* "$root"/tests/gpu/templates/gemm/* "$templates/gemm/"
+cd "$root"
+exec "${MAKE:-make}" --no-print-directory -f mk/instances.mk DIR=tests/gpu/instances OUT="$build/gpu/gen" LIB="$build/gpu/lib" BUILD="$build" \
+    TARGETS=sm_90a SCHEDULES="$templates" CC="${CC:-gcc}" V="${V:-}" all
