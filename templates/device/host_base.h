@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Words shared by the host schedule's primitives.  A kernel walks E in tiles whose rows are
-// contiguous in E:
-//   X = the operand indexed along E's contiguous dimension (B of a row-major E, A of a column-major
-//   one): read as vectors; Y = the other operand: its elements are broadcast.
-// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd)
-// successive i8. Before it includes host_gemm.h an instance defines:
+// contiguous in E.  X is the operand indexed along E's contiguous dimension (B of a row-major E, A
+// of a column-major one) and is read as vectors; Y is the other one, its elements are broadcast.
+// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) i8 that
+// are neighbours along k.  Before it includes host_gemm.h an instance defines:
 //   HOST_A_T, HOST_B_T            dtype in memory (enumerators of abi/kiln_dtype.h)
-//   HOST_A_OP, HOST_B_OP          1: host_op_a / host_op_b(float) make of an element what is
-//   multiplied HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k HOST_E_ROW                    1:
-//   E is row-major HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
-//   HOST_MC, HOST_MC_MIN, HOST_KC, HOST_NC, HOST_SLAB  cache blocking, see host_gemm.h
+//   HOST_A_OP, HOST_B_OP          1: host_op_a, host_op_b make of an element what is multiplied
+//   HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k
+//   HOST_E_ROW                    1: E is row-major
+//   HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
+//   HOST_MC .. HOST_SLAB          cache blocking, see host_gemm.h
 //   host_place(o, g, b)           sets o to batch b
-//   host_store_row(o, acc0, acc1, i, j, cols, nr)  epilogue of one row of a tile: nr sums, cols of
-//   them inside E
+//   host_store_row(o, acc0, acc1, i, j, cols, nr)
+//                                 epilogue of one row of a tile: nr sums, cols of them inside E
 #ifndef HOST_BASE_H
 #define HOST_BASE_H
 #include <stddef.h>
@@ -44,8 +44,7 @@ typedef int32_t host_sum_t;
 #define HOST_SIDE_A 0
 #define HOST_SIDE_B 1
 
-/* Element (r, k) of an operand of one batch: r*ld + k where it is contiguous along k, else r +
- * k*ld. */
+/* Element (r, k) of one batch of an operand: r*ld + k if contiguous along k, else r + k*ld. */
 typedef struct host_operand {
     const char *p;
     long ld, rows;

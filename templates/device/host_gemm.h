@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The host schedule's driver: cache blocking, threads, choice of the instruction set.
-//   for each slab of HOST_MC rows (fewer where k is long: HOST_SLAB units):   pack Y's slab for all
-//   of k, shared by all threads
+//   for each slab of HOST_MC rows (fewer where k is long; at least HOST_MC_MIN):
+//     pack Y's slab for all of k, shared by all threads
 //     for each task (HOST_NC columns, a share of the slab's rows), by any thread:
-//       for each block of HOST_KC along k:  pack X's block, private, into L2;  run the tiles; after
-//       the last: epilogue
-// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn
-// (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
+//       for each block of HOST_KC along k:
+//         pack X's block, private, into L2; run the tiles; after the last block: epilogue
+// A slab of more than HOST_SLAB units is cut.  Sums of a task stay in its thread's scratch between
+// blocks of k.  After Goto and van de Geijn (2008), Van Zee and van de Geijn (2015);
+// docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
 #include <omp.h>
@@ -63,16 +64,14 @@ typedef struct host_isa {
 #define HOST_ISA 128
 #include "host_isa.h"
 
-/* The widest instruction set the machine has; KILN_HOST_ISA=avx2 or plain asks for a narrower one.
- */
+/* The widest instruction set there is; KILN_HOST_ISA=avx2 or plain asks for a narrower one. */
 static const host_isa *host_choose(void)
 {
 #if defined(__x86_64__)
     const char *most = getenv("KILN_HOST_ISA");
-    const int limit = !most                              ? 512
-                      : !__builtin_strcmp(most, "plain") ? 128
-                      : !__builtin_strcmp(most, "avx2")  ? 256
-                                                         : 512;
+    int limit = 512;
+    if (most && !__builtin_strcmp(most, "avx2")) limit = 256;
+    if (most && !__builtin_strcmp(most, "plain")) limit = 128;
     if (limit >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vnni"))
@@ -87,19 +86,21 @@ static const host_isa *host_choose(void)
 typedef struct host_plan {
     const kiln_gemm_args *g;
     const host_isa *isa;
-    int threads, alone; /* alone: every thread takes whole batches, and packs its own Y */
+    int threads;
+    int row;   /* Y has a single row: its products read X in place */
+    int alone; /* every thread takes whole batches */
     long x_rows, y_rows, k;
     long mc, kc, blocks; /* rows of a slab; length and number of the blocks of k */
     long nc, nx, ny;     /* columns of a task, tasks along X, along Y */
     long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
-    long row_matrix; /* units of the only row */
+    long shares; /* of a row's columns */
     host_unit_t *y, *scratch;
 } host_plan;
 
 /* Threads that have enough to do with `products` products. */
 static int host_threads(const host_plan *p, double products)
 {
-    const double work = products * HOST_PRODUCTS / (p->y_rows == 1 ? 1 << 17 : 1 << 19);
+    const double work = products * HOST_PRODUCTS / (1 << 20);
     return p->g->units <= 1 ? 1 : work < p->g->units ? (int)work + 1 : p->g->units;
 }
 
@@ -107,9 +108,10 @@ static void host_cut_threads(host_plan *p)
 {
     const double products = (double)p->x_rows * (double)p->y_rows * (double)p->k;
     p->threads = host_threads(p, products * p->g->batch);
+    p->shares = host_ceil_div(p->threads, p->g->batch);
     p->alone = p->threads > 1 && p->g->batch >= p->threads && p->mc * p->k <= HOST_SLAB / 4;
     p->ny = 1;
-    if (p->alone) return;
+    if (p->alone || p->row) return;
     p->threads = host_threads(p, products);
     if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
         p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
@@ -122,6 +124,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     p->k = g->k;
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
+    p->row = p->y_rows == 1 && isa->row;
     p->mc = host_min(p->y_rows,
                      host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
     p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
@@ -136,22 +139,21 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     p->y_panel = HOST_HEAD + host_round_up(units * isa->mr + 16, 16);
     p->y_block = p->panels * p->y_panel;
     p->y_matrix = p->blocks * p->y_block;
-    p->row_matrix = HOST_HEAD + host_round_up(p->k, 64);
+    if (p->row) p->y_matrix = HOST_HEAD + host_round_up(p->k, 64);
     p->y_units = HOST_Y_COUNT * p->y_matrix;
-    if (p->y_rows == 1) /* room for strided elements of the row, too */
-        p->y_units = host_max(p->y_units, HOST_Y_COUNT * p->row_matrix + host_round_up(p->k, 16));
+    if (p->row) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
     p->scratch_units = HOST_X_COUNT * p->nc * units +
                        (p->blocks > 1 ? HOST_PRODUCTS * p->panels * isa->mr * p->nc : 0);
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
-    p->scratch = p->y + (p->alone ? p->threads : 1) * p->y_units;
+    p->scratch = p->y + (p->alone || p->row ? p->threads : 1) * p->y_units;
 }
 
 /* One batch, and the slab of it that is being computed. */
 typedef struct host_job {
     host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
     host_out out;
-    host_unit_t *slab; /* packed Y */
+    host_unit_t *slab; /* packed Y, or the units of a single row */
     long i0, rows;
 } host_job;
 
@@ -172,7 +174,7 @@ static void host_begin(const host_plan *p, host_job *j, long b)
                             (long)g->lda, g->m};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
-    j->slab = p->y + (p->alone ? omp_get_thread_num() * p->y_units : 0);
+    j->slab = p->y + (p->alone || p->row ? omp_get_thread_num() * p->y_units : 0);
 }
 
 /* Steps of packing a slab: a few panels of one block of k each. */
@@ -185,10 +187,9 @@ static long host_pack_steps(const host_plan *p, const host_job *j)
 
 static void host_pack_step(const host_plan *p, const host_job *j, long w)
 {
-    const long panels = host_ceil_div(j->rows, p->isa->mr),
-               steps = host_ceil_div(panels, HOST_PACK_PANELS);
-    const long q = w % steps * HOST_PACK_PANELS, b = w / steps % p->blocks,
-               s = w / steps / p->blocks, k0 = b * p->kc;
+    const long panels = host_ceil_div(j->rows, p->isa->mr);
+    const long steps = host_ceil_div(panels, HOST_PACK_PANELS), q = w % steps * HOST_PACK_PANELS;
+    const long b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
     p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q), k0,
                    host_min(p->kc, p->k - k0),
                    j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
@@ -218,11 +219,18 @@ static void host_task_step(const host_plan *p, const host_job *j, long w)
     p->isa->task(&t);
 }
 
-static void host_row_begin(const host_plan *p, const host_job *j)
+/* A share of the columns of one batch's single row. */
+static void host_row_step(const host_plan *p, long w)
 {
+    host_job j;
+    host_begin(p, &j, w / p->shares);
+    const long share = host_round_up(host_ceil_div(p->x_rows, p->shares), 64);
+    const long c = w % p->shares * share;
+    if (c >= p->x_rows) return;
     for (int s = 0; s < HOST_Y_COUNT; s++)
-        p->isa->row_units(j->y + s, p->k, j->slab + s * p->row_matrix,
-                          (char *)(j->slab + HOST_Y_COUNT * p->row_matrix));
+        p->isa->row_units(j.y + s, p->k, j.slab + s * p->y_matrix,
+                          (char *)(j.slab + HOST_Y_COUNT * p->y_matrix));
+    p->isa->row(&j.out, j.x, j.slab, p->y_matrix, c, host_min(share, p->x_rows - c), p->k);
 }
 
 /* All threads of the team work on one batch. */
@@ -230,16 +238,6 @@ static void host_batch_shared(const host_plan *p, long b)
 {
     host_job j;
     host_begin(p, &j, b);
-    if (p->y_rows == 1 && p->isa->row) {
-        const long share = host_round_up(host_ceil_div(p->x_rows, p->threads), 64);
-#pragma omp single
-        host_row_begin(p, &j);
-#pragma omp for schedule(static, 1)
-        for (long c = 0; c < p->x_rows; c += share)
-            p->isa->row(&j.out, j.x, j.slab, p->row_matrix, c, host_min(share, p->x_rows - c),
-                        p->k);
-        return;
-    }
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
         j.rows = host_min(p->mc, p->y_rows - j.i0);
 #pragma omp for schedule(dynamic)
@@ -254,11 +252,6 @@ static void host_batch_alone(const host_plan *p, long b)
 {
     host_job j;
     host_begin(p, &j, b);
-    if (p->y_rows == 1 && p->isa->row) {
-        host_row_begin(p, &j);
-        p->isa->row(&j.out, j.x, j.slab, p->row_matrix, 0, p->x_rows, p->k);
-        return;
-    }
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
         j.rows = host_min(p->mc, p->y_rows - j.i0);
         for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
@@ -274,7 +267,10 @@ static void host_gemm(const kiln_gemm_args *g)
     const host_plan *const p = &plan;
 #pragma omp parallel num_threads(p->threads) if (p->threads > 1)
     {
-        if (p->alone) {
+        if (p->row) {
+#pragma omp for schedule(dynamic)
+            for (long w = 0; w < g->batch * p->shares; w++) host_row_step(p, w);
+        } else if (p->alone) {
 #pragma omp for schedule(dynamic)
             for (long b = 0; b < g->batch; b++) host_batch_alone(p, b);
         } else {

@@ -134,10 +134,9 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
                 HOST_(vec) block[HOST_VW];
                 HOST_NO_UNROLL
                 for (int i = 0; i < HOST_VW; i++) {
-                    const long r = host_min(r0 + q * width + v + i, o->rows - 1),
-                               k = u * HOST_GROUP;
-                    block[i] =
-                        HOST_(read_k)(o->p + (r * o->ld + k0 + k) * HOST_BYTES(side), kc - k, side);
+                    const long r = host_min(r0 + q * width + v + i, o->rows - 1);
+                    const char *p = o->p + (r * o->ld + k0 + u * HOST_GROUP) * HOST_BYTES(side);
+                    block[i] = HOST_(read_k)(p, kc - u * HOST_GROUP, side);
                 }
                 HOST_(transpose)(block);
                 host_unit_t *dst = to + q * stride + u * width + v;
@@ -157,10 +156,11 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0
             HOST_NO_UNROLL
             for (int v = 0; v < width; v += HOST_VW) {
                 const long r = r0 + q * width + v;
+                const char *p = row + r * HOST_BYTES(side);
+                const long k_left = kc - u * HOST_GROUP;
                 HOST_(store)
                 (to + q * stride + u * width + v,
-                 HOST_(read_r)(row + r * HOST_BYTES(side), pitch, o->rows - r, kc - u * HOST_GROUP,
-                               side));
+                 HOST_(read_r)(p, pitch, o->rows - r, k_left, side));
             }
         }
     }

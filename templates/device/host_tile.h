@@ -87,9 +87,9 @@ static HOST_TARGET void HOST_(task)(const host_task *t)
                 const host_unit_t *x = t->scratch + q * x_panel;
                 host_unit_t *c = t->k > t->kc ? partial + (p * columns + q) * TILES : one;
                 for (int s = 0; s < HOST_PRODUCTS; s++) {
-                    const long ys = s % HOST_Y_COUNT * t->y_matrix,
-                               xs = s % HOST_X_COUNT * x_matrix;
-                    HOST_(tile)(units, y + ys, x + xs, c + s * TILE, b == 0, rows);
+                    const host_unit_t *ys = y + s % HOST_Y_COUNT * t->y_matrix;
+                    const host_unit_t *xs = x + s % HOST_X_COUNT * x_matrix;
+                    HOST_(tile)(units, ys, xs, c + s * TILE, b == 0, rows);
                 }
                 if (k0 + kc >= t->k)
                     HOST_(finish)(t->out, c, TILES - TILE, t->i0 + i, rows, t->j0 + j, t->cols - j);

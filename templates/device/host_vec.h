@@ -108,8 +108,8 @@ static HOST_INLINE HOST_TARGET HOST_(vf)
     const HOST_(vu) m = v & ((1u << (bits - 1)) - 1), sign = (v >> (bits - 1)) << 31;
     const HOST_(vu) normal = (m << (23 - mant)) + ((unsigned)(127 - bias) << 23);
     const HOST_(vu) tiny = (HOST_(vu))((HOST_(vf))(m + magic) - kiln_from_bits(magic));
-    const HOST_(vu) is_tiny = (HOST_(vu))(m < (1u << mant)), is_top = (HOST_(vu))(m >= top),
-                    is_nan = (HOST_(vu))(v == nan);
+    const HOST_(vu) is_tiny = (HOST_(vu))(m < (1u << mant));
+    const HOST_(vu) is_top = (HOST_(vu))(m >= top), is_nan = (HOST_(vu))(v == nan);
     const HOST_(vu) r = (tiny & is_tiny) | (normal & ~is_tiny);
     return (HOST_(vf))((r + (is_top & ((128u + (unsigned)bias - (top >> mant)) << 23))) | sign |
                        (is_nan & 0x7fc00000u));

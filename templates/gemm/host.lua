@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains the loops and the choice of blocks.
+-- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains loops and blocks.
 -- Words: columns run along E's contiguous dimension (N of a row-major E), rows along the other one.
 local MIN_ROWS = 192     -- of a slab, however long k is
 local SLAB = 16777216    -- units of 4 bytes that a packed slab may have before its rows are cut
-local MIN_PANEL, MAX_PANEL, MAX_COLUMNS = 4, 12, 32 -- rows of a panel, columns of a tile, over all instruction sets
+local MIN_PANEL, MAX_PANEL = 4, 12 -- rows of a panel, over all instruction sets
+local MAX_COLUMNS = 32             -- columns of a tile
 
 local function columns(p, t) return select(eq(t.e_row, 1), p.n, p.m) end
 local function rows(p, t) return select(eq(t.e_row, 1), p.m, p.n) end
@@ -18,7 +19,7 @@ return schedule {
     return target.vendor == "host", "runs on the host only"
   end,
   tunables = {
-    { "mc", values = { 256, 512, 1024, 2048 }, doc = "rows of the packed slab that all threads share" },
+    { "mc", values = { 256, 512, 1024, 2048 }, doc = "rows of the slab that all threads share" },
     { "nc", values = { 64, 128, 256, 512 }, doc = "columns that a thread packs at a time" },
     { "kc", values = { 128, 256, 512, 1024, 2048 }, doc = "length along k of a packed panel" },
   },
@@ -48,8 +49,8 @@ return schedule {
   launch = function(p, t, target)
     return { { grid = { 1, 1, 1 }, block = { 1 } } }
   end,
-  -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.  (A single row needs less than
-  -- a panel: two rows of units at most.)
+  -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.
+  -- (A single row needs less than a panel: two rows of units at most.)
   workspace = function(p, t, target)
     local m = min(rows(p, t), min(t.mc, max(t.min_rows, t.slab // max(p.k, 1))))
     local n = min(columns(p, t), t.nc) + MAX_COLUMNS
@@ -57,18 +58,20 @@ return schedule {
     local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * ceil_div(m, MIN_PANEL) * blocks)
     local x = t.x_count * n * units(min(p.k, t.kc), t)
     local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * (m + MAX_PANEL), 0)
-    local slabs = select(all(gt(p.batch, 1), le(m * p.k, t.slab // 4)), p.units, 1)
+    local own = any(eq(m, 1), all(gt(p.batch, 1), le(m * p.k, t.slab // 4)))
+    local slabs = select(own, p.units, 1) -- a thread packs for itself: single rows, batches
     return 128 + 4 * (slabs * y + p.units * (x + sums + 16))
   end,
   cost = function(p, t, target)
     local threads = max(p.units, 1)
     local products = t.x_count * t.y_count * p.batch
     local work = p.m * p.n * p.k * products
-    local rate = select(eq(t.per_unit, 2), target.tflops.i8, target.tflops.f32) * 1e6 -- per microsecond
+    local tflops = select(eq(t.per_unit, 2), target.tflops.i8, target.tflops.f32)
     local blocks = ceil_div(max(p.k, 1), t.kc)
-    local packed = (p.m * ceil_div(max(p.n, 1), t.nc * 4) + p.n * ceil_div(max(p.m, 1), t.mc)) * p.k * p.batch
+    local elements = p.m * ceil_div(max(p.n, 1), t.nc * 4) + p.n * ceil_div(max(p.m, 1), t.mc)
     local sums = p.m * p.n * (blocks - 1) * products
-    local bytes = 4 * (packed + sums) + 2 * p.m * p.n * p.batch
-    return target.launch_us + 2 * work / (rate * threads) + bytes / (target.gbps * 1e3 * threads)
+    local bytes = 4 * (elements * p.k * p.batch + sums) + 2 * p.m * p.n * p.batch
+    local us = 2 * work / (tflops * 1e6) + bytes / (target.gbps * 1e3)
+    return target.launch_us + us / threads
   end,
 }

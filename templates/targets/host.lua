@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The machine that runs the process.  Rates are of one thread of a plain server core, on the low side: they rank instances,
--- and every instance of a host runs on the same core.
+-- The machine that runs the process.  Rates are of one thread of a plain server core, on the low
+-- side: they rank instances, and every instance of a host runs on the same core.
 return target {
   name = "host", vendor = "host",
-  wave = 1, lds = 1048576, max_threads = 1, vgprs = 32, units = 1, -- lds: the second-level cache of a core
+  wave = 1, max_threads = 1, vgprs = 32, units = 1,
+  lds = 1048576, -- a core's second-level cache
   tflops = { f32 = 0.05, f16 = 0.05, bf16 = 0.05, i32 = 0.02, i8 = 0.15,
              f8e4m3 = 0.05, f8e5m2 = 0.05, f8e4m3fnuz = 0.05, f8e5m2fnuz = 0.05 },
   simt_tflops = 0.05,
