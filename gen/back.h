@@ -171,8 +171,10 @@ typedef struct kg_view {
     const kg_layout *layout;
 } kg_view;
 enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE, KG_VIEW_TABLES };
-/* Builds the tables of a view unless they are the last ones built; returns their references. */
-const int *kg_present(kg_ctx *, kg_view);
+/* Builds the tables of a view unless they are the last ones built; returns their references.  anew: builds all that one
+ * may write to, in any case, so that no rendering sees what another one wrote. */
+const int *kg_present(kg_ctx *, kg_view, bool anew);
+void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
 kiln_dtype kg_default_acc(kiln_dtype a, kiln_dtype b);

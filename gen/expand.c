@@ -225,7 +225,7 @@ static bool next_view(expansion *x, size_t i)
     const kg_op *op = x->op;
     if (i == op->ntypes * op->nlayouts) return false;
     x->view = (kg_view){op, &op->types[i / op->nlayouts], &op->layouts[i % op->nlayouts]};
-    x->ref = kg_present(x->cx, x->view);
+    x->ref = kg_present(x->cx, x->view, false);
     return true;
 }
 

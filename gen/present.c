@@ -48,9 +48,26 @@ static view_cache *cache(kg_ctx *cx)
         lua_setfield(cx->T, -2, "bytes");
         lua_pushboolean(cx->T, dtype_info[t].real);
         lua_setfield(cx->T, -2, "float");
+        kg_protect(cx);
         c->dtype[t] = luaL_ref(cx->T, LUA_REGISTRYINDEX);
     }
     return c;
+}
+
+static int refuse_field(lua_State *T)
+{
+    const char *name = lua_type(T, 2) == LUA_TSTRING ? lua_tostring(T, 2) : "a field";
+    return luaL_error(T, "'%s' cannot be set: all instances share this table", name);
+}
+
+void kg_protect(kg_ctx *cx)
+{
+    lua_State *T = cx->T;
+    if (luaL_newmetatable(T, "kiln.shared")) {
+        lua_pushcfunction(T, refuse_field);
+        lua_setfield(T, -2, "__newindex");
+    }
+    lua_setmetatable(T, -2);
 }
 
 /* The last two components, whatever the working directory and however the file was named. */
@@ -362,22 +379,32 @@ static void push_call(kg_ctx *cx, kg_view v)
     lua_setfield(T, -2, "epilogue");
 }
 
-const int *kg_present(kg_ctx *cx, kg_view v)
+/* Top becomes table `which` of the view. */
+static void keep(kg_ctx *cx, int which)
+{
+    int *ref = &cache(cx)->ref[which];
+    luaL_unref(cx->T, LUA_REGISTRYINDEX, *ref);
+    *ref = luaL_ref(cx->T, LUA_REGISTRYINDEX);
+}
+
+const int *kg_present(kg_ctx *cx, kg_view v, bool anew)
 {
     view_cache *c = cache(cx);
-    lua_State *T = cx->T;
-    if (c->view.op == v.op && c->view.types == v.types && c->view.layout == v.layout) return c->ref;
-    for (int i = 0; i < KG_VIEW_TABLES; i++) luaL_unref(T, LUA_REGISTRYINDEX, c->ref[i]);
+    bool same = c->view.op == v.op && c->view.types == v.types && c->view.layout == v.layout;
+    if (same && !anew) return c->ref;
     push_op(cx, v);
     push_call(cx, v);
-    c->ref[KG_CALL_TABLE] = luaL_ref(T, LUA_REGISTRYINDEX);
-    c->ref[KG_OP_TABLE] = luaL_ref(T, LUA_REGISTRYINDEX);
+    keep(cx, KG_CALL_TABLE);
+    keep(cx, KG_OP_TABLE);
     push_types(cx, v.types);
-    c->ref[KG_TYPES_TABLE] = luaL_ref(T, LUA_REGISTRYINDEX);
+    keep(cx, KG_TYPES_TABLE);
     push_layout(cx, v.layout);
-    c->ref[KG_LAYOUT_TABLE] = luaL_ref(T, LUA_REGISTRYINDEX);
-    push_fn(cx, v);
-    c->ref[KG_FN_TABLE] = luaL_ref(T, LUA_REGISTRYINDEX);
+    keep(cx, KG_LAYOUT_TABLE);
+    if (!same) {
+        push_fn(cx, v);
+        kg_protect(cx);
+        keep(cx, KG_FN_TABLE);
+    }
     c->view = v;
     return c->ref;
 }

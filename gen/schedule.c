@@ -224,6 +224,7 @@ static bool load_target(kg_ctx *cx, const char *file)
         kg_error(cx, kg_field_pos(cx, src, "arch"), "arch must be lower-case letters and digits");
         good = false;
     }
+    kg_protect(cx);
     t->ref = luaL_ref(cx->T, LUA_REGISTRYINDEX);
     cx->target[cx->ntargets] = t;
     if (good) cx->ntargets++;

@@ -260,7 +260,7 @@ static void push_globals(kg_ctx *cx, const kg_instance *in)
         [KG_FN_TABLE] = "fn", [KG_CALL_TABLE] = "call",
     };
     lua_State *T = cx->T;
-    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout});
+    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout}, true);
     lua_createtable(T, 0, 8);
     for (int i = 0; i < KG_VIEW_TABLES; i++) {
         lua_rawgeti(T, LUA_REGISTRYINDEX, view[i]);

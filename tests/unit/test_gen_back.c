@@ -63,6 +63,33 @@ static void refuses(const char *tmpl, int line, const char *want)
 }
 
 /* ---- templates ---- */
+/* What one rendering writes into its tables, the next one does not see. */
+static void test_renderings_apart(void **state)
+{
+    (void)state;
+    static const char *const tmpl =
+        "%% if op.d[1].seen or types.seen or layout.seen then\nleaked\n%% end\n"
+        "%% op.d[1].seen, types.seen, layout.seen, t.seen = true, true, true, true\nm@{t.m}\n";
+    static const char *const want[] = {"m1\n", "m2\n", "m1\n"};
+    run r;
+    spit_all(schedule_text, op_text, tmpl);
+    open_run(&r, at("templates"));
+    assert_true(expand(&r, at("instances/it.lua")));
+    assert_int_equal(r.cx.ninstances, 2);
+    for (size_t i = 0; i < 3; i++) {
+        kg_buf out = {0};
+        assert_true(kg_render(&r.cx, r.cx.instance[i % 2], &out));
+        kg_put(&out, "", 1);
+        assert_string_equal(out.p, want[i]);
+        kg_buf_free(&out);
+    }
+    close_run(&r);
+    free(r.err);
+    refuses("%% types.a.wide = true\n", 1, "'wide' cannot be set: all instances share this table");
+    refuses("\n%% target.seen = 1\n", 2, "'seen' cannot be set");
+    refuses("%% fn.mine = 1\n", 1, "'mine' cannot be set");
+}
+
 static void test_holes(void **state)
 {
     (void)state;
@@ -268,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_renderings_apart),
         cmocka_unit_test(test_hole_errors),
         cmocka_unit_test(test_lua_lines),
         cmocka_unit_test(test_fresh_globals),
