@@ -182,10 +182,10 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
             good &= check_axis(cx, op, s, &w->axis[k]);
             product *= (double)w->axis[k].count;
         }
-        if (product > KG_MAX_INSTANCES)
+        if (product > (double)KG_MAX_INSTANCES)
             kg_error(cx, w->pos, "gemm \"%s\": %.0f combinations; a sweep may have %d", op->name,
                      product, KG_MAX_INSTANCES);
-        good &= known && s && product <= KG_MAX_INSTANCES;
+        good &= known && s && product <= (double)KG_MAX_INSTANCES;
     }
     return good;
 }

@@ -51,6 +51,19 @@ double kr_round_to(kiln_dtype, double); /* encoded and decoded */
 /* What elements of A and B are multiplied as (docs/schedules.md, "Values"). */
 void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b);
 
+/* ---- names (names.c): names to positions; of two equal names the first counts ---- */
+typedef struct kr_name {
+    const char *name; /* the caller's; NULL: free */
+    uint32_t position;
+} kr_name;
+typedef struct kr_names {
+    kr_name *slot; /* the owner frees it */
+    uint32_t mask;
+} kr_names;
+bool kr_names_make(kr_names *, size_t most); /* false: no memory */
+void kr_names_add(kr_names *, const char *name, uint32_t position);
+bool kr_names_find(const kr_names *, const char *name, uint32_t *position);
+
 /* ---- modules (registry.c, table_check.c): one per file in the process, counted references ---- */
 typedef struct kr_module {
     struct kr_module *next;
@@ -59,9 +72,8 @@ typedef struct kr_module {
     void *dl;
     const kiln_module *table;
     const char *target;
-    uint32_t *op_slot; /* hash table of the ops' names: position + 1 */
-    uint32_t op_mask;
-    unsigned refs; /* guarded by the registry's mutex */
+    kr_names op;      /* positions of the ops */
+    unsigned refs;    /* guarded by the registry's mutex */
 } kr_module;
 
 static inline const char *kr_str(const kr_module *m, kiln_str s)

@@ -76,28 +76,15 @@ static kiln_status verify_file(const char *path, const char *file, struct stat *
 static bool index_ops(kr_module *m)
 {
     const kiln_module *t = m->table;
-    uint32_t size = 4;
-    while (size < 2 * t->nops) size *= 2;
-    m->op_slot = calloc(size, sizeof *m->op_slot);
-    m->op_mask = size - 1;
-    if (!m->op_slot) return false;
-    for (uint32_t i = 0; i < t->nops; i++) {
-        const char *name = kr_str(m, t->ops[i].name);
-        uint32_t at = (uint32_t)XXH3_64bits(name, strlen(name)) & m->op_mask;
-        while (m->op_slot[at]) at = (at + 1) & m->op_mask;
-        m->op_slot[at] = i + 1;
-    }
+    if (!kr_names_make(&m->op, t->nops)) return false;
+    for (uint32_t i = 0; i < t->nops; i++) kr_names_add(&m->op, kr_str(m, t->ops[i].name), i);
     return true;
 }
 
 const kiln_op_row *kr_module_op(const kr_module *m, const char *op)
 {
-    uint32_t at = (uint32_t)XXH3_64bits(op, strlen(op)) & m->op_mask;
-    for (; m->op_slot[at]; at = (at + 1) & m->op_mask) {
-        const kiln_op_row *row = &m->table->ops[m->op_slot[at] - 1];
-        if (strcmp(kr_str(m, row->name), op) == 0) return row;
-    }
-    return NULL;
+    uint32_t at;
+    return kr_names_find(&m->op, op, &at) ? &m->table->ops[at] : NULL;
 }
 
 /* An op's name has one meaning in a process. */
@@ -140,7 +127,7 @@ static void pin_openmp(void)
 static void destroy(kr_module *m)
 {
     if (m->dl) dlclose(m->dl);
-    free(m->op_slot);
+    free(m->op.slot);
     free(m->path);
     free(m);
 }

@@ -9,13 +9,11 @@
 //     k=4096",gfx942/bias_relu/f16_f16_f16/rcr/mfma_256x128x32,412.5,0.0003
 // A validator that is wrong or missing drops the file.  A row is used only if its instance is
 // there, computes that problem and is legal for it; the others are dropped and counted.
-#define XXH_INLINE_ALL
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 #include "internal.h"
 
 enum { LINE = 4096, FIELDS = 4, MAX_ROWS = 1000000 };
@@ -25,8 +23,8 @@ typedef struct reader {
     const char *path;
     size_t line, rows, dropped, room;
     char first_dropped[160];
-    unsigned validators;  /* bits of validator */
-    uint32_t *slot, mask; /* hash table of the device's instances by name: position + 1 */
+    unsigned validators; /* bits of validator */
+    kr_names kernel;     /* positions of the instances that the device runs */
 } reader;
 
 static const char *const validator[] = {"KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY"};
@@ -95,29 +93,11 @@ static bool check_validator(reader *r, const char *name, const char *value)
 static bool index_names(reader *r)
 {
     const kiln_ctx *ctx = r->ctx;
-    uint32_t size = 16;
-    while (size < 2 * ctx->nkernels) size *= 2;
-    r->slot = calloc(size, sizeof *r->slot);
-    r->mask = size - 1;
-    if (!r->slot) return false;
-    for (uint32_t i = 0; i < ctx->nkernels; i++) {
-        if (!kr_kernel_runs(ctx, &ctx->kernel[i])) continue;
-        const char *name = kr_kernel_name(&ctx->kernel[i]);
-        uint32_t at = (uint32_t)XXH3_64bits(name, strlen(name)) & r->mask;
-        while (r->slot[at]) at = (at + 1) & r->mask;
-        r->slot[at] = i + 1;
-    }
+    if (!kr_names_make(&r->kernel, ctx->nkernels)) return false;
+    for (uint32_t i = 0; i < ctx->nkernels; i++)
+        if (kr_kernel_runs(ctx, &ctx->kernel[i]))
+            kr_names_add(&r->kernel, kr_kernel_name(&ctx->kernel[i]), i);
     return true;
-}
-
-static const kiln_kernel *by_name(const reader *r, const char *name)
-{
-    for (uint32_t at = (uint32_t)XXH3_64bits(name, strlen(name)) & r->mask; r->slot[at];
-         at = (at + 1) & r->mask) {
-        const kiln_kernel *k = &r->ctx->kernel[r->slot[at] - 1];
-        if (strcmp(kr_kernel_name(k), name) == 0) return k;
-    }
-    return NULL;
 }
 
 static void drop(reader *r, const char *why)
@@ -151,11 +131,12 @@ static void read_row(reader *r, char *field[FIELDS], int n)
         drop(r, "not `problem,instance,us,error`");
         return;
     }
-    const kiln_kernel *k = by_name(r, field[1]);
-    if (!k) {
+    uint32_t at;
+    if (!kr_names_find(&r->kernel, field[1], &at)) {
         drop(r, "its instance is not there");
         return;
     }
+    const kiln_kernel *k = &r->ctx->kernel[at];
     if (kiln_problem_parse(field[0], &p) || kr_key(&p, sig, &key)) {
         drop(r, kiln_error());
         return;
@@ -170,7 +151,7 @@ static void read_row(reader *r, char *field[FIELDS], int n)
     const kr_tuned row = {key,
                           {s->m, s->n, s->k, s->batch},
                           kr_shape_id(s),
-                          (uint32_t)(k - r->ctx->kernel),
+                          at,
                           (uint32_t)r->line};
     if (!keep(r, &row)) drop(r, "no memory for it");
 }
@@ -240,7 +221,7 @@ void kr_tuning_load(kiln_ctx *ctx, const char *path)
             kr_refuse(ctx, "%s: %zu of %zu rows dropped (%s)", path, r.dropped, r.rows,
                       r.first_dropped);
     }
-    free(r.slot);
+    free(r.kernel.slot);
     fclose(f);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CPU cost of kiln_launch on a GPU beside the driver's own launch of the same kernel with the same arguments: rounds of
-// launches that fit the driver's queue, in turn, medians.  Exit 77 where there is no GPU.
+// CPU cost of kiln_launch on a GPU beside the driver's own launch of the same kernel with the same
+// arguments: rounds of launches that fit the driver's queue, in turn, medians.  Exit 77 where there
+// is no GPU.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ typedef int (*retain_fn)(void **, int);
 typedef int (*current_fn)(void *);
 typedef int (*load_fn)(void **, const void *);
 typedef int (*function_fn)(void **, void *, const char *);
-typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
-                         void **);
+typedef int (*launch_fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, void *, void **, void **);
 
 static double now(void)
 {
@@ -43,7 +44,8 @@ static int fail(const char *what)
     return 1;
 }
 
-/* Makes the context that kiln uses current here, as a framework's thread has it; HIP does so by itself. */
+/* Makes the context that kiln uses current here, as a framework's thread has it; HIP does so by
+ * itself. */
 static int enter_context(void *lib)
 {
     void *context;
@@ -54,7 +56,8 @@ static int enter_context(void *lib)
     return retain && set && retain(&context, 0) == 0 && set(context) == 0;
 }
 
-/* The driver's launch and the kernel's function in a module of our own; NULL where something is missing. */
+/* The driver's launch and the kernel's function in a module of our own; NULL where something is
+ * missing. */
 static launch_fn bind_driver(int nvidia, const kiln_kernel_info *info, void **function)
 {
     void *lib = dlopen(nvidia ? "libcuda.so.1" : "libamdhip64.so", RTLD_NOW);
@@ -84,19 +87,31 @@ int main(void)
         fprintf(stderr, "launch_bench: no GPU here\n");
         return 77;
     }
-    if (kiln_problem_parse("gemm f32,f32,f32 rcr m=1 n=1 k=1", &p) || kiln_find_all(ctx, &p, kernel, &count) ||
-        kiln_malloc(ctx, 4096, &memory) || kiln_stream_create(ctx, &stream))
+    if (kiln_problem_parse("gemm f32,f32,f32 rcr m=1 n=1 k=1", &p) ||
+        kiln_find_all(ctx, &p, kernel, &count) || kiln_malloc(ctx, 4096, &memory) ||
+        kiln_stream_create(ctx, &stream))
         return fail("prepare");
     size_t one = 0; /* a kernel of one stage, for a like comparison */
     while (one < count && (kiln_kernel_describe(kernel[one], &info) || info.nsymbols != 1)) one++;
     if (one == count) return fail("no instance of one stage");
     char *const base = memory;
-    const kiln_args args = {.struct_size = sizeof args, .a = base, .b = {base + 256}, .e = base + 512};
-    if (kiln_launch(ctx, kernel[one], &p, &args, stream) || kiln_synchronize(ctx, stream)) return fail("launch");
+    const kiln_args args = {
+        .struct_size = sizeof args, .a = base, .b = {base + 256}, .e = base + 512};
+    if (kiln_launch(ctx, kernel[one], &p, &args, stream) || kiln_synchronize(ctx, stream))
+        return fail("launch");
     const launch_fn launch = bind_driver(strcmp(device.vendor, "nvidia") == 0, &info, &function);
     if (!launch) return fail("the driver");
-    kiln_gemm_args raw = {.a = base, .b = {base + 256}, .e = base + 512, .lda = 1, .ldb = 1, .lde = 1, .m = 1, .n = 1,
-                          .k = 1, .batch = 1, .units = device.units};
+    kiln_gemm_args raw = {.a = base,
+                          .b = {base + 256},
+                          .e = base + 512,
+                          .lda = 1,
+                          .ldb = 1,
+                          .lde = 1,
+                          .m = 1,
+                          .n = 1,
+                          .k = 1,
+                          .batch = 1,
+                          .units = device.units};
     void *params[] = {&raw};
     unsigned threads = 0;
     for (size_t i = 0; i < info.nvalues; i++)
@@ -110,13 +125,14 @@ int main(void)
         if (kiln_synchronize(ctx, stream)) return fail("synchronize");
         start = now();
         for (int i = 0; i < LAUNCHES; i++)
-            if (launch(function, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL)) return fail("the driver's launch");
+            if (launch(function, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL))
+                return fail("the driver's launch");
         driver[r] = (now() - start) / LAUNCHES;
         if (kiln_synchronize(ctx, stream)) return fail("synchronize");
     }
     const double k = median(ours) * 1e6, d = median(driver) * 1e6;
-    printf("%s: kiln_launch %.3f us, driver %.3f us, beyond the driver %.3f us (%s)\n", device.name, k, d, k - d,
-           info.name);
+    printf("%s: kiln_launch %.3f us, driver %.3f us, beyond the driver %.3f us (%s)\n", device.name,
+           k, d, k - d, info.name);
     kiln_close(ctx);
     return 0;
 }

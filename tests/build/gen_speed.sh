@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # kiln-gen renders and writes 10,000 instances in at most 2 s on one thread with at most 300 MB, and an unchanged input
 # writes nothing.  What is gated is CPU time, and at twice that, because a busy machine slows both.  TAP.
-set -u
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-n=0
-check() {
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi
-}
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 cat >"$tmp/sweep.lua" <<'EOF'
 gemm "sweep" {
   types = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 }, { a = f32, b = f32, e = f32 },
@@ -22,7 +17,7 @@ gemm "sweep" {
 }
 EOF
 run() { # prints CPU milliseconds, the largest resident size in KB
-    python3 - "$KILN_GEN" --templates "$KILN_ROOT/templates" --out "$tmp/out" --target gfx942 "$tmp/sweep.lua" <<'EOF'
+    python3 - "$gen" --templates "$root/templates" --out "$tmp/out" --target gfx942 "$tmp/sweep.lua" <<'EOF'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 u = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,11 +28,11 @@ start=$(date +%s%N)
 read -r cpu kb < <(run)
 wall=$((($(date +%s%N) - start) / 1000000))
 count=$(find "$tmp/out" -name '*.hip' | wc -l)
-[ "$count" -ge 10000 ]; check $? "$count instances"
-[ "${cpu:-99999}" -le 4000 ]; check $? "in at most 2 s, give or take a busy machine (took $cpu ms of CPU, $wall ms)"
-[ "${kb:-999999}" -le 300000 ]; check $? "and 300 MB (took $kb KB)"
+[ "$count" -ge 10000 ]; result $? "$count instances"
+[ "${cpu:-99999}" -le 4000 ]; result $? "in at most 2 s, give or take a busy machine (took $cpu ms of CPU, $wall ms)"
+[ "${kb:-999999}" -le 300000 ]; result $? "and 300 MB (took $kb KB)"
 touch "$tmp/mark"
 sleep 0.02
 read -r cpu kb < <(run)
-[ -z "$(find "$tmp/out" -newer "$tmp/mark" -type f)" ]; check $? "unchanged input writes nothing ($cpu ms of CPU)"
-echo "1..$n"
+[ -z "$(find "$tmp/out" -newer "$tmp/mark" -type f)" ]; result $? "unchanged input writes nothing ($cpu ms of CPU)"
+finish

@@ -2,17 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Host kernels on every instruction set this machine has, with few threads and with more than it has cores: the corners of
 # the language in full, the default instances quickly.  TAP.
-set -u
-cd "$KILN_ROOT" || exit 2
-n=0
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-check() { # condition's exit status, name
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$tmp/out" | tail -n 20; fi
-}
-unset MAKEFLAGS MAKELEVEL MFLAGS
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
-make BUILD="$BUILD" instances TARGETS=host INSTANCES=tests/build/corners >"$tmp/out" 2>&1; check $? 'corners compile'
+make BUILD="$BUILD" instances TARGETS=host INSTANCES=tests/build/corners >"$tmp/out" 2>&1; result $? 'corners compile'
 export KILN_MODULE_PATH=$BUILD/modules/corners
 ops=$(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/build/corners/*.lua)
 # Enough work for every thread: slabs shared, rows divided, whole batches to each thread, single rows, several blocks of k.
@@ -29,12 +22,12 @@ threaded=(
 for isa in avx512 avx2 plain; do
     export KILN_HOST_ISA=$isa
     for threads in 2 5; do
-        "$KILN_BIN" verify --device host --threads $threads "${threaded[@]}" >"$tmp/out" 2>&1; check $? "$isa: $threads threads"
+        "$kiln" verify --device host --threads $threads "${threaded[@]}" >"$tmp/out" 2>&1; result $? "$isa: $threads threads"
     done
     for op in $ops; do
-        "$KILN_BIN" verify --all --device host --op "$op" >"$tmp/out" 2>&1; check $? "$isa: $op"
+        "$kiln" verify --all --device host --op "$op" >"$tmp/out" 2>&1; result $? "$isa: $op"
     done
     [ $isa = avx512 ] && continue # the run of all tests has that
-    "$KILN_BIN" verify --all --device host --quick >"$tmp/out" 2>&1; check $? "$isa: all instances"
+    "$kiln" verify --all --device host --quick >"$tmp/out" 2>&1; result $? "$isa: all instances"
 done
-echo "1..$n"
+finish

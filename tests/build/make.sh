@@ -1,24 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make itself: nothing to do is quick, an edit recompiles its op alone, folders of one's own give modules.  TAP.
-set -u
-cd "$KILN_ROOT" || exit 2
-n=0
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-check() { # condition's exit status, name
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; [ ! -s "$tmp/out" ] || sed 's/^/# /' "$tmp/out" | tail -n 20; fi
-}
-unset MAKEFLAGS MAKELEVEL MFLAGS
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 make >"$tmp/out" 2>&1
 start=$(date +%s%N)
 make >"$tmp/out" 2>&1
 rc=$?
 ms=$((($(date +%s%N) - start) / 1000000))
-check $rc 'make, once built, succeeds'
-[ ! -s "$tmp/out" ]; check $? 'make, once built, does nothing and says nothing'
-[ $ms -le 1000 ]; check $? "make, once built, takes at most 1 s (took $ms ms)"
+result $rc 'make, once built, succeeds'
+[ ! -s "$tmp/out" ]; result $? 'make, once built, does nothing and says nothing'
+[ $ms -le 1000 ]; result $? "make, once built, takes at most 1 s (took $ms ms)"
 
 # A folder of one's own, two ops; then an edit of one.
 ops=$tmp/my_ops
@@ -35,22 +28,22 @@ done
 build() { make instances TARGETS=host INSTANCES="$ops" >"$tmp/out" 2>&1; }
 out=build/modules/my_ops
 rm -rf $out
-build; check $? 'a folder of one'"'"'s own builds'
-[ -e $out/libkiln-host.so ]; check $? 'and gives a module'
+build; result $? 'a folder of one'"'"'s own builds'
+[ -e $out/libkiln-host.so ]; result $? 'and gives a module'
 KILN_MODULE_PATH=$out build/bin/kiln verify "mine_one f32,f32,f32 rrr m=33 n=17 k=29" --device host >"$tmp/out" 2>&1
-check $? 'which KILN_MODULE_PATH adds to the registry'
+result $? 'which KILN_MODULE_PATH adds to the registry'
 touch "$tmp/mark"; sleep 0.02
 touch "$ops/mine_one.lua"; build
-[ -z "$(find $out/gen -name '*.o' -newer "$tmp/mark")" ]; check $? 'a touched, unchanged file recompiles nothing'
+[ -z "$(find $out/gen -name '*.o' -newer "$tmp/mark")" ]; result $? 'a touched, unchanged file recompiles nothing'
 touch "$tmp/mark"; sleep 0.02
 sed -i 's/relu(acc)/relu(acc) + 1/' "$ops/mine_one.lua"; build
 list=$(find $out/gen -name '*.o' -newer "$tmp/mark")
-[ -n "$list" ] && ! grep -qv mine_one <<<"$list"; check $? 'an edited file recompiles its own op alone'
+[ -n "$list" ] && ! grep -qv mine_one <<<"$list"; result $? 'an edited file recompiles its own op alone'
 rm "$ops/mine_two.lua"; build
-[ -z "$(find $out/gen -name '*mine_two*')" ] && [ ! -d $out/gen/host/mine_two ]; check $? 'a removed file takes its sources and objects along'
+[ -z "$(find $out/gen -name '*mine_two*')" ] && [ ! -d $out/gen/host/mine_two ]; result $? 'a removed file takes its sources and objects along'
 echo 'gemm "mine_one" { }' >"$ops/mine_one.lua"; cp $out/libkiln-host.so "$tmp/before"
-! build && grep -q "mine_one.lua:1" "$tmp/out"; check $? 'a wrong file stops make with its place'
-cmp -s $out/libkiln-host.so "$tmp/before"; check $? 'and leaves the module as it was'
+! build && grep -q "mine_one.lua:1" "$tmp/out"; result $? 'a wrong file stops make with its place'
+cmp -s $out/libkiln-host.so "$tmp/before"; result $? 'and leaves the module as it was'
 rm -rf $out
 
 # Without root and with packages missing: one command, then stop.
@@ -64,5 +57,5 @@ echo 1000
 EOF
 chmod +x "$tmp/dpkg-query" "$tmp/id"
 ! PATH=$tmp:$PATH mk/deps.sh build >"$tmp/out" 2>&1 && grep -q '^  sudo .*apt-get install.*liblua5.4-dev' "$tmp/out"
-check $? 'without root, missing packages give the one command and a stop'
-echo "1..$n"
+result $? 'without root, missing packages give the one command and a stop'
+finish

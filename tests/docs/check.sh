@@ -1,29 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What the documents say is true: examples pass, compile and run, messages and lists are the program's own.  TAP.
-set -u
-cd "${KILN_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}" || exit 2
-BUILD=${BUILD:-build} KILN_GEN=${KILN_GEN:-$PWD/$BUILD/bin/kiln-gen} KILN_BIN=${KILN_BIN:-$PWD/$BUILD/bin/kiln}
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 lib=$(realpath -m "$BUILD/lib")
-check=("$KILN_GEN" --templates "$PWD/templates" --check)
-n=0
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-unset MAKEFLAGS MAKELEVEL MFLAGS
+checked=("$gen" --templates "$root/templates" --check)
 
-check() { # exit status, name; what is in $tmp/out explains a failure
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$tmp/out" | head -n 20; fi
+outcome() { # exit status, name; what is in $tmp/out explains a failure
+    result "$1" "$2"
     : >"$tmp/out"
 }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-same() { diff "$1" "$2" >"$tmp/out"; check $? "$3"; }
+same() { diff "$1" "$2" >"$tmp/out"; outcome $? "$3"; }
 : >"$tmp/out"
 
 docs=(README.md CONTRIBUTING.md docs/*.md)
 blocks=$tmp/blocks
 mkdir "$blocks"
 for f in "${docs[@]}"; do
-    awk -v dir="$blocks" -v doc="$(basename "$f" .md)" -f tests/docs/blocks.awk "$f" 2>>"$tmp/out" || check 1 "$f"
+    awk -v dir="$blocks" -v doc="$(basename "$f" .md)" -f tests/docs/blocks.awk "$f" 2>>"$tmp/out" || outcome 1 "$f"
 done
 block() { find "$blocks" -name "$1" | sort | head -n 1; } # first block whose file name fits the pattern
 
@@ -31,21 +25,21 @@ block() { find "$blocks" -name "$1" | sort | head -n 1; } # first block whose fi
 for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
-    { "${check[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; check $? "$f is right"
+    { "${checked[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "$f is right"
     { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
-    check $? "$f describes one op of its name, under its formula"
+    outcome $? "$f describes one op of its name, under its formula"
 done
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"
-    { "${check[@]}" "$tmp/example.lua" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }
-    check $? "Lua example $(basename "$f" .lua.instance)"
+    { "${checked[@]}" "$tmp/example.lua" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }
+    outcome $? "Lua example $(basename "$f" .lua.instance)"
 done
 
 # ---- a mistake and its message, and the same op built and launched as adding-an-op says ----
 mkdir "$tmp/instances"
 cp "$(block 'adding-an-op.*.lua.mistake')" "$tmp/instances/bias_leaky_relu.lua"
-(cd "$tmp" && "${check[@]}" instances/bias_leaky_relu.lua >"$tmp/message" 2>&1)
-[ $? -eq 1 ]; check $? 'the mistake in adding-an-op is one'
+(cd "$tmp" && "${checked[@]}" instances/bias_leaky_relu.lua >"$tmp/message" 2>&1)
+[ $? -eq 1 ]; outcome $? 'the mistake in adding-an-op is one'
 same "$(block 'adding-an-op.*.text.message')" "$tmp/message" 'and gets the message shown'
 
 mkdir "$tmp/docs_ops"
@@ -53,13 +47,13 @@ cp "$(block 'adding-an-op.*.lua.instance')" "$tmp/docs_ops/bias_leaky_relu.lua"
 prog=$(block 'adding-an-op.*.c.program.bias_leaky_relu')
 cp "$prog" "$tmp/prog.c"
 if [ -e "$lib/libkiln.so" ] && make instances BUILD="$BUILD" TARGETS=host INSTANCES="$tmp/docs_ops" >"$tmp/out" 2>&1; then
-    check 0 'the op of adding-an-op builds'
+    outcome 0 'the op of adding-an-op builds'
     { gcc -std=c11 -Wall -Wextra -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$lib" -lkiln -Wl,-rpath,"$lib" \
         -o "$tmp/prog" 2>"$tmp/out" && KILN_DEVICE=host KILN_MODULE_PATH=$BUILD/modules/docs_ops "$tmp/prog" >"$tmp/printed" 2>"$tmp/out"; }
-    check $? 'and its program runs'
+    outcome $? 'and its program runs'
     same "$(block 'adding-an-op.*.text.output.bias_leaky_relu')" "$tmp/printed" 'and prints what is shown'
 else
-    check 1 'the op of adding-an-op builds'
+    outcome 1 'the op of adding-an-op builds'
 fi
 rm -rf "${BUILD:?}/modules/docs_ops"
 
@@ -69,7 +63,7 @@ for f in "$blocks"/*.c.program; do
     cp "$f" "$tmp/prog.c"
     { gcc -std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror "$tmp/prog.c" -Iruntime -Iabi -L"$lib" -lkiln -Wl,-rpath,"$lib" \
         -o "$tmp/prog" 2>"$tmp/out" && KILN_DEVICE=host "$tmp/prog" >"$tmp/out" 2>&1; }
-    check $? "C example $name compiles and runs"
+    outcome $? "C example $name compiles and runs"
     [ -s "$tmp/out" ] && : >"$tmp/out"
 done
 block 'README.*.c.program' >/dev/null && same "$(block 'README.*.c.program')" examples/readme.c "README's program is examples/readme.c"
@@ -77,14 +71,14 @@ same "$(block 'README.*.lua.instance')" instances/swiglu.lua "README's op is ins
 same "$(block 'language.*.lua.instance')" instances/bias_relu.lua "the language page's first op is instances/bias_relu.lua"
 
 # ---- the language: documents and editor annotations name what the generator's tables hold ----
-"$KILN_GEN" --language >"$tmp/language" 2>"$tmp/out"; check $? 'kiln-gen --language'
+"$gen" --language >"$tmp/language" 2>"$tmp/out"; outcome $? 'kiln-gen --language'
 words() { awk -v k="$1" '$1 == k { print $2 }' "$tmp/language" | sort -u; }
 documented() { # kind, file, sed program that lists what the file has
     words "$1" >"$tmp/want"
-    sed -nE "$3" "$2" | tr ' ,' '\n\n' | grep -xE '[a-z_0-9]+' | sort -u >"$tmp/have"
+    sed -nE "$3" "$2" | tr ' ,' '\n' | grep -xE '[a-z_0-9]+' | sort -u >"$tmp/have"
     [ -s "$tmp/want" ] || echo "kiln-gen --language lists no $1" >"$tmp/out"
     diff "$tmp/want" "$tmp/have" >>"$tmp/out"
-    { [ -s "$tmp/want" ] && cmp -s "$tmp/want" "$tmp/have"; }; check $? "every $1 is in $2, and no other"
+    { [ -s "$tmp/want" ] && cmp -s "$tmp/want" "$tmp/have"; }; outcome $? "every $1 is in $2, and no other"
 }
 documented field docs/language.md '/^## Fields/,/^### types/ { /^\| `/ { s/^\| ([^|]*)\|.*/\1/; s/`//g; p } }'
 documented dtype docs/language.md '/^### types/,/^### layouts/ s/^\| `([a-z0-9]+)` \|.*/\1/p'
@@ -104,7 +98,7 @@ same "$tmp/want" "$tmp/have" 'every sandbox name is in docs/language.md, and no 
 for w in $(words dtype) $(words kind) $(words function); do
     grep -q "\"$w\"" .luacheckrc || echo "$w" >>"$tmp/out"
 done
-[ ! -s "$tmp/out" ]; check $? '.luacheckrc knows the language'
+[ ! -s "$tmp/out" ]; outcome $? '.luacheckrc knows the language'
 
 # ---- messages: each line of the language page's tables gets the answer shown ----
 declare -A right=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [d]='{ bias = per_col "e" }'
@@ -116,7 +110,7 @@ op_with() { # a field that replaces or joins the right ones
     echo '}'
 }
 sed -nE '/^## Messages/,$ s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
-[ "$(wc -l <"$tmp/messages")" -ge 30 ]; check $? 'the language page lists messages'
+[ "$(wc -l <"$tmp/messages")" -ge 30 ]; outcome $? 'the language page lists messages'
 while IFS= read -r row; do
     wrote=${row%%'` | `'*} says=${row#*'` | `'}
     wrote=${wrote#'`'} says=${says%'`'}
@@ -125,9 +119,9 @@ while IFS= read -r row; do
     [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
     *) echo "gemm \"my_op\" $(op_with "$wrote")" ;;
     esac >"$tmp/instances/my_op.lua"
-    (cd "$tmp" && "${check[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
+    (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
     [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E 's/^[^ ]* error: (gemm "my_op": )?//' | grep -qxF -- "$says"
-    check $? "message for: $wrote"
+    outcome $? "message for: $wrote"
 done <"$tmp/messages"
 
 # ---- the C API: statuses and functions ----
@@ -140,27 +134,27 @@ same "$tmp/want" "$tmp/have" 'the C API page has every function'
 
 # ---- man pages and commands ----
 if command -v scdoc >/dev/null; then
-    for f in docs/man/*.scd; do scdoc <"$f" >"$tmp/page" 2>"$tmp/out"; check $? "$f builds"; done
+    for f in docs/man/*.scd; do scdoc <"$f" >"$tmp/page" 2>"$tmp/out"; outcome $? "$f builds"; done
 else
     skip 'man pages' 'no scdoc'
 fi
-"$KILN_GEN" --help 2>&1 | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
+"$gen" --help 2>&1 | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
     case $o in --help | --usage | --version) continue ;; esac
     grep -qF -- "*$o*" docs/man/kiln-gen.1.scd || echo "kiln-gen $o"
 done >"$tmp/out"
-[ ! -s "$tmp/out" ]; check $? 'kiln-gen(1) has every option'
-"$KILN_BIN" list --help >/dev/null 2>&1 || echo "no $KILN_BIN" >"$tmp/out"
+[ ! -s "$tmp/out" ]; outcome $? 'kiln-gen(1) has every option'
+"$kiln" list --help >/dev/null 2>&1 || echo "no $kiln" >"$tmp/out"
 for c in list explain verify bench tune report new; do
-    { "$KILN_BIN" $c --help 2>&1; } | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
+    { "$kiln" $c --help 2>&1; } | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
         case $o in --help | --usage | --version) continue ;; esac
         grep -qF -- "*$o*" docs/man/kiln.1.scd || echo "kiln $c $o"
     done >>"$tmp/out"
 done
-[ ! -s "$tmp/out" ]; check $? 'kiln(1) has every option'
+[ ! -s "$tmp/out" ]; outcome $? 'kiln(1) has every option'
 grep -ohE '^    make [a-z-]+|`make [a-z-]+' "${docs[@]}" | awk '{ print $NF }' | sort -u | while read -r goal; do
     cat Makefile mk/*.mk | grep -qE "^([a-z-]+ )*$goal( [a-z-]+)*:" || echo "make $goal"
 done >"$tmp/out"
-[ ! -s "$tmp/out" ]; check $? 'every make goal in the documents exists'
+[ ! -s "$tmp/out" ]; outcome $? 'every make goal in the documents exists'
 
 # ---- links ----
 anchors() { # GitHub's: lower case, punctuation gone, blanks to hyphens
@@ -177,22 +171,22 @@ for f in "${docs[@]}"; do
         [ -z "$anchor" ] || anchors "$target" | grep -qx -- "$anchor" || echo "$f: $link: no such heading"
     done
 done >"$tmp/out"
-[ ! -s "$tmp/out" ]; check $? 'links lead somewhere'
+[ ! -s "$tmp/out" ]; outcome $? 'links lead somewhere'
 
 # ---- spelling, lint ----
 if command -v codespell >/dev/null; then
-    codespell -q 3 "${docs[@]}" docs/man instances tests/docs >"$tmp/out" 2>&1; check $? 'codespell'
+    codespell -q 3 "${docs[@]}" docs/man instances tests/docs >"$tmp/out" 2>&1; outcome $? 'codespell'
 else
     skip codespell 'not installed'
 fi
 if command -v luacheck >/dev/null; then
-    luacheck -q --no-color instances templates/gemm/*.lua templates/targets/*.lua >"$tmp/out" 2>&1; check $? 'luacheck'
+    luacheck -q --no-color instances templates/gemm/*.lua templates/targets/*.lua >"$tmp/out" 2>&1; outcome $? 'luacheck'
 else
     skip luacheck 'not installed'
 fi
 if command -v shellcheck >/dev/null; then
-    shellcheck -S warning tests/docs/*.sh >"$tmp/out" 2>&1; check $? 'shellcheck'
+    find tests mk -name "*.sh" -exec shellcheck -x -S warning {} + >"$tmp/out" 2>&1; outcome $? 'shellcheck'
 else
     skip shellcheck 'not installed'
 fi
-echo "1..$n"
+finish

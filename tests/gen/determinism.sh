@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The same input gives the same bytes: in other folders, from other working directories, however the instances are named,
 # in whatever environment, whichever targets come along.  And no path of this machine nor date is in them.
-# shellcheck source=lib/tap.sh disable=SC2016,SC2015
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2016,SC2015
+. "$(dirname "$0")/../lib/tap.sh"
+toys=$root/tests/gen/templates
 
 mkdir -p "$tmp/a" "$tmp/b/very/deep/below" "$tmp/copy"
 cp -r "$root/tests/gen/instances" "$root/tests/gen/templates" "$tmp/copy"

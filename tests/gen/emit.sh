@@ -2,9 +2,21 @@
 # SPDX-License-Identifier: MIT
 # What is written when: nothing for unchanged input; stale files go; a kill, a full disk, a size limit or an error leaves
 # the files of the run before as they were, and the next run completes them.
-# shellcheck source=lib/tap.sh disable=SC2016,SC2015
-. "$(dirname "$0")/lib/tap.sh"
-out=$tmp/out src=$tmp/src
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2016,SC2015
+. "$(dirname "$0")/../lib/tap.sh"
+toys=$root/tests/gen/templates
+out=$tmp/gen src=$tmp/src
+
+# Names, times, inodes and content of all files: what a run that writes nothing must leave alone.
+state() {
+    (cd "$1" && find . -type f -printf '%p %T@ %i\n' | LC_ALL=C sort && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2)
+}
+content() {
+    (cd "$1" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2 && find . -type d | LC_ALL=C sort)
+}
+same_state() { diff <(state "$1") "$2"; }
+same_content() { diff <(content "$1") "$2"; }
+
 mkdir -p "$src/ops"
 cp -r "$toys" "$src/templates"
 cp "$root/tests/gen/instances/toys.lua" "$src/ops"
@@ -87,8 +99,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$tmp/small" && mount -t tmpfs -o size=160k tmp
     check "with room again it runs" full
     umount "$tmp/small"
 else
-    n=$((n + 1))
-    echo "ok $n - a full disk # SKIP cannot mount a small file system"
+    skip "a full disk" "cannot mount a small file system"
 fi
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w "$out/toygpu"
@@ -130,10 +141,7 @@ kill_everywhere() {
     [ "$at" -gt 20 ] && diff -r "$out" "$tmp/after"
 } 2>&1
 case $gen in
-*/san/*)
-    n=$((n + 1))
-    echo "ok $n - killed before any change # SKIP sanitizers do not take a preloaded library"
-    ;;
+*/san/*) skip "killed before any change" "sanitizers do not take a preloaded library" ;;
 *) check "killed before any change, the next run completes" kill_everywhere ;;
 esac
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Sources of a handful of instances, kept as they should be: tests/gen/golden.  A change of a template shows up here as
 # a diff to look at; `tests/gen/golden.sh --update` takes the new text.
-# shellcheck source=lib/tap.sh disable=SC2016,SC2015
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2016,SC2015
+. "$(dirname "$0")/../lib/tap.sh"
 golden=$root/tests/gen/golden
 
 # target op types-layout-schedule (the first tile of it)

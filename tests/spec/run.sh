@@ -1,28 +1,12 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # Instance files that must load (ok_*) and that must not (err_*, whose first lines are the messages expected, less the
-# file's name, in order).  Nothing may take 2 seconds.  Environment: KILN_GEN, KILN_ROOT.
-root=${KILN_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
-gen=${KILN_GEN:-$root/build/bin/kiln-gen}
-case $gen in /*) ;; *) gen=$PWD/$gen ;; esac
-cd "$root" || exit 99
-tmp=$(mktemp -d) || exit 99
-trap 'rm -rf "$tmp"' EXIT
-n=0 failed=0
+# file's name, in order).  Nothing may take 2 seconds.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 case $gen in */san/*) LIMIT_MS=8000 ;; *) LIMIT_MS=2000 ;; esac # sanitizers take their time
 
-say() { # status name [file with details]
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $n - $2"
-        [ -z "${3-}" ] || sed 's/^/# /' "$3"
-    fi
-}
-
-check() { # file: status in $status, messages in $tmp/err, milliseconds in $ms
+run() { # file: status in $status, messages in $tmp/err, milliseconds in $ms
     from=$(date +%s%N)
     timeout 20 "$gen" --check --templates templates "$@" >"$tmp/out" 2>"$tmp/err"
     status=$?
@@ -30,7 +14,7 @@ check() { # file: status in $status, messages in $tmp/err, milliseconds in $ms
 }
 
 for f in tests/spec/err_*.lua; do
-    check "$f"
+    run "$f"
     sed -n 's/^-- expect: //p' "$f" >"$tmp/want"
     sed -n "s|^$f: \{0,1\}||p; /^[0-9]* more error/p" "$tmp/err" >"$tmp/got"
     good=0
@@ -39,34 +23,34 @@ for f in tests/spec/err_*.lua; do
     [ "$status" -eq 1 ] || { good=1; echo "exit status $status, expected 1" >>"$tmp/diff"; }
     [ "$ms" -lt "$LIMIT_MS" ] || { good=1; echo "$ms ms, allowed $LIMIT_MS" >>"$tmp/diff"; }
     [ ! -s "$tmp/out" ] || { good=1; echo "wrote to standard output" >>"$tmp/diff"; }
-    say $good "$f" "$tmp/diff"
+    result $good "$f" "$tmp/diff"
 done
 
 for f in tests/spec/ok_*.lua; do
-    check "$f"
+    run "$f"
     good=0
     [ "$status" -eq 0 ] && [ ! -s "$tmp/err" ] && [ ! -s "$tmp/out" ] || good=1
     echo "exit status $status" >>"$tmp/err"
-    say $good "$f" "$tmp/err"
+    result $good "$f" "$tmp/err"
 done
 
 # Files that are no instance files, and the command line: exit status and what the message must say.
 refuse() { # name status text arguments...
     name=$1 want=$2 text=$3
     shift 3
-    check "$@"
+    run "$@"
     good=0
     [ "$status" -eq "$want" ] && grep -qF "$text" "$tmp/err" || good=1
     echo "exit status $status, expected $want and: $text" >>"$tmp/err"
-    say $good "$name" "$tmp/err"
+    result $good "$name" "$tmp/err"
 }
 accept() { # name arguments...
     name=$1
     shift
-    check "$@"
+    run "$@"
     good=0
     [ "$status" -eq 0 ] && [ ! -s "$tmp/err" ] || good=1
-    say $good "$name" "$tmp/err"
+    result $good "$name" "$tmp/err"
 }
 mkdir "$tmp/empty" "$tmp/hostile" "$tmp/notes"
 printf '\033Lua' >"$tmp/bytecode.lua"
@@ -108,7 +92,6 @@ accept "the same file twice is one file" "$tmp/two" "$tmp/two/a.lua" "$tmp/two/.
 "$gen" --check --templates templates tests/spec/err_*.lua 2>"$tmp/first"
 "$gen" --check --templates templates tests/spec/err_*.lua 2>"$tmp/second"
 cmp -s "$tmp/first" "$tmp/second"
-say $? "messages are the same in every run"
+result $? "messages are the same in every run"
 
-echo "1..$n"
-[ "$failed" -eq 0 ]
+finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # kiln bench: its columns, its peers, and the mapping of layouts to column-major libraries (checked with a stand-in that
 # computes in plain C what cuBLASLt's interface asks for).
-# shellcheck source-path=SCRIPTDIR source=lib/tap.sh
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh
+. "$(dirname "$0")/lib/kiln.sh"
 problem='gemm f32,f32,f32 rrr m=96 n=80 k=64'
 brief='--device host --threads 1 --seconds 0.05 --idle 0 --seed 1'
 # shellcheck disable=SC2086
@@ -25,23 +25,23 @@ r = kiln[0]
 assert abs(float(r["GFLOP/s"]) - 2e-3 * 96 * 80 * 64 / float(r["us"])) < 0.02 * float(r["GFLOP/s"]), r
 PY
 }
-ok 'csv: columns, peers, figures' csv
+check 'csv: columns, peers, figures' csv
 # shellcheck disable=SC2086
 json() { exits 0 bench $brief --json "$problem" && valid_json "$tmp/out" && grep -q '"gflops"' "$tmp/out"; }
-ok 'json' json
+check 'json' json
 # shellcheck disable=SC2086
-ok 'a peer of another device' exits 1 bench $brief --peer cublaslt "$problem"
+check 'a peer of another device' exits 1 bench $brief --peer cublaslt "$problem"
 # shellcheck disable=SC2086
-ok 'an instance by a name that is none' exits 1 bench $brief --instance host/none "$problem"
+check 'an instance by a name that is none' exits 1 bench $brief --instance host/none "$problem"
 
 gcc -std=gnu11 -O1 -fPIC -shared -Wall -o "$tmp/libcublasLt.so.13" tests/tools/blaslt/fake_blaslt.c -lm >"$tmp/cc" 2>&1 &&
     gcc -std=gnu11 -O1 -Wall -Itools -Iruntime -Iabi -o "$tmp/peer_test" tests/tools/blaslt/peer_test.c tools/peer_blaslt.c \
         tools/peer_cublaslt.c tools/peer_openblas.c tools/harness*.c -L"$BUILD/lib" -lkiln -ldl -lpthread -lm \
         -Wl,-rpath,"$BUILD/lib" >>"$tmp/cc" 2>&1
-ok 'the stand-in and its test compile' test -x "$tmp/peer_test"
+check 'the stand-in and its test compile' test -x "$tmp/peer_test"
 while read -r same text; do
     agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" "$same" "$text"; }
-    ok "peer agrees: $text" agrees
+    check "peer agrees: $text" agrees
 done <<'EOP'
 fused gemm f32,f32,f32 rrr m=17 n=23 k=31
 fused gemm f32,f32,f32 crr m=17 n=23 k=31

@@ -1,38 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kiln's commands as scripts use them: help, exit codes, streams, JSON, completion.
-# shellcheck source-path=SCRIPTDIR source=lib/tap.sh
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh disable=SC2154
+. "$(dirname "$0")/lib/kiln.sh"
 problem='bias_relu bf16,bf16,bf16 rcr m=64 n=48 k=32'
 
-commands=$("$KILN" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -v '^kiln$')
-ok 'all seven commands are listed' test "$(echo "$commands" | wc -w)" = 7
+commands=$("$kiln" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -v '^kiln$')
+check 'all seven commands are listed' test "$(echo "$commands" | wc -w)" = 7
 for c in $commands; do
     helps() { exits 0 "$c" --help && says '^Examples:' && says "kiln $c" && says 'Exit codes: 0' && says 77; }
-    ok "$c --help: examples and exit codes" helps
-    first() { "$KILN" "$c" --help | awk '/Examples:/ { e = NR } /^ *-[a-z-]/ && !o { o = NR } END { exit !(e && (!o || e < o)) }'; }
-    ok "$c --help: examples come before options" first
-    ok "$c --bogus is wrong usage" exits 2 "$c" --bogus
+    check "$c --help: examples and exit codes" helps
+    first() { "$kiln" "$c" --help | awk '/Examples:/ { e = NR } /^ *-[a-z-]/ && !o { o = NR } END { exit !(e && (!o || e < o)) }'; }
+    check "$c --help: examples come before options" first
+    check "$c --bogus is wrong usage" exits 2 "$c" --bogus
 done
-ok '--version' exits 0 --version
-ok 'no command' exits 2
-ok 'an unknown command' exits 2 frobnicate
-ok 'explain without a problem' exits 2 explain
-ok 'explain with two' exits 2 explain "$problem" "$problem"
-ok 'verify without anything' exits 2 verify
-ok 'verify with a problem and --all' exits 2 verify --all "$problem"
-ok 'a seed that is no number' exits 2 verify --all --seed x
-ok 'a number of threads that is none' exits 2 bench --threads 0 "$problem"
-ok 'json and csv together' exits 2 bench --json --csv "$problem"
-ok 'a peer that nobody knows' exits 2 bench --device host --peer mkl "$problem"
+check '--version' exits 0 --version
+check 'no command' exits 2
+check 'an unknown command' exits 2 frobnicate
+check 'explain without a problem' exits 2 explain
+check 'explain with two' exits 2 explain "$problem" "$problem"
+check 'verify without anything' exits 2 verify
+check 'verify with a problem and --all' exits 2 verify --all "$problem"
+check 'a seed that is no number' exits 2 verify --all --seed x
+check 'a number of threads that is none' exits 2 bench --threads 0 "$problem"
+check 'json and csv together' exits 2 bench --json --csv "$problem"
+check 'a peer that nobody knows' exits 2 bench --device host --peer mkl "$problem"
 
-ok 'a problem that cannot be parsed' exits 2 explain --device host 'bias_relu bf16 m=x'
-ok 'an op that was never described' exits 1 explain --device host 'no_such_op f32,f32,f32 rrr m=1 n=1 k=1'
-ok 'a device that is not there' exits 77 verify --all --device nvidia:99
-ok 'a device that cannot be' exits 77 explain --device sim:gfx000 "$problem"
+check 'a problem that cannot be parsed' exits 2 explain --device host 'bias_relu bf16 m=x'
+check 'an op that was never described' exits 1 explain --device host 'no_such_op f32,f32,f32 rrr m=1 n=1 k=1'
+check 'a device that is not there' exits 77 verify --all --device nvidia:99
+check 'a device that cannot be' exits 77 explain --device sim:gfx000 "$problem"
 
 list_text() { exits 0 list --op bias_relu && says 'host/bias_relu/bf16_bf16_bf16/rcr/' && ! says 'host/swiglu'; }
-ok 'list --op' list_text
+check 'list --op' list_text
 list_json() {
     exits 0 list --json && valid_json "$tmp/out" &&
         python3 - "$tmp/out" <<'PY'
@@ -46,36 +46,36 @@ for r in rows:
     assert r["tunables"] and r["line"] > 0 and len(r["layouts"]) == 3, r
 PY
 }
-ok 'list --json' list_json
+check 'list --json' list_json
 list_filters() {
     exits 0 list --json --target host --schedule host --dtype i8 --op linear_relu_abde_i8 && valid_json "$tmp/out" &&
         ! grep -q '"op"' "$tmp/out" && return 1
     ! grep '"op"' "$tmp/out" | grep -vq linear_relu_abde_i8
 }
-ok 'list: filters together' list_filters
-ok 'list: nothing found' exits 1 list --op no_such_op
+check 'list: filters together' list_filters
+check 'list: nothing found' exits 1 list --op no_such_op
 aligned() { exits 0 list --op bias_relu && awk 'NR == 1 { p = index($0, "types") } NR > 1 && substr($0, p - 1, 1) != " " { exit 1 }' "$tmp/out"; }
-ok 'list: columns are aligned' aligned
+check 'list: columns are aligned' aligned
 no_escapes() { exits 0 list --op bias_relu && ! grep -q "$(printf '\033')" "$tmp/out"; }
-ok 'no colours where there is no terminal' no_escapes
-on_terminal() { script -qec "NO_COLOR=$1 '$KILN' list --op bias_relu" /dev/null | grep -q "$(printf '\033')"; }
+check 'no colours where there is no terminal' no_escapes
+on_terminal() { script -qec "NO_COLOR=$1 '$kiln' list --op bias_relu" /dev/null | grep -q "$(printf '\033')"; }
 if command -v script >/dev/null; then
-    ok 'colours on a terminal' on_terminal ''
+    check 'colours on a terminal' on_terminal ''
     not_colored() { ! on_terminal 1; }
-    ok 'NO_COLOR turns them off' not_colored
+    check 'NO_COLOR turns them off' not_colored
 fi
-full_disk() { [ ! -e /dev/full ] || { "$KILN" --version >/dev/full 2>"$tmp/err"; [ $? = 2 ] && grep -q '^kiln: ' "$tmp/err"; }; }
-ok 'a full disk is noticed' full_disk
+full_disk() { [ ! -e /dev/full ] || { "$kiln" --version >/dev/full 2>"$tmp/err"; [ $? = 2 ] && grep -q '^kiln: ' "$tmp/err"; }; }
+check 'a full disk is noticed' full_disk
 
 explain_text() { exits 0 explain --device host "$problem" && says 'host/bias_relu/bf16_bf16_bf16/rcr/'; }
-ok 'explain names the instance' explain_text
+check 'explain names the instance' explain_text
 
 streams() { kiln list --op no_such_op; [ ! -s "$tmp/out" ] && grep -q '^kiln: ' "$tmp/err"; }
-ok 'messages go to stderr, after kiln:' streams
-same_completion() { "$KILN" --completion | diff - tools/kiln.bash; }
-ok 'tools/kiln.bash is what kiln --completion prints' same_completion
+check 'messages go to stderr, after kiln:' streams
+same_completion() { "$kiln" --completion | diff - tools/kiln.bash; }
+check 'tools/kiln.bash is what kiln --completion prints' same_completion
 completes() {
-    PATH=$(dirname "$KILN"):$PATH
+    PATH=$(dirname "$kiln"):$PATH
     # shellcheck disable=SC1091
     . tools/kiln.bash
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
@@ -86,27 +86,27 @@ completion() {
     [ "$(completes kiln expl)" = explain ] && [ "$(completes kiln verify --qu)" = --quick ] &&
         [ "$(completes kiln bench --peer openb)" = openblas ] && [ "$(completes kiln list --op bias_r)" = bias_relu ]
 }
-ok 'completion of commands, options, peers and ops' completion
+check 'completion of commands, options, peers and ops' completion
 
 # ---- new ----
 mkdir "$tmp/ops"
 for t in bias residual gated quantized plain; do
     scaffold() { exits 0 new "my_$t" --template "$t" --folder "$tmp/ops" && [ "$(cat "$tmp/out")" = "$tmp/ops/my_$t.lua" ] &&
-        "$KILN_GEN" --check "$tmp/ops/my_$t.lua"; }
-    ok "new: template $t passes kiln-gen --check" scaffold
+        "$gen" --check "$tmp/ops/my_$t.lua"; }
+    check "new: template $t passes kiln-gen --check" scaffold
 done
 keeps() { echo mine >"$tmp/ops/taken.lua" && exits 2 new taken --folder "$tmp/ops" && [ "$(cat "$tmp/ops/taken.lua")" = mine ]; }
-ok 'new never overwrites' keeps
+check 'new never overwrites' keeps
 for name in '' A 1x ../x 'a b' "a'b" a.lua é "$(printf 'a\nb')" "$(head -c 64 /dev/zero | tr '\0' a)"; do
     refused() { exits 2 new --folder "$tmp/ops" -- "$name" && [ "$(find "$tmp/ops" -newer "$tmp/ops/taken.lua" | grep -vc 'ops$')" = 0 ]; }
-    ok "new: name '$(printf '%.20q' "$name")' is refused" refused
+    check "new: name '$(printf '%.20q' "$name")' is refused" refused
 done
 reserved() {
     words=$(sed -n '/^static const char \*const reserved/,/^};/s/"\([a-z]*\)",/\1/gp' gen/spec.c)
     [ "$(echo "$words" | wc -w)" -gt 50 ] || return 1
     for w in $words; do exits 2 new "$w" --folder "$tmp/ops" && says reserved || { echo "$w"; return 1; }; done
 }
-ok 'new: every word that kiln-gen reserves is refused' reserved
-ok 'new: no such template' exits 2 new x --template no --folder "$tmp/ops"
-ok 'new: no such folder' exits 2 new x --folder "$tmp/none"
+check 'new: every word that kiln-gen reserves is refused' reserved
+check 'new: no such template' exits 2 new x --template no --folder "$tmp/ops"
+check 'new: no such folder' exits 2 new x --folder "$tmp/none"
 finish

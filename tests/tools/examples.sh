@@ -1,25 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The README's program works when pasted; the main job verifies what it runs and fails when that is wrong.
-# shellcheck source-path=SCRIPTDIR source=lib/tap.sh
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh
+. "$(dirname "$0")/lib/kiln.sh"
 pasted() {
     gcc -std=c11 -Wall -Wextra -Werror -Iruntime -Iabi -o "$tmp/prog" examples/readme.c -L"$BUILD/lib" -lkiln -Wl,-rpath,"$BUILD/lib" &&
         [ "$(KILN_DEVICE=host "$tmp/prog")" = 'E[0] = 100' ]
 }
-ok 'examples/readme.c compiles with -Werror, runs and prints 100' pasted
+check 'examples/readme.c compiles with -Werror, runs and prints 100' pasted
 in_readme() { python3 - <<'PY'
 text = open("README.md").read()
 code = open("examples/readme.c").read().split("\n", 1)[1].strip()
 assert code in text, "README.md does not show examples/readme.c"
 PY
 }
-ok 'and README.md shows it' in_readme
+check 'and README.md shows it' in_readme
 job() {
     KILN_DEVICE=host "$BUILD/bin/llama_opt" >"$tmp/out" 2>"$tmp/err" && [ "$(wc -l <"$tmp/out")" = 3 ] &&
         grep -q 'host/bias_relu/bf16_bf16_bf16/rcr/' "$tmp/out" && grep -q 'host/linear_relu_abde_i8/' "$tmp/out"
 }
-ok 'the main job on the host' job
+check 'the main job on the host' job
 absent() { KILN_DEVICE=nvidia:99 "$BUILD/bin/llama_opt"; [ $? = 1 ]; }
-ok 'the main job where there is no device' absent
+check 'the main job where there is no device' absent
 finish

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kiln report: figures from the gfx942 module's code objects agree with LLVM's own reading; damaged objects do no harm.
-# shellcheck source-path=SCRIPTDIR source=lib/tap.sh
-. "$(dirname "$0")/lib/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh
+. "$(dirname "$0")/lib/kiln.sh"
 gcc -std=gnu11 -g -O1 -Wall -fsanitize=address,undefined -fno-sanitize-recover=undefined -Itools -o "$tmp/damage" \
     tests/tools/report/damage.c tools/resources*.c tools/elf.c tools/msgpack.c >"$tmp/cc" 2>&1
-ok 'the reader compiles with sanitizers' test -x "$tmp/damage"
+check 'the reader compiles with sanitizers' test -x "$tmp/damage"
 object=$(find "$BUILD/gen/gfx942" -name '*.co' 2>/dev/null | sort | head -n 1)
 if [ -n "$object" ]; then
     table() { exits 0 report --target gfx942 --op bias_relu && says 'gfx942/bias_relu/' && says 'VGPR'; }
-    ok 'a table for gfx942' table
+    check 'a table for gfx942' table
     json() {
         exits 0 report --target gfx942 --json && valid_json "$tmp/out" && python3 - "$tmp/out" <<'PY'
 import json, sys
@@ -20,7 +20,7 @@ for r in rows:
     assert 0 < r["threads"] <= 1024 and 1 <= r["waves"] <= r["most_waves"] == 8 and r["limit"], r
 PY
     }
-    ok 'json for every instance' json
+    check 'json for every instance' json
     symbol=$(llvm-readelf-19 --notes "$object" 2>/dev/null | sed -n 's/^ *\.name: *//p' | tail -n 1)
     if [ -n "$symbol" ]; then
         llvm() { llvm-readelf-19 --notes "$object" | sed -n "s/^ *\.$1: *//p" | tail -n 1; }
@@ -30,16 +30,16 @@ PY
                 grep -qx "$f $(llvm "$f")" "$tmp/read" || { echo "$f $(llvm "$f")"; cat "$tmp/read"; return 1; }
             done
         }
-        ok 'agrees with llvm-readelf' agree
+        check 'agrees with llvm-readelf' agree
     fi
-    ok '20000 damaged objects' "$tmp/damage" "$object" "${symbol:-kernel}" 20000
+    check '20000 damaged objects' "$tmp/damage" "$object" "${symbol:-kernel}" 20000
 fi
 cubin=$(find "$BUILD/gen/sm_90a" -name '*.cubin' 2>/dev/null | sort | head -n 1)
 if [ -n "$cubin" ]; then
     symbol=$(readelf -sW "$cubin" 2>/dev/null | awk '$4 == "FUNC" && $5 == "GLOBAL" { print $NF; exit }')
-    ok '20000 damaged cubins' "$tmp/damage" "$cubin" "$symbol" 20000
+    check '20000 damaged cubins' "$tmp/damage" "$cubin" "$symbol" 20000
     cubins() { exits 0 report --target sm_90a --json && valid_json "$tmp/out" && grep -q '"waves": [1-9]' "$tmp/out"; }
-    ok 'json for sm_90a' cubins
+    check 'json for sm_90a' cubins
 fi
-ok 'a target without code objects' exits 1 report --target host
+check 'a target without code objects' exits 1 report --target host
 finish

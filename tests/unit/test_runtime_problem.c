@@ -2,25 +2,7 @@
 // Problems as text: what is read, what is written back, what each mistake says; defaults filled in
 // by resolve.
 #define _GNU_SOURCE
-#include "runtime_test.h"
-
-static kiln_ctx *ctx;
-
-static int open_fixture(void **state)
-{
-    (void)state;
-    make_folder();
-    install_fixture("host", "libkiln-host.so");
-    ctx = open_ctx("host");
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    (void)state;
-    kiln_close(ctx);
-    return 0;
-}
+#include "runtime_host_test.h"
 
 static const char *format(const kiln_problem *p)
 {
@@ -210,5 +192,5 @@ int main(void)
         cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_short_buffers),
         cmocka_unit_test(test_resolve),
     };
-    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+    return cmocka_run_group_tests(tests, open_host, close_host);
 }

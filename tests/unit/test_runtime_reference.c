@@ -5,26 +5,9 @@
 #define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
-#include "runtime_test.h"
+#include "runtime_host_test.h"
 
-static kiln_ctx *ctx;
 static uint64_t seed = 0x9e3779b97f4a7c15ull;
-
-static int set_up(void **state)
-{
-    (void)state;
-    make_folder();
-    install_fixture("host", "libkiln-host.so");
-    ctx = open_ctx("host");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kiln_close(ctx);
-    return 0;
-}
 
 static double uniform(void) /* -1 .. 1 */
 {
@@ -488,5 +471,5 @@ int main(void)
         cmocka_unit_test(test_valleys),
         cmocka_unit_test(test_special_operands),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Eight threads that open, find, explain, launch, parse and compare with the reference at once.
 #define _GNU_SOURCE
-#include "runtime_test.h"
+#include "runtime_host_test.h"
 
 enum { THREADS = 8, ROUNDS = 400 };
-static kiln_ctx *ctx;
 static atomic_int failures;
-
-static int set_up(void **state)
-{
-    (void)state;
-    make_folder();
-    install_fixture("host", "libkiln-host.so");
-    ctx = open_ctx("host");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kiln_close(ctx);
-    return 0;
-}
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \
@@ -154,5 +137,5 @@ int main(void)
         cmocka_unit_test(test_open_and_close),
         cmocka_unit_test(test_all_at_once),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, open_host, close_host);
 }
