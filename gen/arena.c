@@ -74,6 +74,14 @@ void *kg_alloc(kg_arena *a, size_t size)
     return memset(p, 0, size);
 }
 
+void *kg_grow(kg_arena *a, void *v, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap) return v;
+    *cap = *cap ? 2 * *cap : 32;
+    void *more = kg_alloc(a, *cap * size);
+    return n ? memcpy(more, v, n * size) : more;
+}
+
 char *kg_strndup(kg_arena *a, const char *s, size_t n)
 {
     char *p = kg_alloc(a, n + 1);

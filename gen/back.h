@@ -135,6 +135,7 @@ typedef struct kg_lowered {
     const char *check, *plan, *workspace, *cost;
     const kg_syms *syms;
     const kg_value *rule; /* one per problem rule */
+    const char *flags;    /* more options for the compiler, "" where there are none */
 } kg_lowered;
 
 struct kg_schedule {
@@ -148,7 +149,7 @@ struct kg_schedule {
     kg_rule *rule, *problem_rule;
     size_t nrules, nproblem_rules;
     int supports, derive, defaults, name_ref, launch, workspace, cost, stages,
-        maps; /* LUA_NOREF where absent */
+        maps, flags; /* LUA_NOREF where absent */
     kg_lowered *
         *lowered; /* one per target, in the order of cx->target; NULL until first used there */
     struct kg_tmpl **tmpl; /* hip, c: compiled when first used */

@@ -13,11 +13,7 @@ void kg_expand_count_cut(expansion *x, tally *t, const void *who, const char *te
         t->cut[i].varies |= strcmp(t->cut[i].text, text) != 0;
         return;
     }
-    if (t->ncuts == t->cap) {
-        cut *more = kg_alloc(x->cx->arena, (t->cap = t->cap ? 2 * t->cap : 8) * sizeof *more);
-        if (t->ncuts) memcpy(more, t->cut, t->ncuts * sizeof *more);
-        t->cut = more;
-    }
+    t->cut = kg_grow(x->cx->arena, t->cut, t->ncuts, &t->cap, sizeof *t->cut);
     t->cut[t->ncuts++] = (cut){kg_strndup(x->cx->arena, text, strlen(text)), n, false, who};
 }
 
@@ -281,12 +277,7 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     in->id = kg_printf(cx->arena, "kiln_%s_%s_%s_%s", x->op->name, types, layout, tile);
     in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout,
                          tile, x->target->ext);
-    if (x->n == x->cap) {
-        kg_instance **more =
-            kg_alloc(cx->arena, (x->cap = x->cap ? 2 * x->cap : 1024) * sizeof *more);
-        if (x->n) memcpy(more, x->out, x->n * sizeof *more);
-        x->out = more;
-    }
+    x->out = kg_grow(cx->arena, x->out, x->n, &x->cap, sizeof *x->out);
     x->out[x->n++] = in;
     count->kept++;
     return true;

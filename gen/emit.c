@@ -114,6 +114,12 @@ static void rules_text(kg_ctx *cx, const kg_slice *s, kg_buf *b)
         }
         kg_puts(b, "\n");
     }
+    for (size_t i = 0; i < s->n; i++) {
+        const kg_instance *in = s->instance[i];
+        const char *flags = kg_schedule_lower(cx, in->schedule, t)->flags;
+        if (!*flags) continue;
+        kg_putf(b, "KILN_FLAGS_%s := %s\n", with_ext(cx, in->path, kg_object_ext(t)), flags);
+    }
 }
 
 /* ---- writing ---- */

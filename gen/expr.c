@@ -36,7 +36,7 @@ typedef struct record {
 
 static const char *const SYMBOL = "traced value", *const RECORD = "traced inputs",
                          *const DTYPE = "dtype";
-static const char trace_key, dtype_key;
+static const char trace_key;
 
 static const struct {
     const char *name;
@@ -470,13 +470,6 @@ bool kg_trace_used(const kg_expr *e, kiln_xop op, unsigned index)
     return false;
 }
 
-void kg_push_dtype(lua_State *L, kiln_dtype type)
-{
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &dtype_key);
-    lua_rawgeti(L, -1, (lua_Integer)type);
-    lua_remove(L, -2);
-}
-
 kiln_dtype kg_to_dtype(lua_State *L, int at)
 {
     const kiln_dtype *p = luaL_testudata(L, at, DTYPE);
@@ -528,16 +521,12 @@ static void open_dtypes(lua_State *L)
     lua_pushcfunction(L, dtype_text);
     lua_setfield(L, -2, "__tostring");
     lua_pop(L, 1);
-    lua_createtable(L, KILN_DTYPE_COUNT, 0);
     for (int i = 1; i < KILN_DTYPE_COUNT; i++) {
         kiln_dtype *p = lua_newuserdatauv(L, sizeof *p, 0);
         *p = (kiln_dtype)i;
         luaL_setmetatable(L, DTYPE);
-        lua_pushvalue(L, -1);
-        lua_setfield(L, -4, dtype_name[i]);
-        lua_rawseti(L, -2, i);
+        lua_setfield(L, -2, dtype_name[i]);
     }
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &dtype_key);
 }
 
 void kg_expr_open(kg_ctx *cx, lua_State *L)

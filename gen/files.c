@@ -176,12 +176,7 @@ bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
     const char *target = kg_printf(cx->arena, "%s/%s", s->dir, path);
     if (same(target, text, len, &s->old)) return true;
     if (!make_stage(s)) return false;
-    if (s->n == s->cap) {
-        const char **more =
-            kg_alloc(cx->arena, (s->cap = s->cap ? 2 * s->cap : 256) * sizeof *more);
-        if (s->n) memcpy(more, s->path, s->n * sizeof *more);
-        s->path = more;
-    }
+    s->path = kg_grow(cx->arena, s->path, s->n, &s->cap, sizeof *s->path);
     if (!write_new(stage_path(s, s->n), text, len)) return fail(cx, target, "cannot write it");
     s->path[s->n++] = target;
     return true;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the parts of kiln-gen share.  The path through it:
 //   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
-//        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)  -> expand (kg_instance: legal or counted as cut)
-//        -> tmpl (render) -> emit (write only what changed; module.c, rules.mk, manifest)
-// One kg_ctx is passed everywhere; all memory is its arena's; functions return false after reporting through diag.
+//        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)
+//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render)
+//        -> emit (write only what changed; module.c, rules.mk, manifest)
+// One kg_ctx is passed everywhere; all memory is its arena's; functions return false after
+// reporting through diag.
 #ifndef KILN_GEN_H
 #define KILN_GEN_H
 #include <lua.h>
@@ -18,13 +20,15 @@
 
 enum { KG_EXIT_OK = 0, KG_EXIT_WRONG = 1, KG_EXIT_USAGE = 2, KG_EXIT_INTERNAL = 70 };
 
-/* ---- arena (arena.c): freed as a whole; out of memory jumps to where main asked kg_on_oom to ---- */
+/* ---- arena (arena.c): freed as a whole; out of memory jumps to where kg_on_oom was given ---- */
 typedef struct kg_arena kg_arena;
 kg_arena *kg_arena_new(void);
 void kg_arena_free(kg_arena *);
 void kg_on_oom(jmp_buf *);                        /* NULL: back to a message and exit status 70 */
 _Noreturn void kg_out_of_memory(void);
 void *kg_alloc(kg_arena *, size_t);               /* zeroed, 16-byte aligned */
+/* Room for another element behind the n of v: v, or twice as large a copy. */
+void *kg_grow(kg_arena *, void *v, size_t n, size_t *cap, size_t size);
 char *kg_strndup(kg_arena *, const char *, size_t);
 char *kg_printf(kg_arena *, const char *, ...) __attribute__((format(printf, 2, 3), nonnull));
 
@@ -35,19 +39,23 @@ void kg_puts(kg_buf *, const char *);
 void kg_putf(kg_buf *, const char *, ...) __attribute__((format(printf, 2, 3), nonnull));
 void kg_buf_free(kg_buf *);
 
-/* ---- diagnostics (diag.c): file:line:col: error: text, the source line and a caret; 20 shown, then a count ---- */
-typedef struct kg_pos { const char *file; int line, col; } kg_pos; /* file as shown; col 0: no caret */
+/* ---- diagnostics (diag.c): file:line:col: error: text, the source line and a caret; 20 shown,
+ * then a count ---- */
+typedef struct kg_pos { const char *file; int line, col; } kg_pos; /* as shown; col 0: no caret */
 typedef struct kg_ctx kg_ctx;
 void kg_error(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
-void kg_note(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4))); /* belongs to the last error */
-void kg_source_add(kg_ctx *, const char *file, const char *text, size_t len); /* text stays the caller's */
-void kg_diag_flush(kg_ctx *);     /* prints what was reported, in source order; main calls it, last */
+/* Belongs to the last error. */
+void kg_note(kg_ctx *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
+/* text stays the caller's. */
+void kg_source_add(kg_ctx *, const char *file, const char *text, size_t len);
+void kg_diag_flush(kg_ctx *); /* prints what was reported, in source order; main calls it last */
 /* 'text' for a message: quoted, control and non-ASCII bytes as \xNN, cut after 40 bytes. */
 const char *kg_quote(kg_ctx *, const char *text, size_t len);
-const char *kg_closest(const char *word, const char *const *names, size_t n); /* "did you mean", or NULL */
+/* For "did you mean", or NULL. */
+const char *kg_closest(const char *word, const char *const *names, size_t n);
 
-/* ---- expressions (expr.c): hash-consed DAG; also used for a schedule's problem-time functions ---- */
-typedef struct kg_expr { kiln_xnode *node; size_t count; } kg_expr; /* as in the module; count 0: none */
+/* ---- expressions (expr.c): hash-consed DAG; a schedule's problem-time functions: sym.c ---- */
+typedef struct kg_expr { kiln_xnode *node; size_t count; } kg_expr; /* count 0: none */
 
 /* ---- an op as described (lang.c) ---- */
 typedef struct kg_types { kiln_dtype a, b, e, acc; kg_pos pos; } kg_types;
@@ -78,8 +86,7 @@ typedef struct kg_op {
     kg_expr epilogue, a_op, b_op;     /* epilogue: of the `ref` function where code is given */
     kg_pos epilogue_pos, a_op_pos, b_op_pos; /* first line of the function's body: for #line */
     const char *code; kg_pos code_pos; /* `code [[...]]`, or NULL */
-    bool has_tiles;                   /* false: every schedule's defaults */
-    kg_sweep *sweep; size_t nsweeps;
+    kg_sweep *sweep; size_t nsweeps;  /* of a target without one: its schedules' defaults */
     int where_ref;                    /* LUA_NOREF or the `where` function in kg_ctx.L's registry */
     kg_pos where_pos;
     const char **target; size_t ntargets; /* `targets`; 0: all */
@@ -98,7 +105,7 @@ typedef struct kg_instance {
     const kg_schedule *schedule;
     int32_t slot[KILN_MAX_SLOTS];     /* tunables, then derived values */
     const char *name;                 /* gfx942/bias_relu/f16_f16_f16/rcr/simt_64x64x16 */
-    const char *id;                   /* C identifier: kiln_bias_relu_f16_f16_f16_rcr_simt_64x64x16 */
+    const char *id;                   /* C identifier: kiln_bias_relu_f16_f16_f16_rcr_simt_... */
     const char *path;                 /* of the source under the output folder */
     kiln_map *map; size_t nmaps;
     size_t stages;
@@ -109,7 +116,7 @@ struct kg_ctx {
     kg_arena *arena;
     FILE *err;                        /* stderr, or a buffer in tests */
     size_t errors;                    /* so far */
-    bool io_failed;                   /* one of them: a file could not be read or written (exit status 2) */
+    bool io_failed;                   /* one of them: a file was not read or written (exit 2) */
     lua_State *L;                     /* instance files: sandboxed */
     lua_State *T;                     /* templates: schedules, targets, rendering */
     const char *templates;            /* folder */
@@ -121,23 +128,24 @@ struct kg_ctx {
     void *lang, *diag, *sandbox, *back; /* private to lang.c, diag.c, sandbox.c, back.h */
 };
 
-/* lang.c: reads files (and folders of *.lua) into cx->op; reports and returns false if any is wrong. */
+/* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
 bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
 /* Calls op's `where` with table t on top of T copied over; *keep = its verdict. */
-bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32_t *value, size_t n, bool *keep);
+bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32_t *value, size_t n,
+                   bool *keep);
 void kg_lang_close(kg_ctx *);
 
-/* expr.c.  Text of a C function body's statements plus `return`, for names given by the caller. */
+/* expr_lower.c: text of a C function body's statements plus `return`, for the caller's names. */
 typedef struct kg_names {
     const char *(*name)(void *, const kiln_xnode *); /* spelling of acc, d, scalar, x leaves */
     void *arg;
 } kg_names;
 void kg_expr_lower(const kg_expr *, const kg_names *, const char *indent, kg_buf *);
-/* Opens the tracer's functions and dtypes into the table on top of L. */
+/* expr.c: opens the tracer's functions and dtypes into the table on top of L. */
 void kg_expr_open(kg_ctx *, lua_State *L);
 
 /* schedule.c */
-bool kg_schedules_load(kg_ctx *, const char *const *targets, size_t n); /* n 0: every target folder knows */
+bool kg_schedules_load(kg_ctx *, const char *const *targets, size_t n); /* n 0: all in the folder */
 void kg_schedules_close(kg_ctx *);
 /* expand.c */
 bool kg_expand(kg_ctx *);
@@ -145,7 +153,8 @@ bool kg_expand(kg_ctx *);
 bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
 /* emit.c */
 bool kg_emit(kg_ctx *);
-bool kg_write_if_changed(const char *path, const char *text, size_t len, bool *changed); /* false: errno */
+/* files.c; false: errno */
+bool kg_write_if_changed(const char *path, const char *text, size_t len, bool *changed);
 /* pack.c, seal.c: steps after compiling and after linking; an exit code, text on stderr */
 int kg_pack(const char *dir);
 int kg_seal(const char *file);

@@ -234,13 +234,7 @@ static bool seen_before(kg_ctx *cx, lua_State *L, const kg_op *op)
 static void keep_op(kg_ctx *cx, lua_State *L, kg_op *op)
 {
     lang *l = of(cx);
-    if (l->nops == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-        kg_op **all = kg_alloc(cx->arena, cap * sizeof *all);
-        if (l->nops) memcpy(all, l->op, l->nops * sizeof *all);
-        l->op = all;
-        l->cap = cap;
-    }
+    l->op = kg_grow(cx->arena, l->op, l->nops, &l->cap, sizeof *l->op);
     l->op[l->nops++] = op;
     lua_rawgeti(L, LUA_REGISTRYINDEX, l->places);
     lua_pushinteger(L, (lua_Integer)l->nops);

@@ -262,6 +262,43 @@ static const char *trace_number(trace *w, int ref, const char *what, bool real)
     return finish(w, &b);
 }
 
+/* ---- flags: they reach a shell and a makefile ---- */
+static bool add_flag(trace *w, kg_buf *b)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/";
+    const char *flag = lua_type(w->cx->T, -1) == LUA_TSTRING ? lua_tostring(w->cx->T, -1) : "";
+    size_t len = lua_rawlen(w->cx->T, -1);
+    if (!*flag || strspn(flag, plain) != len)
+        return wrong(w, "must return a list of options made of letters, digits and -_=+.,:/");
+    kg_putf(b, "%s%s", b->len ? " " : "", flag);
+    return true;
+}
+
+static const char *read_flags(trace *w)
+{
+    lua_State *T = w->cx->T;
+    int ref = w->schedule->flags;
+    if (ref == LUA_NOREF) return "";
+    w->pos = kg_function_pos(w->cx, ref, w->schedule->pos);
+    w->what = kg_printf(w->cx->arena, "flags on %s", w->target->name);
+    lua_rawgeti(T, LUA_REGISTRYINDEX, ref);
+    lua_rawgeti(T, LUA_REGISTRYINDEX, w->target->ref);
+    if (!kg_sandbox_call(w->cx, T, 1, 1, w->pos)) return NULL;
+    kg_buf b = {0};
+    bool good = lua_istable(T, -1) || wrong(w, "must return a list");
+    size_t n = good ? lua_rawlen(T, -1) : 0;
+    for (size_t i = 0; good && i < n; i++) {
+        lua_rawgeti(T, -1, (lua_Integer)i + 1);
+        good = add_flag(w, &b);
+        lua_pop(T, 1);
+    }
+    lua_pop(T, 1);
+    const char *text = good ? kg_strndup(w->cx->arena, b.p ? b.p : "", b.len) : NULL;
+    kg_buf_free(&b);
+    return text;
+}
+
 const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_target *target)
 {
     size_t at = 0;
@@ -276,7 +313,8 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     out->syms = w.syms;
     bool good = (out->check = trace_check(&w, &out->rule)) && (out->plan = trace_plan(&w)) &&
                 (out->workspace = trace_number(&w, s->workspace, "workspace", false)) &&
-                (out->cost = trace_number(&w, s->cost, "cost", true));
+                (out->cost = trace_number(&w, s->cost, "cost", true)) &&
+                (out->flags = read_flags(&w));
     kg_back_of(cx)->syms = NULL;
     if (!good) return NULL;
     return s->lowered[at] = out;

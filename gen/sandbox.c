@@ -100,13 +100,7 @@ static kg_source *add_source(kg_ctx *cx, const char *path, const char *shown, co
                              size_t len)
 {
     sources *all = all_sources(cx);
-    if (all->n == all->cap) {
-        size_t cap = all->cap ? 2 * all->cap : 64;
-        kg_source **v = kg_alloc(cx->arena, cap * sizeof *v);
-        if (all->n) memcpy(v, all->v, all->n * sizeof *v);
-        all->v = v;
-        all->cap = cap;
-    }
+    all->v = kg_grow(cx->arena, all->v, all->n, &all->cap, sizeof *all->v);
     kg_source *s = kg_alloc(cx->arena, sizeof *s);
     s->path = kg_strndup(cx->arena, path, strlen(path));
     s->file = plain_name(cx, shown);

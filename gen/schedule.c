@@ -59,6 +59,7 @@ static const field schedule_field[] = {
     FUNCTION(cost, true),
     FUNCTION(stages, false),
     FUNCTION(maps, false),
+    FUNCTION(flags, false),
     {"name", LUA_TFUNCTION, false, 1 + offsetof(kg_schedule, name_ref)},
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))

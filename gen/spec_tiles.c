@@ -159,7 +159,6 @@ void kg_spec_tiles(kg_spec *sp, const kg_value *v)
 {
     double total = 0;
     size_t before = sp->cx->errors;
-    sp->op->has_tiles = true;
     kg_spec_fields(sp, v, read_tiles_field, &total);
     if (total > COMBINATIONS_MAX)
         kg_wrong(sp, v->pos, "tiles: sweeps %.0f combinations, at most %.0f are possible", total,

@@ -248,6 +248,8 @@ static void push_inst(kg_ctx *cx, const kg_instance *in)
     put_comment(&b, file);
     kg_putf(&b, ":%d; do not edit.\n// %s\n// To rebuild: make instances TARGETS=%s",
             in->op->pos.line, in->name, in->target->name);
+    const char *flags = kg_schedule_lower(cx, in->schedule, in->target)->flags;
+    if (*flags) kg_putf(&b, "\n// Compiled with: %s", flags); /* other ones: another text */
     lua_pushlstring(T, b.p, b.len);
     set_field(T, "banner");
     kg_buf_free(&b);

@@ -49,7 +49,6 @@ kg_expr kg_trace_encode(kg_ctx *, lua_State *, int at);
 bool kg_trace_used(const kg_expr *, kiln_xop, unsigned index);
 
 /* Element types as Lua values: one userdata each per state, so that == compares them. */
-void kg_push_dtype(lua_State *, kiln_dtype);
 kiln_dtype kg_to_dtype(lua_State *, int at); /* KILN_DTYPE_NONE: not one */
 
 /* expr.c's table of functions, for `kiln-gen --language`. */

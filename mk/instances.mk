@@ -45,13 +45,13 @@ DEVICE = -Iabi -Itemplates/device -MMD -MP -MF $@.d
 HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
-	$(Q)$(HOSTCC) $(DEVICE) -c -o $@ $<
+	$(Q)$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -c -o $@ $<
 $(OUT)/%.co: $(OUT)/%.hip $(BUILD)/toolchain.mk
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(DEVICE) -o $@ $<
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(KILN_FLAGS_$*.co) $(DEVICE) -o $@ $<
 $(OUT)/%.cubin: $(OUT)/%.cpp $(BUILD)/toolchain.mk
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(DEVICE) -o $@ $<
+	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(KILN_FLAGS_$*.cubin) $(DEVICE) -o $@ $<
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

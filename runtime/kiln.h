@@ -99,6 +99,7 @@ typedef struct kiln_args {
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
+    int sum_bits;                  /* for kiln_reference_bounds: bits that sums keep; 0: 24, f32's */
 } kiln_args;
 
 /* ---- contexts ---- */

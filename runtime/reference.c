@@ -4,7 +4,7 @@
 //
 // The accumulator of a product of f32 sums lies within
 //   delta = lambda * sqrt(k) * u * S + u * S + (rtol + 2^-53 * k) * S + R,   S = sum |a||b|,  u =
-//   2^-24,  lambda = 6
+//   2^-24 (or what kiln_args.sum_bits says),  lambda = 6
 // of the exact sum: the probabilistic bound of N. J. Higham and T. Mary, "A new approach to
 // probabilistic rounding error analysis", SIAM J. Sci. Comput. 41(5), 2019, for any order of
 // summation; R is what a_op and b_op leave open and rtol the op's check.rtol.  Integer sums are
@@ -13,8 +13,8 @@
 #include <math.h>
 #include "internal.h"
 
-#define LAMBDA        6.0
-#define UNIT_ROUNDOFF 0x1p-24
+#define LAMBDA 6.0
+enum { F32_BITS = 24 };
 
 /* ---- values ---- */
 
@@ -66,7 +66,9 @@ static kr_interval accumulator_bounds(const kr_job *job, const kr_sums *s)
     if (job->acc == KILN_I32) return integer_bounds(s);
     if (isinf(s->value)) return kr_point(s->value);
     const double k = (double)job->view.shape.k, rtol = (double)job->op->rtol;
-    const double relative = (LAMBDA * sqrt(k) + 1) * UNIT_ROUNDOFF + rtol + k * 0x1p-53;
+    const int bits = job->args->sum_bits;
+    const double roundoff = ldexp(1, bits > 0 && bits < F32_BITS ? -bits : -F32_BITS);
+    const double relative = (LAMBDA * sqrt(k) + 1) * roundoff + rtol + k * 0x1p-53;
     const double delta = relative * s->wide + (s->wide - s->magnitude);
     kr_interval acc = {s->value, s->value, 0};
     if (s->wide > 0) acc = kr_interval_widen(acc, delta + k * 0x1p-149);

@@ -528,6 +528,25 @@ static kiln_status inputs_kept(kh_case *c, kh_result *r)
     return KILN_OK;
 }
 
+/* Bits that a kernel's sums keep, where its schedule derives `sum_bits`; 0: as many as f32. */
+static int sum_bits(const kiln_kernel *kernel)
+{
+    kiln_kernel_info info = {.struct_size = sizeof info};
+    if (kiln_kernel_describe(kernel, &info)) return 0;
+    for (size_t i = info.ntunables; i < info.nvalues; i++)
+        if (!strcmp(info.value_name[i], "sum_bits")) return info.value[i];
+    return 0;
+}
+
+/* The bounds are those of the last kernel's kind of sums. */
+static kiln_status expect_of(kh_case *c, const kiln_kernel *kernel)
+{
+    const int bits = sum_bits(kernel);
+    if (bits == c->args.sum_bits) return KILN_OK;
+    c->args.sum_bits = bits;
+    return expect(c, &c->compared, c->lo, c->hi);
+}
+
 kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
 {
     memset(r, 0, sizeof *r);
@@ -535,9 +554,10 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
         const kiln_status status = run_once(c, kernel, run, r);
         if (status || !r->ok) return status;
     }
-    const kiln_status status =
+    kiln_status status =
         inputs_kept(c, r); /* first: a changed input changes the second run's E */
     if (!status && r->ok) r->ok = padding_kept(c, r) && runs_agree(c, r);
+    if (!status && r->ok) status = expect_of(c, kernel);
     if (!status && r->ok) compare(c, r);
     return status;
 }

@@ -172,6 +172,35 @@ static void test_epilogue_lines(void **state)
             "after kiln_it_f32_f32_f32_rcr_one_m1\n");
 }
 
+/* A schedule's flags are in the source, so that other flags are another source. */
+static void test_flags(void **state)
+{
+    (void)state;
+    run r;
+    kg_buf out = {0}, b = {0};
+    const char *cut = strstr(schedule_text, "launch =");
+    kg_put(&b, schedule_text, (size_t)(cut - schedule_text));
+    kg_puts(&b, "flags = function(target) return { '-mllvm', '-of=' .. target.name } end, ");
+    kg_puts(&b, cut);
+    spit_all(b.p, op_text, "@{inst.banner}\n");
+    kg_buf_free(&b);
+    open_run(&r, at("templates"));
+    r.cx.out = at("generated");
+    assert_true(expand(&r, at("instances/it.lua")));
+    assert_true(kg_render(&r.cx, r.cx.instance[0], &out));
+    kg_put(&out, "", 1);
+    assert_non_null(strstr(out.p, "TARGETS=here\n// Compiled with: -mllvm -of=here\n"));
+    assert_true(kg_emit(&r.cx));
+    close_run(&r);
+    size_t len;
+    char *rules = slurp(at("generated/here/rules.mk"), &len);
+    assert_non_null(
+        strstr(rules, "\nKILN_FLAGS_here/it/f32_f32_f32-rcr-one_m2.o := -mllvm -of=here\n"));
+    free(rules);
+    kg_buf_free(&out);
+    free(r.err);
+}
+
 /* ---- schedules: what a wrong one says ---- */
 static void schedule_refused(const char *from, const char *to, const char *want)
 {
@@ -222,6 +251,10 @@ static void test_schedule_errors(void **state)
                      "two tiles are called here/it/f32_f32_f32/rcr/one_same: 'm' is 1 and 2");
     schedule_refused("launch =", "rules = { { '{m} is odd', function(t) return 1 end } }, launch =",
                      "true or false");
+    schedule_refused("launch =", "flags = function() return { '-O2;reboot' } end, launch =",
+                     "flags on here: must return a list of options made of letters, digits");
+    schedule_refused("launch =", "flags = function() return '-O2' end, launch =",
+                     "flags on here: must return a list");
     schedule_refused(
         "launch =", "rules = { { 'm = {m}', function(t) return false end } }, launch =",
         "2 default tiles, 2 cut by e.g. m = 1 (here)");
@@ -296,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_holes),
         cmocka_unit_test(test_renderings_apart),
+        cmocka_unit_test(test_flags),
         cmocka_unit_test(test_hole_errors),
         cmocka_unit_test(test_lua_lines),
         cmocka_unit_test(test_fresh_globals),

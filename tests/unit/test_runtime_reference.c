@@ -237,6 +237,42 @@ static void test_sums_stay_within(void **state)
     }
 }
 
+static float keep_bits(float x, int bits)
+{
+    int exponent;
+    const float fraction = frexpf(x, &exponent);
+    return ldexpf(truncf(ldexpf(fraction, bits)), exponent - bits);
+}
+
+/* Sums cut to 14 bits after each addition: within the bounds for that, outside those of f32. */
+static void test_sums_of_fewer_bits(void **state)
+{
+    (void)state;
+    enum { N = 64, K = 64, BITS = 14 };
+    static float a[K], b[N * K], bias[N], e[N];
+    static double lo[2][N], hi[2][N];
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=64 k=64");
+    kiln_args args = arguments(a, b, bias, e);
+    fill_f32(a, K);
+    fill_f32(b, N * K);
+    for (int j = 0; j < N; j++) bias[j] = 100; /* relu passes it */
+    assert_ok(kiln_reference_bounds(&p, &args, lo[0], hi[0]));
+    args.sum_bits = 24;
+    assert_ok(kiln_reference_bounds(&p, &args, lo[1], hi[1]));
+    assert_memory_equal(lo[0], lo[1], sizeof lo[0]);
+    args.sum_bits = BITS;
+    assert_ok(kiln_reference_bounds(&p, &args, lo[1], hi[1]));
+    int outside = 0;
+    for (int j = 0; j < N; j++) {
+        float sum = 0;
+        for (int k = 0; k < K; k++) sum = keep_bits(sum + a[k] * b[j * K + k], BITS);
+        const double got = (double)(sum + bias[j]);
+        assert_true(got >= lo[1][j] && got <= hi[1][j]);
+        outside += !(got >= lo[0][j] && got <= hi[0][j]);
+    }
+    assert_true(outside > N / 2);
+}
+
 static void test_nan_and_infinity(void **state)
 {
     (void)state;
@@ -466,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_integers_wrap_round_and_saturate),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_sums_stay_within),
+        cmocka_unit_test(test_sums_of_fewer_bits),
         cmocka_unit_test(test_nan_and_infinity),
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_valleys),

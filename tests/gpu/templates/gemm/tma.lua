@@ -61,6 +61,7 @@ return schedule {
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^38 elements", function(p, t) return le(max(p.lda, p.ldb), 274877906944) end },
   },
+  flags = function(target) return { "-Xptxas=-warn-spills" } end, -- sums belong in registers
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   maps = function(t, op, types, layout, target)
     -- K contiguous: one box holds the tile.  M or N contiguous: a box holds 64 of them, and there are several.
