@@ -13,7 +13,10 @@ all: programs instances ## generator, library, tools and the default modules
 run: programs instances ## build what is missing, run the main job on the best device, verify it
 	$(Q)$(BUILD)/bin/llama_opt
 
-bench: programs instances ## time the main problems beside the vendor's library
+# Problems that `make bench` times; those of `make run` unless told otherwise.
+BENCH ?= 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256' \
+    'linear_relu_abde_i8 i8,i8,i8 rcr m=512 n=5120 k=5120 align=256'
+bench: programs instances ## time BENCH='problem' ... beside the vendor's library
 	$(Q)$(BUILD)/bin/kiln bench --peer all $(BENCH)
 
 bench-host: programs instances $(BUILD)/tests/host_bench ## host kernels beside OpenBLAS, one and two threads

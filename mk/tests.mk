@@ -4,7 +4,8 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 FIXTURES := $(patsubst tests/unit/%.c,$(BUILD)/tests/lib%.so,$(wildcard tests/unit/fixture_*.c))
 FAKES := $(if $(wildcard tests/unit/fake_driver.c),$(BUILD)/tests/fake/libcuda.so.1 $(BUILD)/tests/fake/libamdhip64.so.6)
-TEST_PROGRAMS = $(UNIT) $(FUZZ) $(FIXTURES) $(FAKES) $(BUILD)/tests/find_bench
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/%,$(wildcard tests/bench/*.c))
+TEST_PROGRAMS = $(UNIT) $(FUZZ) $(FIXTURES) $(FAKES) $(BENCHES)
 
 GEN_AR := $(BUILD)/obj/gen.a
 RT_AR  := $(BUILD)/obj/runtime.a
