@@ -59,11 +59,6 @@ bool kr_is_float(kiln_dtype t)
     return format[t].is_float != 0;
 }
 
-int kr_mantissa_bits(kiln_dtype t)
-{
-    return format[t].mantissa;
-}
-
 static double power_of_two(int e) /* -1022 <= e <= 1023 */
 {
     uint64_t bits = (uint64_t)(e + 1023) << 52;

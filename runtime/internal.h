@@ -43,7 +43,6 @@ static inline bool kr_layout_ok(kiln_layout l)
 }
 kiln_dtype kr_dtype_by_name(const char *, size_t len); /* KILN_DTYPE_NONE: unknown */
 bool kr_is_float(kiln_dtype);
-int kr_mantissa_bits(kiln_dtype);
 double kr_decode(kiln_dtype, const void *);
 void kr_encode(kiln_dtype, double,
                void *); /* nearest even; integers and fp8 saturate; NaN -> 0 in integers */
