@@ -554,8 +554,7 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
         const kiln_status status = run_once(c, kernel, run, r);
         if (status || !r->ok) return status;
     }
-    kiln_status status =
-        inputs_kept(c, r); /* first: a changed input changes the second run's E */
+    kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run's E */
     if (!status && r->ok) r->ok = padding_kept(c, r) && runs_agree(c, r);
     if (!status && r->ok) status = expect_of(c, kernel);
     if (!status && r->ok) compare(c, r);
