@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The host schedule's driver: cache blocking, threads, choice of the instruction set.
-//   for each slab of HOST_MC rows (fewer where k is long; at least HOST_MC_MIN):
+//   for each slab of rows (all, unless they make more than HOST_SLAB units; at least HOST_MC_MIN):
 //     pack Y's slab for all of k, shared by all threads
-//     for each task (HOST_NC columns, a share of the slab's rows), by any thread:
+//     for each task (HOST_NC columns, at most HOST_MC of the slab's rows), by any thread:
 //       for each block of HOST_KC along k:
 //         pack X's block, private, into L2; run the tiles; after the last block: epilogue
-// A slab of more than HOST_SLAB units is cut.  Sums of a task stay in its thread's scratch between
-// blocks of k.  After Goto and van de Geijn (2008), Van Zee and van de Geijn (2015);
-// docs/host-schedule.md.
+// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn
+// (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
 #include <omp.h>
@@ -90,8 +89,8 @@ typedef struct host_plan {
     int row;   /* Y has a single row: its products read X in place */
     int alone; /* every thread takes whole batches */
     long x_rows, y_rows, k;
-    long mc, kc, blocks; /* rows of a slab; length and number of the blocks of k */
-    long nc, nx, ny;     /* columns of a task, tasks along X, along Y */
+    long slab_rows, kc, blocks; /* length and number of the blocks of k */
+    long nc, nx, ny;            /* columns of a task, tasks along X, along Y */
     long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
     long shares; /* of a row's columns */
     host_unit_t *y, *scratch;
@@ -109,12 +108,12 @@ static void host_cut_threads(host_plan *p)
     const double products = (double)p->x_rows * (double)p->y_rows * (double)p->k;
     p->threads = host_threads(p, products * p->g->batch);
     p->shares = host_ceil_div(p->threads, p->g->batch);
-    p->alone = p->threads > 1 && p->g->batch >= p->threads && p->mc * p->k <= HOST_SLAB / 4;
-    p->ny = 1;
+    p->alone = p->threads > 1 && p->g->batch >= p->threads && p->slab_rows * p->k <= HOST_SLAB / 4;
+    p->ny = host_ceil_div(p->slab_rows, HOST_MC);
     if (p->alone || p->row) return;
     p->threads = host_threads(p, products);
     if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
-        p->ny = host_max(1, host_min(host_ceil_div(4 * p->threads, p->nx), p->mc / 48));
+        p->ny = host_max(p->ny, host_min(host_ceil_div(4 * p->threads, p->nx), p->slab_rows / 48));
 }
 
 static void host_cut(host_plan *p, const kiln_gemm_args *g)
@@ -125,8 +124,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
     p->row = p->y_rows == 1 && isa->row;
-    p->mc = host_min(p->y_rows,
-                     host_min(HOST_MC, host_max(HOST_MC_MIN, HOST_SLAB / host_max(1, p->k))));
+    p->slab_rows = host_min(p->y_rows, host_max(HOST_MC_MIN, HOST_SLAB / host_max(256, p->k)));
     p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
     p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
     p->nx = host_ceil_div(p->x_rows, HOST_NC);
@@ -135,15 +133,16 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
     host_cut_threads(p);
 
     const long units = host_ceil_div(p->kc, isa->group);
-    p->panels = host_ceil_div(p->mc, isa->mr);
+    p->panels = host_ceil_div(p->slab_rows, isa->mr);
     p->y_panel = HOST_HEAD + host_round_up(units * isa->mr + 16, 16);
     p->y_block = p->panels * p->y_panel;
     p->y_matrix = p->blocks * p->y_block;
     if (p->row) p->y_matrix = HOST_HEAD + host_round_up(p->k, 64);
     p->y_units = HOST_Y_COUNT * p->y_matrix;
     if (p->row) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
-    p->scratch_units = HOST_X_COUNT * p->nc * units +
-                       (p->blocks > 1 ? HOST_PRODUCTS * p->panels * isa->mr * p->nc : 0);
+    p->scratch_units = HOST_X_COUNT * p->nc * units;
+    if (p->blocks > 1)
+        p->scratch_units += HOST_PRODUCTS * host_ceil_div(p->panels, p->ny) * isa->mr * p->nc;
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
     p->scratch = p->y + (p->alone || p->row ? p->threads : 1) * p->y_units;
@@ -238,8 +237,8 @@ static void host_batch_shared(const host_plan *p, long b)
 {
     host_job j;
     host_begin(p, &j, b);
-    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
-        j.rows = host_min(p->mc, p->y_rows - j.i0);
+    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->slab_rows) {
+        j.rows = host_min(p->slab_rows, p->y_rows - j.i0);
 #pragma omp for schedule(dynamic)
         for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
 #pragma omp for schedule(dynamic)
@@ -252,10 +251,10 @@ static void host_batch_alone(const host_plan *p, long b)
 {
     host_job j;
     host_begin(p, &j, b);
-    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->mc) {
-        j.rows = host_min(p->mc, p->y_rows - j.i0);
+    for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->slab_rows) {
+        j.rows = host_min(p->slab_rows, p->y_rows - j.i0);
         for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
-        for (long w = 0; w < p->nx; w++) host_task_step(p, &j, w);
+        for (long w = 0; w < p->nx * p->ny; w++) host_task_step(p, &j, w);
     }
 }
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains loops and blocks.
 -- Words: columns run along E's contiguous dimension (N of a row-major E), rows along the other one.
-local MIN_ROWS = 192     -- of a slab, however long k is
-local SLAB = 16777216    -- units of 4 bytes that a packed slab may have before its rows are cut
+local MIN_ROWS = 192  -- of a slab, however long k is
+local SLAB = 8388608  -- units of 4 bytes that a packed slab may have before it is cut
 local MIN_PANEL, MAX_PANEL = 4, 12 -- rows of a panel, over all instruction sets
 local MAX_COLUMNS = 32             -- columns of a tile
 
@@ -19,7 +19,7 @@ return schedule {
     return target.vendor == "host", "runs on the host only"
   end,
   tunables = {
-    { "mc", values = { 256, 512, 1024, 2048 }, doc = "rows of the slab that all threads share" },
+    { "mc", values = { 256, 512, 1024, 2048 }, doc = "most rows that a thread takes at a time" },
     { "nc", values = { 64, 128, 256, 512 }, doc = "columns that a thread packs at a time" },
     { "kc", values = { 128, 256, 512, 1024, 2048 }, doc = "length along k of a packed panel" },
   },
@@ -52,13 +52,15 @@ return schedule {
   -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.
   -- (A single row needs less than a panel: two rows of units at most.)
   workspace = function(p, t, target)
-    local m = min(rows(p, t), min(t.mc, max(t.min_rows, t.slab // max(p.k, 1))))
+    local slab = min(rows(p, t), max(t.min_rows, t.slab // max(p.k, 256)))
+    local m = min(slab, t.mc) + 2 * MAX_PANEL
     local n = min(columns(p, t), t.nc) + MAX_COLUMNS
     local blocks = ceil_div(max(p.k, 1), t.kc)
-    local y = t.y_count * (units(p.k, t) * (m + MAX_PANEL) + 48 * ceil_div(m, MIN_PANEL) * blocks)
+    local panels = 48 * ceil_div(slab, MIN_PANEL) * blocks
+    local y = t.y_count * (units(p.k, t) * (slab + MAX_PANEL) + panels)
     local x = t.x_count * n * units(min(p.k, t.kc), t)
-    local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * (m + MAX_PANEL), 0)
-    local own = any(eq(m, 1), all(gt(p.batch, 1), le(m * p.k, t.slab // 4)))
+    local sums = select(gt(p.k, t.kc), (t.x_count * t.y_count) * n * m, 0)
+    local own = any(eq(slab, 1), all(gt(p.batch, 1), le(slab * p.k, t.slab // 4)))
     local slabs = select(own, p.units, 1) -- a thread packs for itself: single rows, batches
     return 128 + 4 * (slabs * y + p.units * (x + sums + 16))
   end,

@@ -18,6 +18,8 @@ threaded=(
     "corner_inputs bf16,i8,f16 rrc m=200 n=310 k=600 batch=6"
     "corner_inputs bf16,i8,f16 ccr m=310 n=290 k=700 batch=3"
     "corner_pair i8,i8,i8 rrc m=260 n=500 k=2100"
+    "corner_blocks f32,f32,f32 rrr m=1500 n=70 k=9000"
+    "corner_inputs bf16,i8,f16 rrc m=300 n=2500 k=5100"
 )
 for isa in avx512 avx2 plain; do
     export KILN_HOST_ISA=$isa
