@@ -37,7 +37,6 @@ static const field target_field[] = {
     {"simt_tflops", LUA_TNUMBER, false, 0},
     {"gbps", LUA_TNUMBER, false, 0},
     {"launch_us", LUA_TNUMBER, false, 0},
-    {"mma", LUA_TTABLE, false, 0},
 };
 
 #define FUNCTION(name, required)                                                                   \
@@ -417,11 +416,7 @@ static bool list_lua(kg_ctx *cx, const char *dir, const char ***name, size_t *n)
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         size_t len = strlen(e->d_name);
         if (e->d_name[0] == '.' || len < 5 || strcmp(e->d_name + len - 4, ".lua") != 0) continue;
-        if (*n == cap) {
-            const char **more = kg_alloc(cx->arena, (cap = cap ? 2 * cap : 32) * sizeof *more);
-            if (*n) memcpy(more, *name, *n * sizeof *more);
-            *name = more;
-        }
+        *name = kg_grow(cx->arena, *name, *n, &cap, sizeof **name);
         (*name)[(*n)++] = kg_strndup(cx->arena, e->d_name, len);
     }
     closedir(d);

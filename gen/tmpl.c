@@ -114,11 +114,7 @@ static bool check_hole(kg_ctx *cx, kg_pos pos, const char *text)
 
 static void add_hole(kg_ctx *cx, tmpl *w, hole h)
 {
-    if (w->nholes == w->cap) {
-        hole *more = kg_alloc(cx->arena, (w->cap = w->cap ? 2 * w->cap : 64) * sizeof *more);
-        if (w->nholes) memcpy(more, w->hole, w->nholes * sizeof *more);
-        w->hole = more;
-    }
+    w->hole = kg_grow(cx->arena, w->hole, w->nholes, &w->cap, sizeof *w->hole);
     w->hole[w->nholes++] = h;
 }
 
