@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Ops for tests/gpu's schedule `tma`: both types, every orientation, every kind of extra input, clusters, split K.
--- A portable tile each, for what is not aligned.  The shapes are some that tma takes: K and contiguous rows in multiples of 8.
+-- A portable tile each, for what is not aligned.  The shapes are some that tma takes: K and contiguous rows in multiples
+-- of 8.
 local types  = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 } }
 local any    = { m = 32, n = 32, k = 16, tm = 2, tn = 2, split_k = 1 }
-local shapes = { { 1, 8, 8 }, { 8, 8, 0 }, { 136, 72, 8 }, { 128, 128, 64 }, { 120, 248, 56 }, { 264, 136, 72 }, { 136, 520, 1000 },
-                 { 1000, 1000, 320 }, { 384, 256, 4096 } }
+local shapes = { { 1, 8, 8 }, { 8, 8, 0 }, { 136, 72, 8 }, { 128, 128, 64 }, { 120, 248, 56 }, { 264, 136, 72 },
+                 { 136, 520, 1000 }, { 1000, 1000, 320 }, { 384, 256, 4096 } }
 
 gemm "tma_gemm" {
   types    = types,
@@ -21,7 +22,8 @@ gemm "tma_bias_relu" {
   targets  = { "sm_90a" },
   d        = { bias = per_col "e" },
   epilogue = function(acc, d) return relu(acc + d.bias) end,
-  tiles    = { sm_90a = { simt(any), tma { m = { 64, 128 }, n = { 64, 256 }, depth = { 2, 5 }, cluster = 2, split_k = 1 } },
+  tiles    = { sm_90a = { simt(any),
+                          tma { m = { 64, 128 }, n = { 64, 256 }, depth = { 2, 5 }, cluster = 2, split_k = 1 } },
                where = function(t) return t.m * t.n == 64 * 256 or t.m * t.n == 128 * 64 or t.m == 32 end },
   check    = { shapes = shapes },
 }

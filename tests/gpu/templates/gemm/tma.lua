@@ -11,7 +11,9 @@ return schedule {
     if target.arch ~= "sm_90a" then return nil, "needs an sm_90a" end
     if op.products > 1 then return nil, "multiplies one B only" end
     if op.has_a_op or op.has_b_op then return nil, "cannot apply a_op or b_op: A and B go from memory to the matrix unit" end
-    if types.a.name ~= types.b.name or types.a.name ~= "f16" and types.a.name ~= "bf16" then return nil, "needs A and B in f16 or in bf16" end
+    if types.a.name ~= types.b.name or types.a.name ~= "f16" and types.a.name ~= "bf16" then
+      return nil, "needs A and B in f16 or in bf16"
+    end
     if types.acc.name ~= "f32" then return nil, "sums in f32 only" end
     return true
   end,
