@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Ops for tests/gpu's schedule `tma`: both types, every orientation, every kind of extra input, clusters, split K.
--- A portable tile each, for what is not aligned.  The shapes are some that tma takes: multiples of 8 along K and contiguous
--- rows.
+-- A portable tile each, for what is not aligned.  The shapes are some that tma takes: multiples of 8 along K and along
+-- contiguous rows.
 local types  = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 } }
 local any    = { m = 32, n = 32, k = 16, tm = 2, tn = 2, split_k = 1 }
 local shapes = { { 1, 8, 8 }, { 8, 8, 0 }, { 136, 72, 8 }, { 128, 128, 64 }, { 120, 248, 56 }, { 264, 136, 72 },
