@@ -121,13 +121,13 @@ int main(void)
         double start = now();
         for (int i = 0; i < LAUNCHES; i++)
             if (kiln_launch(ctx, kernel[one], &p, &args, stream)) return fail("launch");
-        ours[r] = (now() - start) / LAUNCHES;
+        ours[r] = (now() - start) / (double)LAUNCHES;
         if (kiln_synchronize(ctx, stream)) return fail("synchronize");
         start = now();
         for (int i = 0; i < LAUNCHES; i++)
             if (launch(function, 1, 1, 1, threads, 1, 1, 0, stream, params, NULL))
                 return fail("the driver's launch");
-        driver[r] = (now() - start) / LAUNCHES;
+        driver[r] = (now() - start) / (double)LAUNCHES;
         if (kiln_synchronize(ctx, stream)) return fail("synchronize");
     }
     const double k = median(ours) * 1e6, d = median(driver) * 1e6;

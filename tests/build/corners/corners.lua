@@ -1,5 +1,5 @@
--- What instances/ has no use for, and the host schedule must still take: every kind of D in either layout, column-major E,
--- element operations, mixed types, int8 summed in f32, blocks so small that every edge is met.
+-- What instances/ has no use for, and the host schedule must still take: every kind of D in either layout,
+-- column-major E, element operations, mixed types, int8 summed in f32, blocks so small that every edge is met.
 gemm "corner_inputs" {
   types    = { { a = bf16, b = i8,         e = f16 },
                { a = f32,  b = f8e5m2fnuz, e = i8 },
