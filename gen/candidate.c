@@ -305,23 +305,24 @@ bool kg_expand_consider(expansion *x, candidate *c, tally *count)
     count->swept++;
     x->candidates++;
     if (too_many(x, c->sweep ? c->sweep->pos : x->op->pos)) return false;
-    if (c->sweep && x->op->where_ref != LUA_NOREF &&
-        !kg_lang_where(x->cx, x->op, s->slot, c->slot, s->ntunables, &keep))
-        return false;
-    if (!keep) {
-        count->by_where++;
-        return true;
-    }
     lua_createtable(T, 0, (int)s->nslots);
     int t = lua_gettop(T);
     for (size_t i = 0; i < s->ntunables; i++) {
         lua_pushinteger(T, c->slot[i]);
         lua_setfield(T, t, s->slot[i]);
     }
-    bool good = derive(x, c, t) && check_rules(x, c, t, &broken);
-    if (good && broken) kg_expand_count_cut(x, count, broken, fill_sentence(x, broken, t), 1);
-    if (good && !broken) good = add_instance(x, c, t, count);
+    x->stop = !derive(x, c, t);
+    bool good = !x->stop;
+    if (good && c->sweep) /* where it fails, other ops may go on */
+        good = kg_lang_where(x->cx, x->op, s->slot, c->slot, s->nslots, &keep);
+    if (good && !keep) count->by_where++;
+    if (good && keep) {
+        x->stop = !check_rules(x, c, t, &broken);
+        if (!x->stop && broken)
+            kg_expand_count_cut(x, count, broken, fill_sentence(x, broken, t), 1);
+        if (!x->stop && !broken) x->stop = !add_instance(x, c, t, count);
+        good = !x->stop;
+    }
     lua_settop(T, t - 1);
-    if (!good) x->stop = true;
     return good;
 }

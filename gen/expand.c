@@ -255,7 +255,7 @@ static bool expand_sweep(expansion *x, const kg_sweep *w)
         }
     }
     if (count.kept) return true;
-    kg_error(x->cx, x->op->pos, "gemm \"%s\": %s on %s leaves nothing: %s", x->op->name, s->name,
+    kg_error(x->cx, w->pos, "gemm \"%s\": %s on %s leaves nothing: %s", x->op->name, s->name,
              x->target->name, tally_text(x, &count, "swept"));
     return false;
 }

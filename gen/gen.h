@@ -130,7 +130,7 @@ struct kg_ctx {
 
 /* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
 bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
-/* Calls op's `where` with table t on top of T copied over; *keep = its verdict. */
+/* Calls op's `where`, if it has one, with a table of these names and values; *keep = its verdict. */
 bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32_t *value, size_t n,
                    bool *keep);
 void kg_lang_close(kg_ctx *);

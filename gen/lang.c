@@ -108,7 +108,7 @@ static const char *shown_path(const char *path)
     if (*path != '/') return path;
     const char *p = path + strlen(path);
     for (int slashes = 0; p > path && slashes < 2; p--) slashes += p[-1] == '/';
-    return p[0] == '/' ? p + 1 : p;
+    return p[0] == '/' && p[1] ? p + 1 : p;
 }
 
 static const char *folder_of(kg_ctx *cx, const char *path)
@@ -280,7 +280,10 @@ static int gemm(lua_State *L)
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len;
     const char *why, *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
-    if (!name || lua_gettop(L) != 1)
+    if (name && lua_gettop(L) > 1)
+        return kg_raise(L, "gemm", "gemm takes the name alone and then the table, without brackets "
+                                   "and comma: gemm \"name\" { ... }");
+    if (!name)
         return kg_raise(L, "gemm", "gemm needs a name and a table: gemm \"name\" { ... }, got %s",
                         kg_kind_of(L, 1));
     kg_pos at;
@@ -330,6 +333,18 @@ static const struct {
     char letter; /* as in kiln_d_row */
 } same_as[] = {{"a", 'a'}, {"b", 'b'}, {"acc", 'c'}, {"e", 'e'}};
 
+static bool names_dtype(const char *s)
+{
+    static const char *const name[] = {
+#define X(name, ...) #name,
+        KILN_DTYPES(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (strcmp(s, name[i]) == 0) return true;
+    return false;
+}
+
 static uint8_t input_type(lua_State *L, const char *kind)
 {
     if (lua_isnoneornil(L, 1)) return 0x80 | 'e';
@@ -338,8 +353,8 @@ static uint8_t input_type(lua_State *L, const char *kind)
     const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
     for (size_t i = 0; i < sizeof same_as / sizeof *same_as; i++)
         if (strcmp(s, same_as[i].name) == 0) return (uint8_t)(0x80 | same_as[i].letter);
-    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s", kind,
-             kg_kind_of(L, 1));
+    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s%s", kind,
+             kg_kind_of(L, 1), names_dtype(s) ? "; dtypes are written without quotes" : "");
     return 0;
 }
 

@@ -22,7 +22,9 @@ static void fill_records(job *j, const char **d_name)
 {
     const kg_op *op = j->sp->op;
     for (size_t i = 0; i < op->nd; i++) d_name[i] = op->d[i].name;
-    j->d = (kg_record){"undeclared input", "the op has no d", "d", KILN_X_D, d_name, op->nd};
+    const char *no_d = "the op has no d";
+    if (op->nscalars) no_d = "the op has no d; scalars come third: function(acc, d, s)";
+    j->d = (kg_record){"undeclared input", no_d, "d", KILN_X_D, d_name, op->nd};
     j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
                        op->nscalars};
     j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks of the pointers that a launch or a reference gets: present, aligned as promised, and E
-// apart from every input.
+// apart from every input, the workspace apart from all of them.
 #include <string.h>
 #include "internal.h"
 
@@ -56,6 +56,21 @@ static kiln_status check_apart(const use *e, const use *in, int64_t batch)
                    (long long)in->o->bytes);
 }
 
+/* The inputs that an op reads, in `in`; how many. */
+static int inputs_of(const kr_view *v, const kr_module *m, const kiln_op_row *op,
+                     const kiln_args *args, use in[1 + KILN_MAX_B + KILN_MAX_D])
+{
+    int n = 0;
+    in[n++] = (use){"A", &v->a, (uintptr_t)args->a};
+    for (int i = 0; i < op->products; i++) {
+        const char *name = kr_str(m, op->b_name[i]);
+        in[n++] = (use){op->products > 1 && *name ? name : "B", &v->b, (uintptr_t)args->b[i]};
+    }
+    for (int i = 0; i < op->nd; i++)
+        in[n++] = (use){kr_str(m, op->d[i].name), &v->d[i], (uintptr_t)args->d[i]};
+    return n;
+}
+
 kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
                           const kiln_args *args, bool writes_e)
 {
@@ -67,14 +82,7 @@ kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_ro
                        args->struct_size, sizeof *args);
     if (v->e.bytes == 0) return KILN_OK; /* no element of E: nothing is touched */
     use in[1 + KILN_MAX_B + KILN_MAX_D];
-    int n = 0;
-    in[n++] = (use){"A", &v->a, (uintptr_t)args->a};
-    for (int i = 0; i < op->products; i++) {
-        const char *name = kr_str(m, op->b_name[i]);
-        in[n++] = (use){op->products > 1 && *name ? name : "B", &v->b, (uintptr_t)args->b[i]};
-    }
-    for (int i = 0; i < op->nd; i++)
-        in[n++] = (use){kr_str(m, op->d[i].name), &v->d[i], (uintptr_t)args->d[i]};
+    const int n = inputs_of(v, m, op, args, in);
     const use e = {"E", &v->e, (uintptr_t)args->e};
     kiln_status status = writes_e ? check_pointer(&e) : KILN_OK;
     for (int i = 0; i < n && status == KILN_OK; i++) {
@@ -82,4 +90,25 @@ kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_ro
         if (status == KILN_OK && writes_e) status = check_apart(&e, &in[i], v->shape.batch);
     }
     return status;
+}
+
+kiln_status kr_workspace_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
+                               const kiln_args *args, uint64_t bytes)
+{
+    const uintptr_t at = (uintptr_t)args->workspace;
+    use all[2 + KILN_MAX_B + KILN_MAX_D];
+    int n = inputs_of(v, m, op, args, all);
+    all[n++] = (use){"E", &v->e, (uintptr_t)args->e};
+    if (at > UINTPTR_MAX - bytes)
+        return INVALID("the workspace %p and its %llu bytes pass the end of memory", (void *)at,
+                       (unsigned long long)bytes);
+    for (int i = 0; i < n; i++) {
+        const uintptr_t size = (uintptr_t)all[i].o->bytes;
+        if (size == 0 || at >= all[i].at + size || all[i].at >= at + bytes) continue;
+        return INVALID("the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
+                       "of its own",
+                       (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
+                       (unsigned long long)size);
+    }
+    return KILN_OK;
 }

@@ -206,9 +206,12 @@ kiln_status kr_view_make(const kiln_problem *, const uint8_t sig[7], const kr_mo
                          const kiln_op_row *, int64_t units, kr_view *);
 int64_t kr_shape_id(const kiln_shape *);
 kiln_dtype kr_d_type(const kiln_d_row *, const uint8_t sig[7]);
-/* Pointers, alignment, overlap.  what: which of E and the workspace the caller will touch. */
+/* Pointers, alignment, overlap. */
 kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row *,
                           const kiln_args *, bool writes_e);
+/* That the first `bytes` of the workspace are apart from E and the inputs. */
+kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op_row *,
+                               const kiln_args *, uint64_t bytes);
 
 /* ---- choosing (find.c, nearest.c, tuning.c) ---- */
 typedef enum kr_how { KR_BY_COST, KR_BY_TUNED, KR_BY_NEAREST } kr_how;

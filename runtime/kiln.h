@@ -97,7 +97,7 @@ typedef struct kiln_args {
     const void *d[KILN_MAX_D];     /* in the order of their names */
     void *e;                       /* must not overlap an input */
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
-    void *workspace;               /* device memory, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
+    void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
     int sum_bits;                  /* for kiln_reference_bounds: bits that sums keep; 0: 24, f32's */
 } kiln_args;

@@ -74,7 +74,7 @@ static kiln_status check_workspace(const kiln_kernel *k, const kr_view *v, const
     if ((uintptr_t)args->workspace % WORKSPACE_ALIGN)
         return kr_fail(KILN_WORKSPACE, "the workspace %p is not aligned to %d bytes",
                        args->workspace, WORKSPACE_ALIGN);
-    return KILN_OK;
+    return kr_workspace_check(v, k->module, k->op, args, need);
 }
 
 /* ---- launching ---- */

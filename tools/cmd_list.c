@@ -54,7 +54,7 @@ int cmd_list(const kt_options *o)
         puts("");
     } else if (n)
         kt_table_print(table, stdout, 0);
-    if (!n) kt_message("no instance is like this");
+    if (!n) kt_none(o, ctx, "no instance passes all these filters");
     json_decref(array);
     kt_table_close(table);
     free(found);

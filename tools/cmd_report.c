@@ -118,7 +118,8 @@ int cmd_report(const kt_options *o)
         puts("");
     } else if (p.shown)
         kt_table_print(p.table, stdout, o->csv);
-    if (!p.shown && !p.damaged) kt_message("no instance with a code object is like this");
+    if (!p.shown && !p.damaged)
+        kt_none(o, ctx, "no instance with a code object (of a GPU target) passes these filters");
     json_decref(p.rows);
     kt_table_close(p.table);
     free(found);

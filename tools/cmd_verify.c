@@ -253,7 +253,7 @@ static int verify_all(run *r)
         for (next = i + 1; next < n && !by_function(&units[i], &units[next]);) next++;
         code = run_group(r, &units[i], next - i);
     }
-    if (!n) kt_message("no instance that runs on this device is like this");
+    if (!n) kt_none(r->o, r->ctx, "no instance that runs on this device passes these filters");
     free(units);
     return code ? code : n ? 0 : EXIT_FAILED;
 }

@@ -59,6 +59,8 @@ typedef struct kt_instance {
     kiln_kernel_info info;
 } kt_instance;
 size_t kt_select(const kt_options *, kiln_ctx *, kt_instance **found);
+/* Says why nothing was selected: no modules, a filter that nothing passes, or `otherwise`. */
+void kt_none(const kt_options *, kiln_ctx *, const char *otherwise);
 int kt_selected(const kt_options *, const kiln_kernel_info *);
 const char *kt_types(const kiln_kernel_info *, char text[64]);  /* "bf16,bf16,bf16" */
 const char *kt_layouts(const kiln_kernel_info *, char text[4]); /* "rcr" */

@@ -47,7 +47,10 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
                                 .device = o->device ? o->device : fallback,
                                 .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
-    if (status) return kt_failed(status, config.device ? config.device : "no device can be opened");
+    if (status) { /* a device that cannot be is wrong usage */
+        const int code = kt_failed(status, config.device ? config.device : "no device can be opened");
+        return status == KILN_INVALID ? EXIT_USAGE : code;
+    }
     const char *why;
     for (size_t i = 0; (why = kiln_refused_at(*ctx, i)); i++) kt_message("module refused: %s", why);
     return 0;
@@ -112,6 +115,39 @@ size_t kt_select(const kt_options *o, kiln_ctx *ctx, kt_instance **found)
     }
     if (n) qsort(*found, n, sizeof **found, by_name);
     return n;
+}
+
+static size_t count(const kt_options *o, kiln_ctx *ctx)
+{
+    kt_instance *found;
+    const size_t n = kt_select(o, ctx, &found);
+    free(found);
+    return n;
+}
+
+void kt_none(const kt_options *o, kiln_ctx *ctx, const char *otherwise)
+{
+    const struct {
+        const char *name, *value;
+        kt_options alone;
+    } filter[] = {{"op", o->op, {.op = o->op}},
+                  {"target", o->target, {.target = o->target}},
+                  {"schedule", o->schedule, {.schedule = o->schedule}},
+                  {"dtype", o->dtype, {.dtype = o->dtype}},
+                  {"instance", o->instance, {.instance = o->instance}}};
+    const kt_options all = {0};
+    if (!count(&all, ctx)) {
+        kt_message("there are no instances: run `make instances`, or name folders of modules in "
+                   "KILN_MODULE_PATH");
+        return;
+    }
+    for (size_t i = 0; i < sizeof filter / sizeof *filter; i++) {
+        if (!filter[i].value || count(&filter[i].alone, ctx)) continue;
+        kt_message("no instance has --%s %s; `kiln list` shows all", filter[i].name,
+                   filter[i].value);
+        return;
+    }
+    kt_message("%s", otherwise);
 }
 
 const char *kt_types(const kiln_kernel_info *k, char text[64])

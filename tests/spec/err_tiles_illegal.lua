@@ -1,4 +1,4 @@
--- expect: 2:1: error: gemm "x": simt on gfx942 leaves nothing: 1 swept, 1 cut by 16384 threads > 1024 (gfx942)
+-- expect: 5:27: error: gemm "x": simt on gfx942 leaves nothing: 1 swept, 1 cut by 16384 threads > 1024 (gfx942)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

@@ -1,4 +1,4 @@
--- expect: 2:1: error: gemm "x": simt on gfx942 leaves nothing: 2 swept, 2 cut by where (line 6)
+-- expect: 5:27: error: gemm "x": simt on gfx942 leaves nothing: 2 swept, 2 cut by where (line 6)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

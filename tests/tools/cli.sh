@@ -28,6 +28,7 @@ check 'a peer that nobody knows' exits 2 bench --device host --peer mkl "$proble
 
 check 'a problem that cannot be parsed' exits 2 explain --device host 'bias_relu bf16 m=x'
 check 'an op that was never described' exits 1 explain --device host 'no_such_op f32,f32,f32 rrr m=1 n=1 k=1'
+check 'a device that nobody knows' exits 2 explain --device tpu "$problem"
 check 'a device that is not there' exits 77 verify --all --device nvidia:99
 check 'a device that cannot be' exits 77 explain --device sim:gfx000 "$problem"
 
@@ -54,6 +55,11 @@ list_filters() {
 }
 check 'list: filters together' list_filters
 check 'list: nothing found' exits 1 list --op no_such_op
+why_none() { exits 1 list --op bias_relu --dtype f12 && says 'no instance has --dtype f12'; }
+check 'list: names the filter that nothing passes' why_none
+cp -r "$(dirname "$kiln")" "$tmp/bin" && mkdir "$tmp/lib" && cp "$BUILD/lib/libkiln.so.0" "$tmp/lib"
+no_modules() { "$tmp/bin/kiln" list >"$tmp/out" 2>"$tmp/err"; [ $? = 1 ] && says 'make instances'; }
+check 'list: says what to do where nothing was built' no_modules
 aligned() { exits 0 list --op bias_relu && awk 'NR == 1 { p = index($0, "types") } NR > 1 && substr($0, p - 1, 1) != " " { exit 1 }' "$tmp/out"; }
 check 'list: columns are aligned' aligned
 no_escapes() { exits 0 list --op bias_relu && ! grep -q "$(printf '\033')" "$tmp/out"; }

@@ -254,6 +254,13 @@ static void test_workspace(void **state)
     assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE, "not aligned to 256 bytes");
     args.workspace = workspace;
     assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    args.b[0] = workspace; /* would be overwritten while it is read */
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_INVALID, "16 bytes) overlaps B (");
+    args.b[0] = b;
+    args.e = workspace + 12;
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_INVALID, "16 bytes) overlaps E (");
+    args.e = workspace + 16;
+    assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
 }
 
 /* ---- memory, streams, graphs ---- */
