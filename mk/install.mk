@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: MIT
+# Modules of instances/ keep their names; those of any other folder of INSTANCES get its name in theirs, beside them.
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 D := $(DESTDIR)$(PREFIX)
+SHARE := $D/share/kiln
+DOC := $D/share/doc/kiln
+put = install -m644
 
 .PHONY: install
-install: all ## copy programs, library, modules, header, templates and man pages under DESTDIR/PREFIX
-	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/kiln/abi \
-	    $D/share/bash-completion/completions $D/share/man/man1 $D/share/man/man3 $D/share/man/man5
+install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
+	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
+	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
+	    $(DOC) $(SHARE)/abi $(SHARE)/instances $(patsubst %,$(SHARE)/%,$(wildcard templates templates/*))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
-	$(Q)install -m644 $(BUILD)/lib/kiln/*.so $D/$(LIBDIR)/kiln
-	$(Q)install -m644 runtime/kiln.h abi/kiln_dtype.h $D/include
-	$(Q)install -m644 abi/*.h $D/share/kiln/abi
-	$(Q)cp -r templates instances $D/share/kiln/
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$D/$(LIBDIR)/pkgconfig/kiln.pc
-	$(Q)install -m644 tools/kiln.bash $D/share/bash-completion/completions/kiln
-	$(Q)if command -v scdoc >/dev/null; then for f in docs/man/*.scd; do n=$$(basename $$f .scd); \
-	    scdoc <$$f >$D/share/man/man$${n##*.}/$$n; done; fi
+	$(Q)$(foreach d,$(INSTANCES),for f in $(call lib_dir,$d)/libkiln-*.so; do \
+	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
+	$(Q)$(put) runtime/kiln.h abi/kiln_dtype.h $D/include
+	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
+	$(Q)for d in templates/*; do $(put) $$d/* $(SHARE)/$$d || exit; done
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
+	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
+	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln
+	$(Q)$(put) README.md LICENSE docs/*.md examples/readme.c $(DOC)
+	$(Q)if command -v scdoc >/dev/null; then for f in docs/man/*.scd; do n=$$(basename $$f .scd) && mkdir -p $(BUILD)/man && \
+	    install -d $D/share/man/man$${n##*.} && scdoc <$$f >$(BUILD)/man/$$n && \
+	    $(put) $(BUILD)/man/$$n $D/share/man/man$${n##*.} || exit; done; \
+	    else echo 'install: no man pages, because scdoc is not there' >&2; fi
