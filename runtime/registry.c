@@ -56,7 +56,7 @@ static kiln_status verify_file(const char *path, const char *file, struct stat *
         status = kr_fail(KILN_IO, "%s: %s", file, strerror(errno));
     } else if (!S_ISREG(st->st_mode) || st->st_size == 0) {
         status = kr_fail(KILN_BAD_MODULE, "%s: not a module, but %s", file,
-                         st->st_size ? "no plain file" : "empty");
+                         S_ISREG(st->st_mode) ? "empty" : "no plain file");
     } else {
         const size_t size = (size_t)st->st_size;
         void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -1,50 +1,43 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make install, as a packager calls it: what lies under DESTDIR works where it lies, whatever the umask.  TAP.
-set -u
-cd "$KILN_ROOT" || exit 2
-n=0
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-check() { # condition's exit status, name
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/# /' "$tmp/out" | tail -n 20; fi
-    : >"$tmp/out"
-}
-unset MAKEFLAGS MAKELEVEL MFLAGS KILN_MODULE_PATH KILN_TUNING KILN_LOG
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
+. "$(dirname "$0")/../lib/tap.sh"
+unset KILN_MODULE_PATH
 export KILN_DEVICE=host
 dest=$tmp/dest usr=$tmp/dest/usr
 
-(umask 077 && make install DESTDIR="$dest" PREFIX=/usr) >"$tmp/out" 2>&1; check $? 'make install'
+(umask 077 && make install DESTDIR="$dest" PREFIX=/usr) >"$tmp/out" 2>&1; result $? 'make install'
 find "$dest" ! -type l ! -perm -444 >"$tmp/out"
-[ ! -s "$tmp/out" ]; check $? 'all of it is readable by everybody'
-! grep -rl "$dest" "$usr" >"$tmp/out" 2>&1; check $? 'DESTDIR is in no file'
+[ ! -s "$tmp/out" ]; result $? 'all of it is readable by everybody'
+! grep -rl "$dest" "$usr" >"$tmp/out" 2>&1; result $? 'DESTDIR is in no file'
 
 export PKG_CONFIG_PATH=$usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dest
 flags=$(pkg-config --cflags --libs kiln)
 # shellcheck disable=SC2086
-gcc -std=c11 -Wall -Wextra -Werror examples/readme.c -o "$tmp/readme" $flags >"$tmp/out" 2>&1; check $? "README's program compiles with pkg-config"
-LD_LIBRARY_PATH=$usr/lib "$tmp/readme" >"$tmp/out" 2>&1 && grep -q '^E\[0\] = 100$' "$tmp/out"; check $? 'and finds the installed modules'
+gcc -std=c11 -Wall -Wextra -Werror examples/readme.c -o "$tmp/readme" $flags >"$tmp/out" 2>&1; result $? "README's program compiles with pkg-config"
+LD_LIBRARY_PATH=$usr/lib "$tmp/readme" >"$tmp/out" 2>&1 && grep -q '^E\[0\] = 100$' "$tmp/out"; result $? 'and finds the installed modules'
 for lang in 'c -std=c99 -pedantic' 'c++ -std=c++11'; do
     # shellcheck disable=SC2086
     echo '#include <kiln.h>' | gcc -x $lang -Wall -Wextra -Werror -fsyntax-only -I"$usr/include" - >"$tmp/out" 2>&1
-    check $? "<kiln.h> alone is ${lang%% *}"
+    result $? "<kiln.h> alone is ${lang%% *}"
 done
 
-"$usr/bin/kiln" list --op bias_relu >"$tmp/out" 2>&1; check $? 'the installed kiln finds library and modules'
-(cd "$tmp" && "$usr/bin/kiln-gen" --check "$usr/share/kiln/instances") >"$tmp/out" 2>&1; check $? 'the installed kiln-gen finds its templates'
+"$usr/bin/kiln" list --op bias_relu >"$tmp/out" 2>&1; result $? 'the installed kiln finds library and modules'
+(cd "$tmp" && "$usr/bin/kiln-gen" --check "$usr/share/kiln/instances") >"$tmp/out" 2>&1; result $? 'the installed kiln-gen finds its templates'
 if command -v scdoc >/dev/null && command -v groff >/dev/null; then
     for page in "$usr"/share/man/man?/*; do groff -man -ww -Tutf8 "$page" 2>>"$tmp/out" >/dev/null; done
-    [ "$(find "$usr/share/man" -type f | wc -l)" -ge 4 ] && [ ! -s "$tmp/out" ]; check $? 'man pages render without a warning'
+    [ "$(find "$usr/share/man" -type f | wc -l)" -ge 4 ] && [ ! -s "$tmp/out" ]; result $? 'man pages render without a warning'
 fi
-bash -c '. "$1" && complete -p kiln' - "$usr/share/bash-completion/completions/kiln" >"$tmp/out" 2>&1; check $? 'bash takes the completion'
+bash -c '. "$1" && complete -p kiln' - "$usr/share/bash-completion/completions/kiln" >"$tmp/out" 2>&1; result $? 'bash takes the completion'
 
 # A folder of one's own goes beside the modules that are there.
 mkdir "$tmp/install_ops"
 sed 's/"bias_relu"/"mine"/; s/bf16/f32/g; s/"rrr"/"rrc"/' instances/bias_relu.lua >"$tmp/install_ops/mine.lua"
-make install DESTDIR="$dest" PREFIX=/usr TARGETS=host INSTANCES="$tmp/install_ops" >"$tmp/out" 2>&1; check $? 'make install INSTANCES=folder'
+make install DESTDIR="$dest" PREFIX=/usr TARGETS=host INSTANCES="$tmp/install_ops" >"$tmp/out" 2>&1; result $? 'make install INSTANCES=folder'
 "$usr/bin/kiln" verify --all --quick --op mine >"$tmp/out" 2>&1 && "$usr/bin/kiln" list --op bias_relu >>"$tmp/out" 2>&1
-check $? 'adds its ops to the others'
-rm -rf "${BUILD:-build}/modules/install_ops"
+result $? 'adds its ops to the others'
+rm -rf "$BUILD/modules/install_ops"
 mkdir "$tmp/none"
-! make install DESTDIR="$tmp/d2" INSTANCES="$tmp/none" TARGETS=host >"$tmp/out" 2>&1 && [ ! -e "$tmp/d2" ]; check $? 'no modules: nothing is installed'
-echo "1..$n"
+! make install DESTDIR="$tmp/d2" INSTANCES="$tmp/none" TARGETS=host >"$tmp/out" 2>&1 && [ ! -e "$tmp/d2" ]; result $? 'no modules: nothing is installed'
+finish

@@ -93,7 +93,7 @@ documented kind instances/kiln.d.lua 's/^function (full|per_[a-z]+)\(.*/\1/p'
 for s in $(sed -nE 's/^function ([a-z0-9_]+)\(axes\).*/\1/p' instances/kiln.d.lua); do
     [ -e "templates/gemm/$s.lua" ] || echo "$s is no schedule" >>"$tmp/out"
 done
-[ ! -s "$tmp/out" ]; check $? 'instances/kiln.d.lua names schedules that there are'
+[ ! -s "$tmp/out" ]; result $? 'instances/kiln.d.lua names schedules that there are'
 grep -vE '^function ((gemm|code|require|full|per_[a-z]+)\(|[a-z0-9_]+\(axes\))' instances/kiln.d.lua >"$tmp/functions.lua"
 documented function "$tmp/functions.lua" 's/^function ([a-z_]+)\(.*/\1/p'
 awk '$1 == "global" && $2 !~ /^(gemm|code)$/ { print $2 }' "$tmp/language" | sort -u >"$tmp/want"

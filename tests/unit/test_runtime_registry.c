@@ -145,6 +145,10 @@ static void test_not_modules(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     refused_with("libkiln-folder.so", "no plain file");
     rmdir(path);
+    snprintf(path, sizeof path, "%s/libkiln-pipe.so", test_folder);
+    assert_int_equal(mkfifo(path, 0600), 0); /* opening one waits for who writes */
+    refused_with("libkiln-pipe.so", "no plain file");
+    remove_file("libkiln-pipe.so");
     snprintf(path, sizeof path, "%s/libkiln-link.so", test_folder);
     assert_int_equal(symlink("nowhere", path), 0);
     refused_with("libkiln-link.so", "No such file");
