@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_INSTANCES = 512, ROUND = 16 }; /* timed together */
@@ -136,28 +137,37 @@ static int tune_problem(tuner *t, const char *text)
     return 0;
 }
 
-/* Into a file beside, renamed when it is whole. */
-static int finish(tuner *t, char *beside)
+/* Into a file beside, renamed when it is whole; a device or a pipe is written to, never replaced. */
+static FILE *start(const char *output, char *beside, size_t size)
 {
+    struct stat st;
+    *beside = 0;
+    if (stat(output, &st) == 0 && !S_ISREG(st.st_mode)) return fopen(output, "w");
+    const int length = snprintf(beside, size, "%s.new", output);
+    if (length < (int)size) return fopen(beside, "w");
+    errno = ENAMETOOLONG;
+    return NULL;
+}
+
+static int finish(tuner *t, const char *beside)
+{
+    const int renames = t->o->output && *beside;
     int failed = ferror(t->out);
     failed |= (t->out == stdout ? fflush(t->out) : fclose(t->out)) != 0;
-    if (!failed && t->o->output && t->written) failed = rename(beside, t->o->output) != 0;
+    if (!failed && renames && t->written) failed = rename(beside, t->o->output) != 0;
     if (failed)
         kt_message("%s: %s", t->o->output ? t->o->output : "standard output", strerror(errno));
-    if (t->o->output && (failed || !t->written)) unlink(beside);
+    if (renames && (failed || !t->written)) unlink(beside);
     return failed ? EXIT_USAGE : 0;
 }
 
 int cmd_tune(const kt_options *o)
 {
     tuner t = {.o = o, .seed = o->has_seed ? o->seed : kh_seed(), .out = stdout};
-    char beside[4096];
+    char beside[4096] = "";
     int worst = kt_open(o, NULL, &t.ctx);
     if (worst) return worst;
-    if (o->output) {
-        const int length = snprintf(beside, sizeof beside, "%s.new", o->output);
-        t.out = length < (int)sizeof beside ? fopen(beside, "w") : NULL;
-    }
+    if (o->output) t.out = start(o->output, beside, sizeof beside);
     if (!t.out) {
         kt_message("%s: %s", o->output, strerror(errno));
         kiln_close(t.ctx);
