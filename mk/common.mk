@@ -24,7 +24,7 @@ ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 endif
-MAKEFLAGS += --no-print-directory
+MAKEFLAGS += --no-print-directory -r
 
 ifdef V
 Q   :=
