@@ -6,7 +6,6 @@ KNOWN_TARGETS := $(patsubst templates/targets/%.lua,%,$(wildcard templates/targe
 INSTANCES ?= instances
 # Without TARGETS: the host, gfx942, and what this machine's own GPU needs.
 TARGETS ?= host gfx942 $(shell mk/detect.sh)
-TEMPLATES := $(wildcard templates/*/*) $(wildcard abi/*.h)
 
 gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
 lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
@@ -15,9 +14,15 @@ lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdi
 $(BUILD)/toolchain.mk: FORCE | $(DEPS)
 	$(Q)BUILD=$(BUILD) mk/toolchain.sh $@
 
+# Folders are told apart by their last name; make's lists know no spaces or quotes in names.
+check_folders = $(foreach d,$(INSTANCES),$(if $(findstring ',$d)$(if $(wildcard $d/.),,x),\
+    $(error INSTANCES: there is no folder $d (names with spaces or quotes are not taken)))) \
+    $(if $(filter-out $(words $(INSTANCES)),$(words $(sort $(notdir $(INSTANCES:/=))))),\
+    $(error INSTANCES: two folders with one last name would share build/modules/NAME; rename one))
+
 # Every run asks kiln-gen's stamp and the objects' ages; nothing out of date means nothing done.
 instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES for TARGETS into modules
-	$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
+	$(check_folders)$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
 	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' CC='$(CC)' V=$(V) &&) true
 
 .PHONY: FORCE

@@ -175,7 +175,7 @@ KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info 
 KILN_API kiln_status kiln_kernel_at(kiln_ctx *, size_t i, const kiln_kernel **);
 KILN_API kiln_status kiln_op_describe(kiln_ctx *, const char *op, kiln_op_info *);
 KILN_API kiln_status kiln_device_describe(kiln_ctx *, kiln_device_info *);
-/* Modules that were refused, and why: i = 0, 1, ... until NULL. */
+/* Modules and tuning files that were refused, and why: i = 0, 1, ... until NULL. */
 KILN_API const char *kiln_refused_at(kiln_ctx *, size_t i);
 /* Dtype, ld and strides of extra input i, and all defaults of the others, filled in as the op describes. */
 KILN_API kiln_status kiln_problem_resolve(const kiln_problem *, kiln_problem *);

@@ -52,7 +52,7 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
         return status == KILN_INVALID ? EXIT_USAGE : code;
     }
     const char *why;
-    for (size_t i = 0; (why = kiln_refused_at(*ctx, i)); i++) kt_message("module refused: %s", why);
+    for (size_t i = 0; (why = kiln_refused_at(*ctx, i)); i++) kt_message("refused: %s", why);
     return 0;
 }
 

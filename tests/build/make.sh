@@ -46,6 +46,12 @@ echo 'gemm "mine_one" { }' >"$ops/mine_one.lua"; cp $out/libkiln-host.so "$tmp/b
 cmp -s $out/libkiln-host.so "$tmp/before"; result $? 'and leaves the module as it was'
 rm -rf $out
 
+! make instances TARGETS=host INSTANCES="$tmp/no_such" >"$tmp/out" 2>&1 && grep -q 'no folder.*no_such' "$tmp/out"
+result $? 'a folder that is not there is named'
+mkdir -p "$tmp/twin/my_ops"
+! make instances TARGETS=host INSTANCES="$ops $tmp/twin/my_ops" >"$tmp/out" 2>&1 && grep -q 'one last name' "$tmp/out"
+result $? 'two folders of one name are refused'
+
 # Without root and with packages missing: one command, then stop.
 cat >"$tmp/dpkg-query" <<'EOF'
 #!/bin/sh
