@@ -322,11 +322,11 @@ static int table_sort(lua_State *L) /* upvalue: Lua's own */
     return 0;
 }
 
-/* ---- the table of it all: library, name, our own function or NULL for Lua's; wrapped: gets Lua's
- * as an upvalue ---- */
+/* ---- the table of it all: group (a library, or "" for globals), name, our own function or NULL for Lua's; wraps: gets
+ * Lua's as an upvalue ---- */
 
 static const struct entry {
-    const char *library, *name;
+    const char *group, *name;
     lua_CFunction own;
     bool wraps;
 } entries[] = {
@@ -379,7 +379,7 @@ static void fill(lua_State *L, const char *library)
 {
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         const struct entry *e = &entries[i];
-        if (strcmp(e->library, library) != 0) continue;
+        if (strcmp(e->group, library) != 0) continue;
         if (!e->own || e->wraps) lua_getfield(L, -2, e->name);
         if (e->own) lua_pushcclosure(L, e->own, e->wraps);
         lua_setfield(L, -2, e->name);
@@ -444,6 +444,6 @@ int kg_library_open(lua_State *L)
 void kg_library_describe(FILE *to)
 {
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        fprintf(to, "global %s%s%s\n", entries[i].library, *entries[i].library ? "." : "",
+        fprintf(to, "global %s%s%s\n", entries[i].group, *entries[i].group ? "." : "",
                 entries[i].name);
 }

@@ -84,7 +84,7 @@ typedef struct candidate {
 
 static int bind(plan *p, char *why, size_t size)
 {
-    void *library = kt_load(p->dialect->library, why, size);
+    void *library = kt_load(p->dialect->soname, why, size);
     if (!library) return 0;
     BIND(Create);
     BIND(Destroy);

@@ -8,7 +8,7 @@ enum { NO_TYPE = -1, NO_ATTRIBUTE = -1 };
 
 typedef struct kt_dialect {
     const char *name, *prefix; /* "cublasLt": of every function */
-    const char *library[6];
+    const char *soname[6];
     int trans_none, trans;
     int compute_f32, compute_i32;
     int type[KILN_DTYPE_COUNT];

@@ -6,7 +6,7 @@
 static const kt_dialect cublaslt = {
     .name = "cublaslt",
     .prefix = "cublasLt",
-    .library = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+    .soname = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
     .trans_none = 0,
     .trans = 1,
     .compute_f32 = 68,

@@ -5,7 +5,7 @@
 static const kt_dialect hipblaslt = {
     .name = "hipblaslt",
     .prefix = "hipblasLt",
-    .library = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so"},
+    .soname = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so"},
     .trans_none = 111,
     .trans = 112,
     .compute_f32 = 2,
