@@ -31,7 +31,8 @@ define target_rules
 include $(OUT)/$1/rules.mk
 -include $$(wildcard $$(KILN_OBJECTS_$1:%=$(OUT)/%.d))
 modules: $(LIB)/libkiln-$1.so
-$(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $$(KILN_OBJECTS_$1:%=$(OUT)/%)
+# A module's table is laid out by abi/'s headers.
+$(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $(wildcard abi/*.h) $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 	$$(call say,LINK,$1)
 	$(Q)mkdir -p $$(@D) && $(GEN) --pack $(OUT)/$1
 	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -Wa,-I$(OUT)/$1 -o $$@.tmp \

@@ -27,55 +27,25 @@ enum {
 };
 
 /* ---- options ---- */
+/* An option of a command: name, key, argument or NULL, help. */
+#define OPTION(name, key, argument, text) {name, key, argument, 0, text, 0}
 #define OPT_DEVICE                                                                                 \
-    {                                                                                              \
-        "device", 'd', "D", 0,                                                                     \
-            "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best", 0      \
-    }
-#define OPT_JSON                                                                                   \
-    {                                                                                              \
-        "json", KEY_JSON, NULL, 0, "print JSON", 0                                                 \
-    }
-#define OPT_CSV                                                                                    \
-    {                                                                                              \
-        "csv", KEY_CSV, NULL, 0, "print CSV", 0                                                    \
-    }
-#define OPT_OP                                                                                     \
-    {                                                                                              \
-        "op", KEY_OP, "X", 0, "only instances of op X", 0                                          \
-    }
-#define OPT_TARGET                                                                                 \
-    {                                                                                              \
-        "target", KEY_TARGET, "T", 0, "only instances of target T", 0                              \
-    }
-#define OPT_SCHEDULE                                                                               \
-    {                                                                                              \
-        "schedule", KEY_SCHEDULE, "S", 0, "only instances of schedule S", 0                        \
-    }
+    OPTION("device", 'd', "D",                                                                     \
+           "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best")
+#define OPT_JSON OPTION("json", KEY_JSON, NULL, "print JSON")
+#define OPT_CSV OPTION("csv", KEY_CSV, NULL, "print CSV")
+#define OPT_OP OPTION("op", KEY_OP, "X", "only instances of op X")
+#define OPT_TARGET OPTION("target", KEY_TARGET, "T", "only instances of target T")
+#define OPT_SCHEDULE OPTION("schedule", KEY_SCHEDULE, "S", "only instances of schedule S")
 #define OPT_DTYPE                                                                                  \
-    {                                                                                              \
-        "dtype", KEY_DTYPE, "TYPE", 0, "only instances where A, B or E is of this type", 0         \
-    }
-#define OPT_INSTANCE                                                                               \
-    {                                                                                              \
-        "instance", KEY_INSTANCE, "NAME", 0, "only this instance", 0                               \
-    }
-#define OPT_SEED                                                                                   \
-    {                                                                                              \
-        "seed", KEY_SEED, "N", 0, "seed of the inputs; default: a fresh one, printed", 0           \
-    }
+    OPTION("dtype", KEY_DTYPE, "TYPE", "only instances where A, B or E is of this type")
+#define OPT_INSTANCE OPTION("instance", KEY_INSTANCE, "NAME", "only this instance")
+#define OPT_SEED OPTION("seed", KEY_SEED, "N", "seed of the inputs; default: a fresh one, printed")
 #define OPT_THREADS                                                                                \
-    {                                                                                              \
-        "threads", KEY_THREADS, "N", 0, "threads of the host device and of host peers", 0          \
-    }
+    OPTION("threads", KEY_THREADS, "N", "threads of the host device and of host peers")
 #define OPT_SECONDS                                                                                \
-    {                                                                                              \
-        "seconds", KEY_SECONDS, "S", 0, "time to spend on each implementation; default 1", 0       \
-    }
-#define OPT_IDLE                                                                                   \
-    {                                                                                              \
-        "idle", KEY_IDLE, "S", 0, "pause before each replay; default 0.04, 0: none", 0             \
-    }
+    OPTION("seconds", KEY_SECONDS, "S", "time to spend on each implementation; default 1")
+#define OPT_IDLE OPTION("idle", KEY_IDLE, "S", "pause before each replay; default 0.04, 0: none")
 
 static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
                                                   OPT_INSTANCE, OPT_JSON,   {0}};
