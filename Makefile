@@ -3,6 +3,7 @@
 .DEFAULT_GOAL := all
 include mk/common.mk
 include mk/programs.mk
+include mk/sim.mk
 include mk/modules.mk
 include mk/tests.mk
 include mk/install.mk

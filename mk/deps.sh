@@ -3,7 +3,7 @@
 # Installs what building (`build`) or testing (`test`) needs and is missing, on Debian and its kin, as root.
 # Without root or network it prints the one command to run and stops.
 set -eu
-build='gcc libc6-dev pkg-config liblua5.4-dev libxxhash-dev libjansson-dev'
+build='gcc libc6-dev pkg-config liblua5.4-dev libxxhash-dev libjansson-dev libelf-dev libdw-dev libmsgpack-dev'
 hip='hipcc rocm-device-libs clang-19 lld-19 llvm-19'
 test='libcmocka-dev libopenblas0-pthread scdoc lua-check codespell python3-minimal shellcheck g++ libomp-19-dev'
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Tests: programs are built here, tests/run.sh runs them and everything else and adds up.
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+SIMTESTS := $(patsubst tests/sim/%.c,$(BUILD)/tests/%,$(wildcard tests/sim/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 FIXTURES := $(patsubst tests/unit/%.c,$(BUILD)/tests/lib%.so,$(wildcard tests/unit/fixture_*.c))
 FAKES := $(if $(wildcard tests/unit/fake_driver.c),$(BUILD)/tests/fake/libcuda.so.1 $(BUILD)/tests/fake/libamdhip64.so.6)
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/%,$(wildcard tests/bench/*.c))
-TEST_PROGRAMS = $(UNIT) $(FUZZ) $(FIXTURES) $(FAKES) $(BENCHES)
+TEST_PROGRAMS = $(UNIT) $(SIMTESTS) $(FUZZ) $(FIXTURES) $(FAKES) $(BENCHES)
 
 GEN_AR := $(BUILD)/obj/gen.a
 RT_AR  := $(BUILD)/obj/runtime.a
@@ -21,6 +22,9 @@ TEST_LIBS = $(SAN_LINK) $(LUA_LIBS) -lcmocka -ldl -lpthread -lm
 $(BUILD)/tests/%: tests/unit/%.c $(GEN_AR) $(RT_AR) | $(BUILD)/deps-test.stamp
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(TEST_CC) -o $@ $< $(GEN_AR) $(RT_AR) $(TEST_LIBS)
+$(BUILD)/tests/%: tests/sim/%.c $(SIM_AR) | $(BUILD)/deps-test.stamp
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(TEST_CC) -Isim -o $@ $< $(SIM_AR) $(TEST_LIBS) $(SIM_LIBS)
 $(BUILD)/tests/%: tests/fuzz/%.c $(GEN_AR) $(RT_AR) | $(BUILD)/deps-test.stamp
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(TEST_CC) -o $@ $< $(GEN_AR) $(RT_AR) $(TEST_LIBS)
