@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The simulator's own words: decoded instructions, waves, workgroups, launches and findings.
-// object.c and decode.c turn a code object into ks_inst rows once; lanes.c, scalar.c, memory.c execute
+// object.c and decode.c turn a code object into ks_inst rows once; vec_*.c (lanes), scalar*.c, memory*.c execute
 // them; check_*.c find what hardware hides; cost.c prices a trace; hip_*.c are the HIP entry points.
 // Register numbering is the ISA's: scalar file 0..127 (VCC 106, M0 124, EXEC 126), vector file
 // 0..255 = v0..v255, 256..511 = a0..a255.
@@ -84,7 +84,7 @@ typedef void ks_exec(ks_wave *, const ks_inst *);
    with every modifier applied (an f16 or i16 source in the low half, converted by nothing; a MASK source
    as 0 or 1); what it writes is masked by EXEC, clamped, and put where SDWA or op_sel say by the caller.
    A MASK destination is written as rows of 0 and 1.  It may read nothing else of the wave: undefined bits
-   are found by calling it again with other fills of them (lanes.c). */
+   are found by calling it again with other fills of them (vec_lanes.c). */
 typedef struct ks_lanes {
     uint32_t *d[2];
     const uint32_t *s[4];
@@ -253,7 +253,8 @@ void ks_object_text(ks_object *, uint32_t pc, char *out, size_t size);
    know becomes one whose run reports it when (and only if) it is reached. */
 bool ks_decode(ks_object *, ks_error *);
 const ks_op *ks_find_op(const char *name, size_t length);
-ks_op_table ks_lanes_ops(void), ks_mfma_ops(void), ks_scalar_ops(void), ks_memory_ops(void);
+/* ops.c gathers the tables: those of vec_*.c for this CPU (vec.h), scalar.c's and memory.c's. */
+ks_op_table ks_scalar_ops(void), ks_memory_ops(void);
 
 /* ---- Execution ---- */
 typedef struct ks_counters { /* of one launch: see kilnsim_cost for units */
@@ -291,7 +292,7 @@ struct ks_wave {
     struct ks_waits *waits;  /* check_wait.c */
     struct ks_trace *trace;  /* cost.c; NULL: this wave is not traced */
     struct ks_lds_log *lds_log; /* check_lds.c: LDS accesses that no wait has ended yet */
-    uint32_t temp[12][32][KS_LANES] __attribute__((aligned(64))); /* lanes.c */
+    uint32_t temp[12][32][KS_LANES] __attribute__((aligned(64))); /* vec_lanes.c */
 };
 struct ks_group {
     ks_launch *launch;
@@ -328,12 +329,10 @@ static inline uint64_t ks_exec_of(const ks_wave *w)
 {
     return ks_s64(w, KS_EXEC);
 }
-/* lanes.c: executes op->lanes of an instruction with modifiers, EXEC and undefined bits. */
-void ks_run_lanes(ks_wave *, const ks_inst *);
 /* scalar.c: value of a scalar operand (SGPR, constant, special), its undefined bits in *undefined. */
 uint64_t ks_scalar_read(ks_wave *, const ks_operand *, uint64_t *undefined);
 /* Rows of a vector or scalar operand for a memory op: row r is at + 64 * r; scalars and constants are spread
-   into temp.  undefined: rows of undefined bits or NULL where there are none.  lanes.c */
+   into temp.  undefined: rows of undefined bits or NULL where there are none.  rows.c */
 const uint32_t *ks_rows_read(ks_wave *, const ks_operand *, unsigned slot, const uint32_t **undefined);
 /* Marks registers that a memory op has just written under EXEC: undefined NULL or rows of undefined bits. */
 void ks_rows_written(ks_wave *, unsigned reg, unsigned count, const uint32_t *undefined, uint64_t lanes);
