@@ -117,10 +117,12 @@ enum {
     KS_F_LOAD = 1 << 9,      /* memory op returns registers */
     KS_F_ATOMIC = 1 << 10,
     KS_F_LDS_DIRECT = 1 << 11, /* memory op that loads into LDS */
-    KS_F_D16_HI = 1 << 12,     /* memory op: the register's upper half */
-    KS_F_D16 = 1 << 13,        /* memory op: keeps the register's other half */
+    KS_F_D16_HI = 1 << 12,     /* memory op or VALU: the register's upper half */
+    KS_F_D16 = 1 << 13,        /* memory op or VALU: keeps the register's other half */
     KS_F_JUMP = 1 << 14,       /* writes the program counter */
     KS_F_END = 1 << 15,
+    KS_F_RAW = 1 << 16, /* VALU: denormals of float operands are not flushed (class tests, bit moves) */
+    KS_F_MIX = 1 << 17, /* fma_mix: op_sel_hi says which sources are f16, neg_hi is abs; all arrive as f32 */
 };
 typedef struct ks_spec {
     uint8_t type;  /* ks_type; KS_NONE: absent */
