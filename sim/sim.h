@@ -138,6 +138,7 @@ typedef struct ks_op {
     };
     uint32_t flags;
     uint8_t class; /* ks_class */
+    uint8_t form;  /* matrix instructions: the row of mfma.h's table */
     ks_spec d[2], s[4];
 } ks_op;
 typedef struct ks_op_table {
