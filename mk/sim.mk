@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # libkilnsim: a HIP runtime that executes AMD code objects on the CPU.  sim/vec_*.c do the work of vector lanes: they are
-# compiled once per variant of this CPU's vector unit, and sim/variant.c takes the best one at run time.
+# compiled once per variant of this CPU's vector unit, and sim/ops.c takes the best one at run time.
 SIM_SRC := $(wildcard sim/*.c)
 SIM_VEC := $(filter sim/vec_%.c,$(SIM_SRC))
 SIM_VARIANTS := base $(if $(filter x86_64,$(shell uname -m)),v3 v4)
@@ -18,7 +18,7 @@ SIM_CFLAGS = $(KILN_CFLAGS) -fPIC -fvisibility=hidden -ffp-contract=off -fno-mat
 
 $(BUILD)/obj/sim/%.o: sim/%.c | $(DEPS)
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(SIM_CFLAGS) -DKS_VARIANTS='$(SIM_VARIANTS)' -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(SIM_CFLAGS) -DKS_VARIANTS='$(foreach v,$(SIM_VARIANTS),X($(v)))' -c -o $@ $<
 define sim_variant
 $(BUILD)/obj/sim/%.$(1).o: sim/%.c | $(DEPS)
 	$$(call say,CC,$$< ($(1)))

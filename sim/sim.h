@@ -256,6 +256,7 @@ void ks_object_text(ks_object *, uint32_t pc, char *out, size_t size);
    know becomes one whose run reports it when (and only if) it is reached. */
 bool ks_decode(ks_object *, ks_error *);
 const ks_op *ks_find_op(const char *name, size_t length);
+const ks_op *ks_op_at(size_t index); /* every op once; NULL after the last */
 /* ops.c gathers the tables: those of vec_*.c for this CPU (vec.h), scalar.c's and memory.c's. */
 ks_op_table ks_scalar_ops(void), ks_memory_ops(void);
 
@@ -406,6 +407,7 @@ typedef struct ks_options {
     bool cost;        /* every launch is priced and printed at exit */
     const char *log;  /* where findings go: a path; NULL: standard error; "off" */
     const char *llvm; /* path of libLLVM */
+    const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */
     size_t quarantine; /* bytes of freed memory kept back, so that its use is found */
 } ks_options;
 const ks_options *ks_options_get(void); /* read from the environment once; a bad one stops hipInit with its text */

@@ -7,12 +7,12 @@
 #define KS_CAT(a, b)  KS_CAT2(a, b)
 #define KS_V(name)    KS_CAT(name, KS_VARIANT)
 /* The tables of vec_*.c: KS_V(ks_NAME_ops)() of each variant; ops.c gathers them. */
-#define KS_VEC_TABLES(X) X(int) X(narrow) X(wide) X(compare) X(lane) X(float) X(convert) X(mfma)
+#define KS_VEC_TABLES(X, v)                                                                         \
+    X(int, v) X(narrow, v) X(wide, v) X(compare, v) X(lane, v) X(float, v) X(convert, v) X(mfma, v)
+#define KS_VEC_TABLE_FN(table, v) ks_op_table KS_CAT(ks_##table##_ops, v)(void);
 #ifdef KS_VARIANT
 /* vec_lanes.c: the ks_exec of every row of these tables. */
 void KS_V(ks_run_lanes)(ks_wave *, const ks_inst *);
-#define X(table) ks_op_table KS_V(ks_##table##_ops)(void);
-KS_VEC_TABLES(X)
-#undef X
+KS_VEC_TABLES(KS_VEC_TABLE_FN, KS_VARIANT)
 #endif
 #endif
