@@ -97,7 +97,7 @@ typedef void ks_lanes_fn(ks_lanes *);
 /* The same for the scalar unit: values of up to 64 bits, SCC in and out, EXEC in and out. */
 typedef struct ks_scalar {
     uint64_t d;
-    uint64_t s[3]; /* s[2]: EXEC for those that read it, or the destination's old value */
+    uint64_t s[3]; /* s[2]: EXEC (and what it becomes) for those that read it, or the destination's old value */
     bool scc;
     const ks_inst *inst;
 } ks_scalar;
@@ -185,6 +185,8 @@ struct ks_inst {
     uint32_t word[3];
 };
 #define KS_NO_TARGET UINT32_MAX
+#define KS_NO_ORIGIN UINT32_MAX
+#define KS_POISON 0xffbadbadu /* what registers, LDS and private memory hold before they are written */
 
 /* ---- Code objects (object.c, decode.c) ---- */
 typedef struct ks_arg { /* of the metadata's .args; offsets and sizes in bytes of the kernarg segment */
@@ -258,7 +260,7 @@ bool ks_decode(ks_object *, ks_error *);
 const ks_op *ks_find_op(const char *name, size_t length);
 const ks_op *ks_op_at(size_t index); /* every op once; NULL after the last */
 /* ops.c gathers the tables: those of vec_*.c for this CPU (vec.h), scalar.c's and memory.c's. */
-ks_op_table ks_scalar_ops(void), ks_memory_ops(void);
+ks_op_table ks_scalar_ops(void), ks_flow_ops(void), ks_smem_ops(void), ks_memory_ops(void);
 
 /* ---- Execution ---- */
 typedef struct ks_counters { /* of one launch: see kilnsim_cost for units */
@@ -283,6 +285,7 @@ struct ks_wave {
     uint32_t v_origin[KS_VREGS], s_origin[KS_SREGS]; /* pc of the instruction that first brought it in */
     uint32_t su[KS_SREGS];
     bool scc_u;
+    uint32_t scc_origin; /* as s_origin; KS_NO_ORIGIN: not read since the launch */
     /* who and where */
     ks_group *group;
     ks_launch *launch;
@@ -301,6 +304,8 @@ struct ks_wave {
 struct ks_group {
     ks_launch *launch;
     uint32_t id[3];
+    uint64_t index; /* linear, x fastest */
+    int stop;       /* hipError_t that ended it; 0: go on */
     uint32_t wave_count;
     ks_wave **wave;
     uint8_t *lds; /* KS_MAX_LDS bytes, launch->lds in use; poisoned at start */
@@ -316,7 +321,7 @@ struct ks_launch {
     const uint8_t *kernarg;
     uint64_t packet[8];         /* hsa_kernel_dispatch_packet_t */
     uint64_t queue[32];         /* an amd_queue_t with the apertures */
-    atomic_int stop;            /* hipError_t that ended it; 0: go on */
+    _Atomic uint64_t stop;      /* of the first workgroup in order that ended it: index << 16 | hipError_t */
     ks_counters counters;
     struct ks_cost *cost;       /* not NULL: price it */
 };
@@ -324,6 +329,12 @@ struct ks_launch {
 /* Runs to the end or to the first error; the hipError_t (0: fine).  launch.c */
 int ks_launch_run(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
                   const void *kernarg, ks_error *);
+/* Ends this wave's workgroup, and all that come after it in order (earlier ones run on, so that the result does
+   not depend on threads): ks_report where findings are errors; whoever cannot go on. */
+void ks_stop(ks_wave *, int hip);
+/* Fills the hidden arguments of kernel->args in kernarg (kernarg_size bytes): sizes of the launch. */
+void ks_fill_hidden(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
+                    void *kernarg);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
 static inline uint64_t ks_s64(const ks_wave *w, unsigned reg)
 {
@@ -335,6 +346,9 @@ static inline uint64_t ks_exec_of(const ks_wave *w)
 }
 /* scalar.c: value of a scalar operand (SGPR, constant, special), its undefined bits in *undefined. */
 uint64_t ks_scalar_read(ks_wave *, const ks_operand *, uint64_t *undefined);
+/* Writes count (1, 2) registers from reg on, EXEC included (undefined bits for it are a finding).  origin matters
+   where undefined is not 0: s_origin or v_origin of what it came from, KS_NO_ORIGIN: this instruction. */
+void ks_scalar_write(ks_wave *, unsigned reg, unsigned count, uint64_t value, uint64_t undefined, uint32_t origin);
 /* Rows of a vector or scalar operand for a memory op: row r is at + 64 * r; scalars and constants are spread
    into temp.  undefined: rows of undefined bits or NULL where there are none.  rows.c */
 const uint32_t *ks_rows_read(ks_wave *, const ks_operand *, unsigned slot, const uint32_t **undefined);
