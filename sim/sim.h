@@ -379,6 +379,9 @@ void ks_alloc_leaks(void);                            /* a finding for each that
    dropped. Text: what and the remedy, one line. */
 void ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t address, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* When a launch has ended: prints and files its findings in a fixed order; the hipError_t that they make of it (0: none,
+   or options.errors is off).  ks_report never stops a wave or a launch by itself. */
+int ks_report_end(ks_launch *);
 /* A finding that no instruction made (double free, leak). */
 void ks_report_host(kilnsim_kind, uint64_t address, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void ks_fail(ks_error *, int hip, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -423,6 +426,7 @@ typedef struct ks_options {
     const char *llvm; /* path of libLLVM */
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */
     size_t quarantine; /* bytes of freed memory kept back, so that its use is found */
+    int arch;          /* the only device's ks_arch; -1: there is one of each */
 } ks_options;
 const ks_options *ks_options_get(void); /* read from the environment once; a bad one stops hipInit with its text */
 const char *ks_options_error(void);     /* NULL: none */
