@@ -376,11 +376,11 @@ void ks_alloc_leaks(void);                            /* a finding for each that
 /* ---- Findings (report.c) ---- */
 /* kind (kilnsim.h has the list) at an instruction of a wave.  lane < 0: no lane; address 0: none.  Repeated
    findings of one kind at one pc of one kernel are counted, not repeated.  A kind that is switched off is
-   dropped. Text: what and the remedy, one line. */
+   dropped. Text: what and the remedy, one line.  Where it is an error, the workgroup is stopped (ks_stop). */
 void ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t address, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* When a launch has ended: prints and files its findings in a fixed order; the hipError_t that they make of it (0: none,
-   or options.errors is off).  ks_report never stops a wave or a launch by itself. */
+/* When every workgroup of a launch has ended (launch.c): prints and files its findings in a fixed order; the hipError_t
+   of the first one that is an error (0: none, or options.errors is off). */
 int ks_report_end(ks_launch *);
 /* A finding that no instruction made (double free, leak). */
 void ks_report_host(kilnsim_kind, uint64_t address, const char *format, ...) __attribute__((format(printf, 3, 4)));
