@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// hipError_t's names and texts, the thread's last error, and refusals that a number alone would not explain.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include "hip.h"
+
+static const struct row {
+    int number;
+    const char *name, *text;
+} row[] = {
+#define X(number, name, text) {number, number ? "hipError" #name : "hip" #name, text},
+    KH_ERRORS(X)
+#undef X
+};
+enum { ROWS = sizeof row / sizeof *row };
+
+static const struct row *find(int number)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (row[i].number == number) return &row[i];
+    return NULL;
+}
+
+static _Thread_local int last;
+
+int kh_last(int code)
+{
+    if (code) last = code;
+    return code;
+}
+
+int kh_usable(void)
+{
+    const char *text = ks_options_error();
+    ks_report_start();
+    if (!text) return 0;
+    ks_report_refusal(text);
+    return E_InvalidValue;
+}
+
+int kh_refuse(int code, const char *format, ...)
+{
+    char text[KS_TEXT];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    ks_report_refusal(text);
+    return code;
+}
+
+void ks_fail(ks_error *error, int hip, const char *format, ...)
+{
+    if (!error) return;
+    va_list list;
+    va_start(list, format);
+    error->hip = hip;
+    vsnprintf(error->text, sizeof error->text, format, list);
+    va_end(list);
+}
+
+/* ROCm's versions number some enumerations differently under one symbol name; the file name in the program's list of
+ * libraries says which it was built for. */
+int kh_abi(void)
+{
+    enum { OLDEST = 5, NEWEST = 7, DEFAULT = 6 };
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)kh_abi, &info) || !info.dli_fname) return DEFAULT;
+    const char *so = strstr(info.dli_fname, "libamdhip64.so.");
+    if (!so) return DEFAULT;
+    const int major = so[strlen("libamdhip64.so.")] - '0';
+    return major >= OLDEST && major <= NEWEST ? major : DEFAULT;
+}
+
+/* ---- entry points; these four neither fail nor touch the last error but as they say ---- */
+
+KH_API int hipGetLastError(void);
+KH_API int hipPeekAtLastError(void);
+KH_API int hipExtGetLastError(void);
+KH_API const char *hipGetErrorName(int code);
+KH_API const char *hipGetErrorString(int code);
+
+int hipGetLastError(void)
+{
+    const int code = last;
+    last = 0;
+    return code;
+}
+
+int hipExtGetLastError(void)
+{
+    return hipGetLastError();
+}
+
+int hipPeekAtLastError(void)
+{
+    return last;
+}
+
+const char *hipGetErrorName(int code)
+{
+    const struct row *r = find(code);
+    return r ? r->name : "hipErrorUnknown";
+}
+
+const char *hipGetErrorString(int code)
+{
+    const struct row *r = find(code);
+    return r ? r->text : "unknown error";
+}
+
+HIP(hipDrvGetErrorName, (int code, const char **out), (code, out))
+{
+    const struct row *r = find(code);
+    if (!r || !out) return E_InvalidValue;
+    *out = r->name;
+    return 0;
+}
+
+HIP(hipDrvGetErrorString, (int code, const char **out), (code, out))
+{
+    const struct row *r = find(code);
+    if (!r || !out) return E_InvalidValue;
+    *out = r->text;
+    return 0;
+}
