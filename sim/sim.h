@@ -205,6 +205,7 @@ typedef struct ks_kernel {
     char *name;            /* as the program calls it: without .kd */
     struct ks_object *object;
     uint32_t entry;        /* index of its first instruction */
+    uint64_t code_size;    /* bytes of its function: calls leave it */
     uint32_t lds, scratch; /* bytes: fixed LDS of a workgroup, private segment of a lane */
     uint32_t kernarg_size, kernarg_align;
     uint32_t rsrc1, rsrc2, rsrc3; /* of the kernel descriptor */
@@ -238,6 +239,7 @@ typedef struct ks_object {
     void *lines; /* object_lines.c's, opened when first asked */
     uint8_t *elf; /* the file's own bytes (a copy), for lines and text */
     size_t elf_size;
+    bool registered; /* with ks_register */
 } ks_object;
 
 /* An error text of the calling thread: "place: what: remedy". */
