@@ -182,7 +182,7 @@ struct ks_inst {
     int32_t offset1; /* DS pairs */
     bool sc0, sc1, nt, lds, offen, idxen, gds, has_vaddr, has_saddr; /* glc = sc0, slc = nt, scc = sc1 */
     int32_t imm;     /* SOPK, SOPP: sign-extended simm16; s_setreg_imm32: its literal is s[0] */
-    uint32_t check;  /* check_hazard.c's kinds, found when the instruction is first checked; 0: not yet (decode leaves 0) */
+    uint64_t check;  /* check_hazard.c's kinds, found when the instruction is first checked; 0: not yet (decode leaves 0) */
     uint32_t word[3];
 };
 #define KS_NO_TARGET UINT32_MAX
