@@ -407,6 +407,7 @@ typedef struct ks_lds_access {
     uint32_t bytes;          /* a lane accesses */
     uint64_t lanes;
     bool write, atomic, by_vm; /* by_vm: an LDS-direct load, ended by vmcnt */
+    const uint32_t *data;      /* rows to be written: two lanes must not write different values; NULL: not looked at */
 } ks_lds_access;
 bool ks_lds_shadow_create(ks_group *);
 void ks_lds_shadow_free(ks_group *);
@@ -428,6 +429,7 @@ typedef struct ks_options {
     const char *log;  /* where findings go: a path; NULL: standard error; "off" */
     const char *llvm; /* path of libLLVM */
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */
+    bool strict_alignment; /* plain accesses must be aligned too (memory_check.c): KILN_SIM=alignment=strict */
     size_t quarantine; /* bytes of freed memory kept back, so that its use is found */
     int arch;          /* the only device's ks_arch; -1: there is one of each */
 } ks_options;
