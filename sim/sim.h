@@ -324,7 +324,7 @@ struct ks_launch {
     const uint8_t *kernarg;
     uint64_t packet[8];         /* hsa_kernel_dispatch_packet_t */
     uint64_t queue[32];         /* an amd_queue_t with the apertures */
-    _Atomic uint64_t stop;      /* of the first workgroup in order that ended it: index << 16 | hipError_t */
+    _Atomic uint64_t stop;      /* of the first workgroup in order that ended it: index << 16 | hipError_t; 0: go on */
     ks_counters counters;
     struct ks_cost *cost;       /* not NULL: price it */
 };
