@@ -22,7 +22,7 @@ KS_VARIANTS
 
 typedef ks_op_table table_fn(void);
 #define TABLE(table, v) KS_CAT(ks_##table##_ops, v),
-#define X(v) static table_fn *const tables_##v[] = { KS_VEC_TABLES(TABLE, v) ks_scalar_ops, ks_memory_ops, NULL };
+#define X(v) static table_fn *const tables_##v[] = { KS_VEC_TABLES(TABLE, v) ks_scalar_ops, ks_flow_ops, ks_smem_ops, ks_memory_ops, NULL };
 KS_VARIANTS
 #undef X
 
