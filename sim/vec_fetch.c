@@ -55,7 +55,7 @@ static uint64_t scalar(const ks_job *j, const ks_operand *o)
     return fill_bits(j->fill, v, undefined, 1024u + o->reg);
 }
 
-static const uint32_t *spread(ks_job *j, const ks_operand *o, uint32_t (*temp)[KS_LANES])
+static const uint32_t *spread(const ks_job *j, const ks_operand *o, uint32_t (*temp)[KS_LANES])
 {
     uint64_t v = scalar(j, o);
     if (o->type == KS_MASK) {
@@ -263,6 +263,54 @@ static void signs(const ks_inst *in, unsigned n, uint32_t (*rows)[KS_LANES])
     }
 }
 
+static void raw_rows(const ks_job *j, unsigned n, uint32_t (*rows)[KS_LANES], unsigned count)
+{
+    const ks_wave *w = j->w;
+    if (j->in->s[n].where != KS_VGPR) {
+        spread(j, &j->in->s[n], rows);
+        return;
+    }
+    for (unsigned r = 0; r < count; r++) {
+        unsigned reg = j->s[n] + r;
+        if (j->fill == KS_FILL_ACTUAL || w->v_clean[reg])
+            memcpy(rows[r], w->v[reg], sizeof(rows[r]));
+        else
+            fill_row(j->fill, rows[r], w->v[reg], w->vu[reg], reg);
+    }
+}
+static unsigned row_count(const ks_operand *o)
+{
+    return o->count ? o->count : ks_types[o->type].regs;
+}
+/* Undefined bits of row r of source n. */
+static void undefined_row(const ks_job *j, unsigned n, unsigned r, uint32_t *row)
+{
+    const ks_wave *w = j->w;
+    const ks_operand *o = &j->in->s[n];
+    if (o->where == KS_VGPR && !w->v_clean[j->s[n] + r])
+        memcpy(row, w->vu[j->s[n] + r], KS_LANES * 4);
+    else
+        ks_splat(row, o->where == KS_SGPR ? w->su[o->reg + r] : 0);
+}
+/* Undefined bits become those of the other source (of the first two; where both are undefined, the second's): then
+   what a comparison for equality depends on is found. */
+static void fill_as_other(ks_job *j, unsigned n, uint32_t (*rows)[KS_LANES], unsigned count)
+{
+    unsigned m = n ^ 1u, other_count = j->in->ns > 1 && n < 2 ? row_count(&j->in->s[m]) : 0;
+    uint32_t (*other)[KS_LANES] = j->w->temp[KS_T_WORK], take[KS_LANES], too[KS_LANES];
+    if (!other_count || j->in->s[m].type == KS_MASK)
+        return;
+    raw_rows(j, m, other, other_count);
+    for (unsigned r = 0; r < count && r < other_count; r++) {
+        undefined_row(j, n, r, take);
+        undefined_row(j, m, r, too);
+        for (int i = 0; i < KS_LANES; i++) {
+            uint32_t bits = n == 1 ? take[i] & ~too[i] : take[i];
+            rows[r][i] = (rows[r][i] & ~bits) | (other[r][i] & bits);
+        }
+    }
+}
+
 const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
 {
     ks_wave *w = j->w;
@@ -271,21 +319,21 @@ const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
     const ks_type_info *t = &ks_types[o->type];
     uint32_t (*temp)[KS_LANES] = w->temp[KS_T_SOURCE + n];
     const uint32_t *rows = temp[0];
-    unsigned count = o->count ? o->count : t->regs;
+    unsigned count = row_count(o);
     bool dpp = in->dpp && n == 0, select = in->sdwa && n < 2 && in->src_sel[n] < 6;
     bool half = in->encoding == KS_VOP3 && t->bits == 16 && t->class != 'p' && (in->op_sel >> n & 1u);
     bool packed = in->encoding == KS_VOP3P && t->class == 'p' &&
                   ((in->op_sel >> n & 1u) || !(in->op_sel_hi >> n & 1u));
     bool sign_bits = (in->abs | in->neg | in->neg_hi) >> n & 1u, flushed = flushes(j, o->type);
     bool mix = (j->flags & KS_F_MIX) != 0;
-    if (o->where == KS_VGPR)
-        for (unsigned r = 0; r < count; r++)
-            if (j->fill == KS_FILL_ACTUAL || w->v_clean[j->s[n] + r])
-                memcpy(temp[r], w->v[j->s[n] + r], sizeof(temp[r]));
-            else
-                fill_row(j->fill, temp[r], w->v[j->s[n] + r], w->vu[j->s[n] + r], j->s[n] + r);
-    else
-        spread(j, o, temp);
+    if (j->fill == KS_FILL_OTHER) {
+        j->fill = KS_FILL_ACTUAL;
+        raw_rows(j, n, temp, count);
+        fill_as_other(j, n, temp, count);
+        j->fill = KS_FILL_OTHER;
+    } else {
+        raw_rows(j, n, temp, count);
+    }
     if (o->type == KS_MASK || j->in->op->class == KS_MFMA_OP)
         return rows;
     if (dpp)

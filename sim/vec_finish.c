@@ -73,31 +73,13 @@ void KS_V(ks_finish)(ks_job *j, unsigned n)
     }
 }
 
-/* A 16-bit result by op_sel or the instruction's own nature: 1 the upper half, 0 the lower, -1 the whole register. */
-static int half_of(const ks_job *j, unsigned n)
-{
-    const ks_type_info *t = &ks_types[j->in->d[n].type];
-    if (t->bits != 16 || t->class == 'p')
-        return -1;
-    if ((j->flags & KS_F_D16_HI) || (j->in->encoding == KS_VOP3 && (j->in->op_sel & 8u)))
-        return 1;
-    return (j->flags & KS_F_D16) ? 0 : -1;
-}
-
-bool KS_V(ks_is_part)(const ks_job *j, unsigned n)
-{
-    if (n || j->in->d[n].where != KS_VGPR)
-        return false;
-    return (j->in->sdwa && j->in->dst_sel < 6) || half_of(j, n) >= 0;
-}
-
 void KS_V(ks_place)(const ks_job *j, uint32_t *row, const uint32_t *old)
 {
     static const uint8_t shifts[6] = { 0, 8, 16, 24, 0, 16 };
     enum { PAD, SEXT, PRESERVE };
     const ks_inst *in = j->in;
     bool sdwa = in->sdwa && in->dst_sel < 6;
-    unsigned shift = sdwa ? shifts[in->dst_sel] : half_of(j, 0) == 1 ? 16 : 0;
+    unsigned shift = sdwa ? shifts[in->dst_sel] : ks_half_of(in, j->flags) == 1 ? 16 : 0;
     unsigned width = sdwa && in->dst_sel < 4 ? 8 : 16, unused = sdwa ? in->dst_unused : PRESERVE;
     uint32_t field = width == 8 ? 0xffu : 0xffffu;
     for (int i = 0; i < KS_LANES; i++) {

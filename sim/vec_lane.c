@@ -11,7 +11,7 @@ static unsigned chosen_lane(ks_wave *w, const ks_operand *o, bool *undefined)
 }
 static uint32_t origin_of(const ks_wave *w, uint32_t origin)
 {
-    return origin == KS_NO_TARGET ? w->inst ? w->inst->pc : 0 : origin;
+    return origin == KS_NO_ORIGIN ? w->inst ? w->inst->pc : 0 : origin;
 }
 static uint32_t undefined_at(const ks_wave *w, unsigned reg, unsigned lane)
 {
@@ -37,17 +37,7 @@ static void read_lane(ks_wave *w, const ks_inst *in, unsigned lane, bool any)
         u = ~0u;
     if (d->where != KS_SGPR)
         return;
-    if (d->reg == KS_EXEC || d->reg == KS_EXEC + 1) {
-        unsigned shift = (d->reg & 1u) * 32;
-        if (u && w->undefined_checked)
-            ks_report(w, in, KILNSIM_UNDEFINED, (int)lane, 0, "EXEC depends on a register that was never written");
-        ks_exec_set(w, (ks_exec_of(w) & ~(0xffffffffull << shift)) | (uint64_t)value << shift);
-        return;
-    }
-    w->s[d->reg] = value;
-    w->su[d->reg] = w->undefined_checked ? u : 0;
-    if (u)
-        w->s_origin[d->reg] = origin;
+    ks_scalar_write(w, d->reg, 1, value, w->undefined_checked ? u : 0, origin);
 }
 static void run_readlane(ks_wave *w, const ks_inst *in)
 {

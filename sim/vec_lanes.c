@@ -81,7 +81,7 @@ static bool in_place(const ks_job *j, unsigned n)
 {
     const ks_inst *in = j->in;
     const ks_operand *d = &in->d[n];
-    if (d->where != KS_VGPR || j->lanes != ~0ull || KS_V(ks_is_part)(j, n))
+    if (d->where != KS_VGPR || j->lanes != ~0ull || (j->part && n == 0))
         return false;
     if (in->op->class == KS_MFMA_OP) /* these read C as they go, other sources before */
         return in->s[2].where != KS_VGPR || j->s[2] == j->d[n] ||
@@ -122,10 +122,16 @@ static void clear_undefined(ks_job *j, unsigned reg)
     w->v_clean[reg] = any == 0;
 }
 
+static void blend(uint32_t *to, const uint32_t *row, const uint32_t *mask)
+{
+    KS_VECTOR_LOOP
+    for (int i = 0; i < KS_LANES; i++)
+        to[i] = (to[i] & ~mask[i]) | (row[i] & mask[i]);
+}
 static void store_vector(ks_job *j, unsigned n, const uint32_t *undefined, uint32_t origin)
 {
     ks_wave *w = j->w;
-    bool part = KS_V(ks_is_part)(j, n);
+    bool part = j->part && n == 0;
     for (unsigned r = 0; r < op_regs(&j->in->d[n]); r++) {
         unsigned reg = j->d[n] + r;
         uint32_t *row = j->k.d[n] + r * KS_LANES, *to = w->v[reg];
@@ -135,8 +141,7 @@ static void store_vector(ks_job *j, unsigned n, const uint32_t *undefined, uint3
             if (j->lanes == ~0ull)
                 memcpy(to, row, KS_LANES * 4);
             else
-                for (int i = 0; i < KS_LANES; i++)
-                    to[i] = (to[i] & ~j->mask[i]) | (row[i] & j->mask[i]);
+                blend(to, row, j->mask);
         }
         if (!w->undefined_checked)
             continue;
@@ -159,22 +164,10 @@ static void store_mask(ks_job *j, unsigned n, const uint32_t *undefined, uint32_
     const ks_operand *d = &j->in->d[n];
     uint64_t bits = ks_gather_mask(j->k.d[n]) & j->lanes;
     uint64_t u = undefined ? ks_gather_mask(undefined) & j->lanes : 0;
-    bool exec = (j->flags & KS_F_EXEC_OUT) || d->reg == KS_EXEC;
-    if (u && exec) {
-        ks_report(w, j->in, KILNSIM_UNDEFINED, __builtin_ctzll(u), 0,
-                  "EXEC depends on a register that was never written: give it a value before the comparison");
-        u = 0;
-    }
-    if (d->where == KS_SGPR && d->reg != KS_EXEC) {
-        w->s[d->reg] = (uint32_t)bits;
-        w->s[d->reg + 1] = (uint32_t)(bits >> 32);
-        w->su[d->reg] = (uint32_t)u;
-        w->su[d->reg + 1] = (uint32_t)(u >> 32);
-        if (u)
-            w->s_origin[d->reg] = w->s_origin[d->reg + 1] = origin;
-    }
-    if (exec)
-        ks_exec_set(w, bits);
+    if (d->where == KS_SGPR)
+        ks_scalar_write(w, d->reg, 2, bits, u, origin);
+    if ((j->flags & KS_F_EXEC_OUT) && d->reg != KS_EXEC)
+        ks_scalar_write(w, KS_EXEC, 2, bits, u, origin);
 }
 
 static void store(ks_job *j, const uint32_t *const undefined[2], uint32_t origin)
@@ -226,10 +219,10 @@ static bool any_tainted(const ks_job *j, uint32_t *origin)
     for (unsigned n = 0; n < in->ns; n++)
         if (tainted(j, &in->s[n], j->s[n], any_lane, origin))
             goto found;
-    if (!KS_V(ks_is_part)(j, 0) || !tainted(j, &in->d[0], j->d[0], false, origin))
+    if (!j->part || !tainted(j, &in->d[0], j->d[0], false, origin))
         return false;
 found:
-    if (*origin == KS_NO_TARGET)
+    if (*origin == KS_NO_ORIGIN)
         *origin = in->pc;
     return true;
 }
@@ -270,8 +263,14 @@ void KS_V(ks_run_lanes)(ks_wave *w, const ks_inst *in)
     static const uint32_t *const none[2] = { NULL, NULL };
     static const uint32_t all[KS_LANES] = { [0 ... KS_LANES - 1] = ~0u };
     uint32_t flags = in->op->flags, origin = 0, partial[KS_LANES];
-    ks_job j = { .w = w, .in = in, .flags = flags, .mask = w->exec_row,
-                 .lanes = (flags & KS_F_NO_EXEC) ? ~0ull : ks_exec_of(w) };
+    ks_job j;
+    j.w = w;
+    j.in = in;
+    j.flags = flags;
+    j.fill = KS_FILL_ACTUAL;
+    j.lanes = (flags & KS_F_NO_EXEC) ? ~0ull : ks_exec_of(w);
+    j.mask = w->exec_row;
+    j.part = ks_is_part(in, flags);
     j.k.mode = w->mode;
     j.k.arch = w->launch->object->arch;
     j.k.inst = in;

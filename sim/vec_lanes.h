@@ -5,9 +5,10 @@
 #include "vec_table.h"
 
 /* Slots of ks_wave.temp. */
-enum { KS_T_SOURCE = 0, KS_T_RESULT = 4, KS_T_AGAIN = 6, KS_T_UNDEFINED = 8, KS_T_WORK = 10, KS_T_WORK2 = 11 };
+enum { KS_T_SOURCE = 0, KS_T_RESULT = 4, KS_T_AGAIN = 6, KS_T_UNDEFINED = 8, KS_T_WORK = 10 };
 /* What stands in for undefined bits while an instruction is evaluated: their accidental values, then others. */
-enum { KS_FILL_ACTUAL, KS_FILL_ZEROS, KS_FILL_ONES, KS_FILL_PATTERN, KS_FILL_INVERSE, KS_FILLS };
+enum { KS_FILL_ACTUAL, KS_FILL_ZEROS, KS_FILL_ONES, KS_FILL_PATTERN, KS_FILL_INVERSE, KS_FILL_OTHER,
+       KS_FILLS };
 /* MODE: rounding and denormals, a field for f32 and one for f16 and f64; clamp and IEEE behaviour. */
 enum { KS_MODE_DX10_CLAMP = 1 << 8, KS_MODE_IEEE = 1 << 9, KS_DENORM_IN = 1, KS_DENORM_OUT = 2 };
 static inline unsigned ks_mode_round(uint32_t mode, bool single)
@@ -27,6 +28,7 @@ typedef struct ks_job {
     unsigned fill;
     uint64_t lanes;         /* written; DPP may take some away */
     const uint32_t *mask;   /* the same as a row of ~0 and 0 */
+    bool part;              /* the first result goes to a part of its register */
     uint16_t s[4], d[2];    /* vector registers after s_set_gpr_idx */
     ks_lanes k;
 } ks_job;
@@ -39,10 +41,24 @@ const uint32_t *KS_V(ks_fetch_plain)(ks_job *, unsigned n);
 void KS_V(ks_dpp_lanes)(ks_job *);
 /* omod, clamp and denormals of result n, whose rows are at k.d[n]. */
 void KS_V(ks_finish)(ks_job *, unsigned n);
-/* Where a result that is only part of a register goes: row becomes the register's new value, given its old one.  Of
+/* Where a first result that is only part of a register goes: row becomes the register's new value, given its old one.  Of
    undefined bits likewise: copies of an undefined sign are undefined, padding is not. */
-bool KS_V(ks_is_part)(const ks_job *, unsigned n);
 void KS_V(ks_place)(const ks_job *, uint32_t *row, const uint32_t *old);
+
+/* A 16-bit result by op_sel or the instruction's own nature: 1 the upper half, 0 the lower, -1 the whole register. */
+static inline int ks_half_of(const ks_inst *in, uint32_t flags)
+{
+    const ks_type_info *t = &ks_types[in->d[0].type];
+    if (t->bits != 16 || t->class == 'p')
+        return -1;
+    if ((flags & KS_F_D16_HI) || (in->encoding == KS_VOP3 && (in->op_sel & 8u)))
+        return 1;
+    return (flags & KS_F_D16) ? 0 : -1;
+}
+static inline bool ks_is_part(const ks_inst *in, uint32_t flags)
+{
+    return in->d[0].where == KS_VGPR && ((in->sdwa && in->dst_sel < 6) || ks_half_of(in, flags) >= 0);
+}
 
 static inline void ks_spread_mask(uint32_t *row, uint64_t bits, uint32_t one)
 {
