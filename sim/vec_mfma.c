@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Matrix instructions (MFMA, SMFMAC) as functions of rows: inputs to f32, lanes moved as cbsz, abid and blgp say, sums in
-// vec_mfma_dot.c.  D may be C (all of it) or share registers with A and B in any way; D and C must not overlap otherwise.
-// gfx90a flushes denormals of f16 and bf16 forms on the way in (to +0, C too) and out (the sign stays); everything else
-// keeps them.  Sums of i8 products are below 2^21, exact in f32, and are added to C as integers, wrapping: the encoding
-// has no clamp bit.  MODE's rounding and denormal bits mean nothing here.
+// Matrix instructions (MFMA, SMFMAC) as functions of rows: inputs to f32, lanes moved as cbsz, abid and blgp say, sums
+// in vec_mfma_dot.c.  D may be C (all of it) or share registers with A and B in any way, but not with a part of C.
+// gfx90a flushes denormals of f16 and bf16 forms on the way in (to +0, C too) and out (the sign stays); all else keeps
+// them.  Sums of i8 products are below 2^21, exact in f32, and are added to C as integers, wrapping: the encoding has
+// no clamp bit.  MODE's rounding and denormal bits mean nothing here.
 #include <fenv.h>
 #include <string.h>
 #include "vec_mfma.h"
@@ -31,9 +31,9 @@ static void move_b(unsigned blgp, unsigned per, float (*b)[KS_LANES])
             b[e][l] = old[blgp < 3 ? l % 32 + 32 * (blgp - 1) : blgp == 3 ? (l + 16) % 64 : l % 16 + 16 * (blgp - 4)];
     }
 }
-static void flush(const float *in, float *out, unsigned rows, bool keep_sign)
+static void flush(const float *in, float *out, unsigned words, bool keep_sign)
 {
-    for (unsigned i = 0; i < rows * KS_LANES; i++) {
+    for (unsigned i = 0; i < words; i++) {
         uint32_t bits;
         memcpy(&bits, in + i, sizeof(bits));
         bits &= bits & 0x7f800000u ? 0xffffffffu : keep_sign ? 0x80000000u : 0;
@@ -41,36 +41,46 @@ static void flush(const float *in, float *out, unsigned rows, bool keep_sign)
     }
 }
 
+static unsigned bits_of(uint8_t type)
+{
+    static const uint8_t bits[] = {
+#define X(name, bits, sum, sum_bits) [KS_MFMA_##name] = bits,
+        KS_MFMA_TYPES(X)
+#undef X
+    };
+    return bits[type];
+}
 static void products(ks_lanes *l, const ks_mfma_form *f)
 {
-    const unsigned bits = f->b == KS_MFMA_F32 || f->b == KS_MFMA_XF32 ? 32 : f->b == KS_MFMA_F16 || f->b == KS_MFMA_BF16 ? 16 : 8;
-    const unsigned per = (unsigned)f->m * f->k * f->blocks / KS_LANES, rows = (unsigned)f->m * f->m * f->blocks / KS_LANES;
+    const unsigned bits = bits_of(f->b), per = (unsigned)f->m * f->k * f->blocks / KS_LANES;
+    const unsigned words = (unsigned)f->m * f->m * f->blocks;
     const bool flushes = l->arch == KS_GFX90A && bits == 16;
-    float a[KS_MFMA_PER_LANE][KS_LANES] __attribute__((aligned(64))), b[KS_MFMA_PER_LANE][KS_LANES] __attribute__((aligned(64)));
+    ks_mfma_rows a __attribute__((aligned(64))), b __attribute__((aligned(64)));
     float c[32 * KS_LANES] __attribute__((aligned(64)));
+    const uint32_t *old = l->s[f->sparse ? 3 : 2];
     ks_mfma_work w = { .form = f, .per = per, .exact = bits == 8 || f->b == KS_MFMA_F16, .a = a, .b = b,
-                       .c = (const float *)l->s[f->sparse ? 3 : 2], .d = (float *)l->d[0] };
+                       .c = (const float *)old, .d = (float *)l->d[0] };
     KS_V(ks_mfma_load)(f->a, l->s[0], per * bits / 32 / (f->sparse ? 2 : 1), flushes, a);
     KS_V(ks_mfma_load)(f->b, l->s[1], per * bits / 32, flushes, b);
-    if (!f->sparse && l->inst->cbsz) broadcast_a(f, l->inst->cbsz, l->inst->abid, per, a);
-    if (!f->sparse && l->inst->blgp) move_b(l->inst->blgp, per, b);
     if (f->sparse) {
         w.index = l->s[2];
         w.set = l->inst->cbsz ? 0 : per * l->inst->abid % 32; /* a set has 2 bits for each of per / 2 values */
+    } else {
+        if (l->inst->cbsz) broadcast_a(f, l->inst->cbsz, l->inst->abid, per, a);
+        if (l->inst->blgp) move_b(l->inst->blgp, per, b);
     }
-    const uint32_t *old = (const uint32_t *)w.c;
     if (f->b == KS_MFMA_I8) {
-        memset(c, 0, rows * KS_LANES * sizeof(float));
+        memset(c, 0, words * sizeof(float));
         w.c = w.d = c;
     } else if (flushes) {
-        flush(w.c, c, rows, false);
+        flush(w.c, c, words, false);
         w.c = w.d = c;
     }
     (f->sparse ? KS_V(ks_mfma_dot_sparse) : KS_V(ks_mfma_dot))(&w);
     if (f->b == KS_MFMA_I8)
-        for (unsigned i = 0; i < rows * KS_LANES; i++) l->d[0][i] = old[i] + (uint32_t)(int32_t)c[i];
+        for (unsigned i = 0; i < words; i++) l->d[0][i] = old[i] + (uint32_t)(int32_t)c[i];
     else if (flushes)
-        flush(c, (float *)l->d[0], rows, true);
+        flush(c, (float *)l->d[0], words, true);
 }
 
 static void run(ks_lanes *l, const ks_mfma_form *f)
@@ -96,12 +106,14 @@ KS_MFMA_FORMS(X)
 #define REGS(m, n, blocks, bits) ((m) * (n) * (blocks) * (bits) / 32 / KS_LANES)
 #define IN(m, k, blocks, type)   { KS_B32, REGS(m, k, blocks, KS_MFMA_BITS_##type) }
 #define SUM(m, blocks, type)     { KS_MFMA_SUM_##type, REGS(m, m, blocks, KS_MFMA_SUM_BITS_##type) }
-#define FROM_DENSE(m, k, blocks, a, b)  { IN(m, k, blocks, a), IN(m, k, blocks, b), SUM(m, blocks, a) }
-#define FROM_SPARSE(m, k, blocks, a, b) { IN(m, k / 2, blocks, a), IN(m, k, blocks, b), { KS_B32, 1 }, SUM(m, blocks, a) }
-#define FLAGS_DENSE                     KS_F_NO_EXEC
-#define FLAGS_SPARSE                    (KS_F_NO_EXEC | KS_F_DST_IN)
-#define X(nm, m, k, blocks, a, b, kind, c90a, c942)                                                                       \
-    { .name = #nm, .exec = KS_V(ks_run_lanes), .lanes = nm, .flags = FLAGS_##kind, .class = KS_MFMA_OP, .form = KS_ROW_##nm, \
+#define FROM_DENSE(m, k, blocks, a, b) { IN(m, k, blocks, a), IN(m, k, blocks, b), SUM(m, blocks, a) }
+#define FROM_SPARSE(m, k, blocks, a, b) \
+    { IN(m, k / 2, blocks, a), IN(m, k, blocks, b), { KS_B32, 1 }, SUM(m, blocks, a) }
+#define FLAGS_DENSE  KS_F_NO_EXEC
+#define FLAGS_SPARSE (KS_F_NO_EXEC | KS_F_DST_IN)
+#define X(nm, m, k, blocks, a, b, kind, c90a, c942)                                             \
+    { .name = #nm, .exec = KS_V(ks_run_lanes), .lanes = nm, .flags = FLAGS_##kind,              \
+      .class = KS_MFMA_OP, .form = KS_ROW_##nm,                                                 \
       .d = { SUM(m, blocks, a) }, .s = FROM_##kind(m, k, blocks, a, b) },
 static const ks_op ops[] = { KS_MFMA_FORMS(X) };
 #undef X

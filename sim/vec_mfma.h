@@ -9,7 +9,8 @@ enum { KS_MFMA_PER_LANE = 16 }; /* values of one lane: SMFMAC's B of 8 bits has 
 typedef float ks_mfma_rows[KS_MFMA_PER_LANE][KS_LANES];
 
 /* A dot product's work: what lane l holds in a[e] is row l % M of block l / M % blocks, at
-   k = e + per * (l / (M * blocks)); b alike, by columns.  c and d are rows as the instruction has them; they may be one. */
+   k = e + per * (l / (M * blocks)); b alike, by columns.  c and d are rows as the instruction has them; they may be
+   the same. */
 typedef struct ks_mfma_work {
     const ks_mfma_form *form;
     unsigned per; /* values of K in one lane of b */

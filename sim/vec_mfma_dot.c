@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The matrix unit's f32 sums.  A line is one row of D: M consecutive lanes, its four neighbours are in the next registers,
-// so the loops below read A a value, B and D a line at a time, just where the instruction's registers have them.
-// D = C + a0*b0 + a1*b1 + ...: k ascending, each product exact, one rounding (to nearest even) for each addition.  AMD does
-// not document the order; measurements of others say that the hardware adds in groups.  NaN results are 0x7fc00000.
+// The matrix unit's f32 sums.  A line is one row of D: M consecutive lanes; its four neighbours are in the next
+// registers.  So the loops below read A a value, B and D a line at a time, where the instruction's registers have them.
+// D = C + a0*b0 + a1*b1 + ...: k ascending, each product exact, one rounding (to nearest even) for each addition.  AMD
+// does not document the order; measurements of others say that the hardware adds in groups.  A NaN is 0x7fc00000.
 #include <math.h>
 #include <string.h>
 #include "vec_mfma.h"
@@ -44,8 +44,8 @@ static inline void store(float *p, vec v)
     memcpy(p, &bits, sizeof(bits));
 }
 /* Four rows from row 4 * quad on of block's product; of their columns those from col on, n vectors.  m: M. */
-static inline __attribute__((always_inline)) void four_rows(const ks_mfma_work *w, unsigned m, unsigned n, unsigned block,
-                                                            unsigned quad, unsigned col)
+static inline __attribute__((always_inline)) void four_rows(const ks_mfma_work *w, unsigned m, unsigned n,
+                                                            unsigned block, unsigned quad, unsigned col)
 {
     const unsigned quads = KS_LANES / m; /* of one register */
     const size_t at = (size_t)(block * m * m / KS_LANES + quad / quads * 4) * KS_LANES + quad % quads * m + col;

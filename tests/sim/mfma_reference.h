@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Matrix instructions stated anew, for tests: where every element of A, B and D is, in words of AMD's matrix instruction
-// calculator and the MI200 and CDNA3 ISA documents (one formula a register, bit and lane), and the product as the
-// simulator promises it: k ascending, products exact, one rounding an addition.  Nothing here is the simulator's.
+// Matrix instructions stated anew, for tests: where every element of A, B and D is, in words of AMD's matrix
+// instruction calculator and the MI200 and CDNA3 ISA documents (a formula each for register, bit and lane), and the
+// product as the simulator promises it: k ascending, products exact, one rounding an addition.  Nothing here is the
+// simulator's.
 #ifndef MFMA_REFERENCE_H
 #define MFMA_REFERENCE_H
 #include <ctype.h>
@@ -332,8 +333,8 @@ static inline int compare(const form *f, const uint32_t (*got)[64], const uint32
     for (int r = 0; r < f->d_regs; r++)
         for (int l = 0; l < 64; l++)
             if (got[r][l] != want[r][l] && !wrong++)
-                snprintf(text, size, "%s %s: register %d of lane %d is %08x, not %08x", f->target, f->name, r, l, got[r][l],
-                         want[r][l]);
+                snprintf(text, size, "%s %s: register %d of lane %d is %08x, not %08x", f->target, f->name, r, l,
+                         got[r][l], want[r][l]);
     return wrong;
 }
 /* Inputs: whole numbers from -limit to limit in every element of a register. */

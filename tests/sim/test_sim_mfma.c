@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every matrix instruction of both targets, in every variant that this CPU runs, against mfma_reference.h: whole numbers,
-// any bits, denormals, infinities and NaNs; every cbsz, abid and blgp; SMFMAC's index sets; D in C's place and over A and B.
+// Every matrix instruction of both targets, in every variant that this CPU runs, against mfma_reference.h: whole
+// numbers, any bits, denormals, infinities and NaNs; every cbsz, abid and blgp; SMFMAC's index sets; D in C's place and
+// over A and B.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,18 +67,21 @@ enum fill { WHOLE, NEAR, ANY };
 /* NEAR: floats within a few binades of 1, of both signs; ANY: any bits, one word in four made special. */
 static void fill_bits(const char *type, uint32_t (*regs)[64], int count, enum fill how)
 {
-    static const uint32_t special32[] = { 0, 0x80000000, 1, 0x807fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff, 0x00800000 };
-    static const uint32_t special16[] = { 0, 0x8000, 1, 0x83ff, 0x7c00, 0xfc00, 0x7bff, 0x0400, 0x7f80, 0x807f, 0x0080, 0x7f7f };
+    static const uint32_t special32[] = { 0,          0x80000000, 1,          0x807fffff, 0x7f800000,
+                                          0xff800000, 0x7fc00000, 0x7f7fffff, 0x00800000 };
+    static const uint32_t special16[] = { 0,      0x8000, 1,      0x83ff, 0x7c00, 0xfc00,
+                                          0x7bff, 0x0400, 0x7f80, 0x807f, 0x0080, 0x7f7f };
     const bool wide = strstr(type, "32") || strstr(type, "64");
     for (int r = 0; r < count; r++)
         for (int l = 0; l < 64; l++) {
             uint32_t w = random_word(&seed);
+            const bool chosen = how == ANY && random_word(&seed) % 4 == 0;
             if (how == NEAR && strstr(type, "64")) w = r % 2 ? (w & 0x803fffff) | 0x3fc00000 : w;
             else if (how == NEAR && strstr(type, "32")) w = (w & 0x81ffffff) | 0x3e000000;
             else if (how == NEAR && !strcmp(type, "bf16")) w = (w & 0x81ff81ff) | 0x3e003e00;
             else if (how == NEAR && strstr(type, "16")) w = (w & 0x8fff8fff) | 0x30003000;
-            else if (how == ANY && random_word(&seed) % 4 == 0 && wide) w = special32[w % 9];
-            else if (how == ANY && random_word(&seed) % 4 == 0 && strstr(type, "16")) w = special16[w % 12] | special16[w / 16 % 12] << 16;
+            else if (chosen && wide) w = special32[w % 9];
+            else if (chosen && strstr(type, "16")) w = special16[w % 12] | special16[w / 16 % 12] << 16;
             regs[r][l] = w;
         }
 }
@@ -181,11 +185,16 @@ static void refused_modifiers(void **state)
         int cbsz, abid, blgp;
         const char *bad;
     } rows_[] = {
-        { "v_mfma_f32_32x32x8f16", KS_GFX90A, 0, 0, 3, NULL },    { "v_mfma_f32_32x32x8_f16", KS_GFX942, 0, 0, 3, "blgp" },
-        { "v_mfma_f32_32x32x8_f16", KS_GFX942, 1, 0, 0, "cbsz" }, { "v_mfma_f32_32x32x8_f16", KS_GFX942, 0, 1, 0, "abid" },
-        { "v_mfma_f32_4x4x1f32", KS_GFX90A, 5, 0, 0, "cbsz" },    { "v_mfma_f32_4x4x1f32", KS_GFX90A, 2, 4, 0, "abid" },
-        { "v_mfma_f64_4x4x4f64", KS_GFX90A, 0, 0, 1, "blgp" },    { "v_mfma_f64_4x4x4_4b_f64", KS_GFX942, 0, 0, 7, NULL },
-        { "v_smfmac_f32_16x16x32_f16", KS_GFX942, 1, 3, 0, NULL }, { "v_smfmac_f32_16x16x32_f16", KS_GFX942, 0, 0, 1, "blgp" },
+        { "v_mfma_f32_32x32x8f16", KS_GFX90A, 0, 0, 3, NULL },
+        { "v_mfma_f32_32x32x8_f16", KS_GFX942, 0, 0, 3, "blgp" },
+        { "v_mfma_f32_32x32x8_f16", KS_GFX942, 1, 0, 0, "cbsz" },
+        { "v_mfma_f32_32x32x8_f16", KS_GFX942, 0, 1, 0, "abid" },
+        { "v_mfma_f32_4x4x1f32", KS_GFX90A, 5, 0, 0, "cbsz" },
+        { "v_mfma_f32_4x4x1f32", KS_GFX90A, 2, 4, 0, "abid" },
+        { "v_mfma_f64_4x4x4f64", KS_GFX90A, 0, 0, 1, "blgp" },
+        { "v_mfma_f64_4x4x4_4b_f64", KS_GFX942, 0, 0, 7, NULL },
+        { "v_smfmac_f32_16x16x32_f16", KS_GFX942, 1, 3, 0, NULL },
+        { "v_smfmac_f32_16x16x32_f16", KS_GFX942, 0, 0, 1, "blgp" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows_) / sizeof(rows_[0]); i++) {
@@ -211,9 +220,8 @@ static void visit_places(form *f, void *user)
             if (where == 0) memcpy(regs, x.c, sizeof(x.c));
             ks_inst inst = { .op = op };
             const uint32_t *c = where == 0 ? regs[0] : x.c[0];
-            ks_lanes l = { .d = { regs[0] },
-                           .s = { where == 1 ? regs[0] : x.a[0], where == 2 ? regs[0] : x.b[0], f->sparse ? x.index : c, c },
-                           .arch = arch_of(f), .inst = &inst, .mode = 0xff };
+            const uint32_t *a = where == 1 ? regs[0] : x.a[0], *b = where == 2 ? regs[0] : x.b[0];
+            ks_lanes l = { .d = { regs[0] }, .s = { a, b, f->sparse ? x.index : c, c }, .arch = arch_of(f), .inst = &inst, .mode = 0xff };
             char text[256];
             fesetround(where == 0 ? FE_UPWARD : FE_TOWARDZERO);
             op->lanes(&l);
