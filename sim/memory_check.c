@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// What an access may touch: bounds of allocations, of the workgroup's LDS and of a lane's private memory; freed memory;
+// alignment; defined addresses and data.  A lane that fails is reported and left out.
+//
+// Alignment.  The HSA runtime sets the unaligned access mode, and LLVM uses it: of aligned C++ (four neighbouring bytes
+// or halves whose alignment is only their own) clang makes global_load_dword, ds_read_b64 and ds_read_b128 at any
+// address.  So plain global and LDS accesses may stand anywhere.  What needs its alignment: atomics (all of the word;
+// there the hardware faults), and private memory (words of 4 bytes are interleaved by lane: LLVM never makes an access
+// that could cross one).  KILN_SIM=alignment=strict asks for what hand-written vector accesses are meant to have: 2 bytes
+// for 2, 4 for wider global ones, and in LDS all of 8 or 16 (LLVM splits known smaller alignments there itself).
+#include <stdio.h>
+#include <string.h>
+#include "memory.h"
+
+typedef struct failure { /* of one kind in one instruction: the first lane and how many there are */
+    unsigned count, lane;
+} failure;
+
+static void failed(failure *f, unsigned lane)
+{
+    if (!f->count++)
+        f->lane = lane;
+}
+
+/* ", and N more lanes" */
+static const char *others(const failure *f, char *out, size_t size)
+{
+    out[0] = 0;
+    if (f->count > 1)
+        snprintf(out, size, ", and %u more lane%s", f->count - 1, f->count > 2 ? "s" : "");
+    return out;
+}
+
+static const char *verb(const ks_access *a)
+{
+    return a->flags & KS_F_ATOMIC ? "atomic" : a->flags & KS_F_STORE ? "store" : "load";
+}
+
+static unsigned alignment(const ks_access *a)
+{
+    unsigned word = a->bytes < 4 ? a->bytes : 4;
+    if (a->flags & KS_F_ATOMIC)
+        return a->bytes;
+    if (a->space == KS_SPACE_SCRATCH)
+        return word;
+    if (!ks_options_get()->strict_alignment)
+        return 1;
+    return a->space == KS_SPACE_GLOBAL ? word : a->bytes == 12 ? 16 : a->bytes;
+}
+
+static void report_alignment(ks_access *a, const failure *f, uint64_t address, unsigned needed)
+{
+    static const char *const where[] = {"", " in LDS", " in private memory"};
+    char more[40];
+    ks_report(a->w, a->in, KILNSIM_MISALIGNED, (int)f->lane, address,
+              "%s of %u bytes at 0x%llx%s is not aligned to %u%s: align the address", verb(a), a->bytes,
+              (unsigned long long)address, where[a->space], needed, others(f, more, sizeof(more)));
+}
+
+/* ---- Global memory ---- */
+/* Where the bytes lie in words: "12 bytes past the end of allocation 3 (4096 bytes)". */
+static void describe(uint64_t address, unsigned bytes, const ks_range *r, char *out, size_t size)
+{
+    static const char *const kinds[] = {"allocation", "host allocation", "managed allocation", "code image",
+                                        "kernel arguments"};
+    char name[64];
+    unsigned long long length = r->end - r->begin;
+    snprintf(name, sizeof(name), "%s %u (%llu bytes)", kinds[r->kind], r->id, length);
+    if (r->begin == r->end)
+        snprintf(out, size, "there is no allocation");
+    else if (address + bytes <= r->begin)
+        snprintf(out, size, "%llu bytes before %s", (unsigned long long)(r->begin - address), name);
+    else if (address < r->begin)
+        snprintf(out, size, "its first %llu bytes lie before %s", (unsigned long long)(r->begin - address), name);
+    else if (address >= r->end)
+        snprintf(out, size, "%llu bytes past the end of %s", (unsigned long long)(address - r->end), name);
+    else
+        snprintf(out, size, "its last %llu bytes lie past the end of %s", (unsigned long long)(address + bytes - r->end),
+                 name);
+}
+
+static void report_bounds(ks_access *a, const failure *f)
+{
+    uint64_t address = a->at[f->lane];
+    char where[160], more[40];
+    ks_range r = {0};
+    ks_find_range(address, &r);
+    describe(address, a->bytes, &r, where, sizeof(where));
+    ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address, "%s of %u bytes at 0x%llx: %s%s: check the index",
+              verb(a), a->bytes, (unsigned long long)address, where, others(f, more, sizeof(more)));
+}
+
+static void report_freed(ks_access *a, const failure *f)
+{
+    uint64_t address = a->at[f->lane];
+    char more[40];
+    ks_range r = {0};
+    ks_find_range(address, &r);
+    ks_report(a->w, a->in, KILNSIM_FREED, (int)f->lane, address,
+              "%s of %u bytes at 0x%llx: byte %llu of allocation %u (%llu bytes), which was freed%s: free it later",
+              verb(a), a->bytes, (unsigned long long)address, (unsigned long long)(address - r.begin), r.id,
+              (unsigned long long)(r.end - r.begin), others(f, more, sizeof(more)));
+}
+
+static void global_lanes(ks_access *a, unsigned align)
+{
+    failure bounds = {0}, freed = {0}, crooked = {0};
+    KS_EACH_LANE(l, a->lanes) {
+        ks_range r;
+        uint64_t at = a->at[l];
+        if (!ks_find_range(at, &r) || r.end - at < a->bytes)
+            failed(&bounds, l);
+        else if (r.freed)
+            failed(&freed, l);
+        else if (at & (align - 1))
+            failed(&crooked, l);
+        else
+            continue;
+        a->lanes &= ~(1ull << l);
+    }
+    if (bounds.count)
+        report_bounds(a, &bounds);
+    if (freed.count)
+        report_freed(a, &freed);
+    if (crooked.count)
+        report_alignment(a, &crooked, a->at[crooked.lane], align);
+}
+
+static void place_global(ks_access *a)
+{
+    unsigned align = alignment(a);
+    ks_range r;
+    a->shadow = 0;
+    if (ks_find_range(a->at[0], &r) && !r.freed && r.end - r.begin >= a->bytes) {
+        uint64_t last = r.end - r.begin - a->bytes, bits = 0;
+        bool out = false;
+        for (unsigned l = 0; l < KS_LANES; l++) {
+            out |= a->at[l] - r.begin > last;
+            bits |= a->at[l];
+        }
+        if (!out && !(bits & (align - 1)))
+            return;
+    }
+    global_lanes(a, align);
+    ks_access_settle(a);
+}
+
+/* ---- LDS and private memory ---- */
+static void report_near(ks_access *a, const failure *f, uint32_t limit)
+{
+    char more[40];
+    uint32_t offset = a->offset[f->lane];
+    others(f, more, sizeof(more));
+    if (a->space == KS_SPACE_LDS)
+        ks_report(a->w, a->in, KILNSIM_LDS_BOUNDS, (int)f->lane, offset,
+                  "%s of %u bytes at LDS byte %u (0x%x): the workgroup has %u bytes%s: check the index or the launch's "
+                  "dynamic LDS", verb(a), a->bytes, offset, offset, limit, more);
+    else
+        ks_report(a->w, a->in, KILNSIM_SCRATCH_BOUNDS, (int)f->lane, offset,
+                  "%s of %u bytes at byte %u (0x%x) of private memory: a lane has %u bytes%s: check the index of a "
+                  "local array", verb(a), a->bytes, offset, offset, limit, more);
+}
+
+static void near_lanes(ks_access *a, uint32_t limit, unsigned align)
+{
+    failure bounds = {0}, crooked = {0};
+    KS_EACH_LANE(l, a->lanes) {
+        if ((uint64_t)a->offset[l] + a->bytes > limit)
+            failed(&bounds, l);
+        else if (a->offset[l] & (align - 1))
+            failed(&crooked, l);
+        else
+            continue;
+        a->lanes &= ~(1ull << l);
+    }
+    if (bounds.count)
+        report_near(a, &bounds, limit);
+    if (crooked.count)
+        report_alignment(a, &crooked, a->offset[crooked.lane], align);
+}
+
+static void check_near(ks_access *a, uint32_t limit)
+{
+    unsigned align = alignment(a);
+    uint32_t out = limit < a->bytes, bits = 0, last = limit - a->bytes;
+    for (unsigned l = 0; l < KS_LANES; l++) {
+        out |= a->offset[l] > last;
+        bits |= a->offset[l];
+    }
+    if (!out && !(bits & (align - 1)))
+        return;
+    near_lanes(a, limit, align);
+    ks_access_settle(a);
+}
+
+static void place_lds(ks_access *a)
+{
+    ks_group *g = a->w->group;
+    check_near(a, a->w->launch->lds);
+    if (!a->lanes)
+        return;
+    ks_lds_access lds = {.address = a->offset, .bytes = a->bytes, .lanes = a->lanes, .write = a->flags & KS_F_STORE,
+                         .atomic = a->flags & KS_F_ATOMIC, .by_vm = a->by_vm, .data = a->rows};
+    ks_lds_check(a->w, a->in, &lds);
+    uint64_t base = (uint64_t)(uintptr_t)g->lds;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        a->at[l] = base + a->offset[l];
+    uint8_t *undefined = ks_lds_undefined(g);
+    a->shadow = undefined ? (intptr_t)undefined - (intptr_t)g->lds : 0;
+}
+
+static void place_scratch(ks_access *a)
+{
+    ks_wave *w = a->w;
+    uint32_t each = w->launch->scratch;
+    check_near(a, w->scratch ? each : 0);
+    for (unsigned l = 0; l < KS_LANES; l++)
+        a->at[l] = (uint64_t)(uintptr_t)w->scratch + (uint64_t)l * each + a->offset[l];
+    /* a lane that is not done has a done one's offset, but its own memory: reading there is harmless */
+    a->shadow = w->scratch_undefined ? (intptr_t)w->scratch_undefined - (intptr_t)w->scratch : 0;
+}
+
+void ks_mem_place(ks_access *a)
+{
+    switch (a->space) {
+    case KS_SPACE_GLOBAL:
+        place_global(a);
+        break;
+    case KS_SPACE_LDS:
+        place_lds(a);
+        break;
+    case KS_SPACE_SCRATCH:
+        place_scratch(a);
+        break;
+    }
+}
+
+/* ---- Undefined bits ---- */
+void ks_mem_origin(const ks_wave *w, uint32_t origin, char *out, size_t size)
+{
+    char line[256] = "";
+    if (origin == KS_NO_ORIGIN) {
+        snprintf(out, size, "nothing has written it");
+        return;
+    }
+    ks_object_line(w->launch->object, origin, line, sizeof(line));
+    snprintf(out, size, "from the instruction at pc 0x%x%s%s", origin, line[0] ? ", " : "", line);
+}
+
+static void register_text(const ks_operand *o, unsigned row, char *out, size_t size)
+{
+    unsigned reg = o->reg + row;
+    if (o->where == KS_VGPR)
+        snprintf(out, size, "%c%u", reg < KS_ACC ? 'v' : 'a', reg % KS_ACC);
+    else
+        snprintf(out, size, "s%u", reg);
+}
+
+void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *undefined, unsigned count)
+{
+    if (!undefined)
+        return;
+    failure f = {0};
+    unsigned row = 0;
+    uint32_t bits = 0;
+    KS_EACH_LANE(l, a->lanes) {
+        for (unsigned r = 0; r < count; r++)
+            if (undefined[r * KS_LANES + l]) {
+                if (!f.count) {
+                    row = r;
+                    bits = undefined[r * KS_LANES + l];
+                }
+                failed(&f, l);
+                a->lanes &= ~(1ull << l);
+                break;
+            }
+    }
+    if (!f.count)
+        return;
+    char name[16], origin[320], more[40];
+    register_text(o, row, name, sizeof(name));
+    ks_mem_origin(a->w, o->where == KS_VGPR ? a->w->v_origin[o->reg + row] : KS_NO_ORIGIN, origin, sizeof(origin));
+    ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, 0,
+              "address in %s has undefined bits (0x%x), %s%s: write it before use", name, bits, origin,
+              others(&f, more, sizeof(more)));
+    ks_access_settle(a);
+}
+
+bool ks_mem_defined_scalar(ks_access *a, uint64_t undefined, const char *what, uint32_t origin)
+{
+    if (!undefined || !a->w->undefined_checked)
+        return true;
+    char text[320];
+    ks_mem_origin(a->w, origin, text, sizeof(text));
+    ks_report(a->w, a->in, KILNSIM_UNDEFINED, -1, 0, "%s has undefined bits (0x%llx), %s: write it before use", what,
+              (unsigned long long)undefined, text);
+    return false;
+}
+
+void ks_mem_defined_data(const ks_access *a)
+{
+    unsigned words = a->bytes < 4 ? 1 : a->bytes / 4;
+    failure f = {0};
+    unsigned row = 0;
+    uint32_t bits = 0;
+    KS_EACH_LANE(l, a->lanes) {
+        for (unsigned r = 0; r < words; r++)
+            if (a->undefined[r * KS_LANES + l]) {
+                if (!f.count) {
+                    row = r;
+                    bits = a->undefined[r * KS_LANES + l];
+                }
+                failed(&f, l);
+                break;
+            }
+    }
+    if (!f.count)
+        return;
+    char origin[320], more[40];
+    unsigned reg = a->reg + row;
+    ks_mem_origin(a->w, a->w->v_origin[reg], origin, sizeof(origin));
+    ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, a->at[f.lane] + row * 4ull,
+              "stores undefined bits (0x%x) of %c%u, %s%s: write it before use", bits, reg < KS_ACC ? 'v' : 'a',
+              reg % KS_ACC, origin, others(&f, more, sizeof(more)));
+}
