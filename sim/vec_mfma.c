@@ -57,13 +57,14 @@ static void products(ks_lanes *l, const ks_mfma_form *f)
     const bool flushes = l->arch == KS_GFX90A && bits == 16;
     ks_mfma_rows a __attribute__((aligned(64))), b __attribute__((aligned(64)));
     float c[32 * KS_LANES] __attribute__((aligned(64)));
+    uint32_t index[KS_LANES];
     const uint32_t *old = l->s[f->sparse ? 3 : 2];
     ks_mfma_work w = { .form = f, .per = per, .exact = bits == 8 || f->b == KS_MFMA_F16, .a = a, .b = b,
                        .c = (const float *)old, .d = (float *)l->d[0] };
     KS_V(ks_mfma_load)(f->a, l->s[0], per * bits / 32 / (f->sparse ? 2 : 1), flushes, a);
     KS_V(ks_mfma_load)(f->b, l->s[1], per * bits / 32, flushes, b);
     if (f->sparse) {
-        w.index = l->s[2];
+        w.index = memcpy(index, l->s[2], sizeof(index));
         w.set = l->inst->cbsz ? 0 : per * l->inst->abid % 32; /* a set has 2 bits for each of per / 2 values */
     } else {
         if (l->inst->cbsz) broadcast_a(f, l->inst->cbsz, l->inst->abid, per, a);

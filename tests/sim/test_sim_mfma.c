@@ -214,21 +214,24 @@ static void visit_places(form *f, void *user)
     fill(f, NEAR);
     reference(f, &x, none, want);
     for (int t = 0; t < table_count; t++)
-        for (int where = 0; where < 3; where++) { /* D is C; D covers A; D covers B */
+        for (int where = 0; where < 4; where++) { /* D is C; D covers A; D covers B; D covers the index */
             const ks_op *op = find(tables[t], f->name);
-            memcpy(regs, where == 0 ? x.c : where == 1 ? x.a : x.b, sizeof(x.a));
+            memcpy(regs, where == 1 ? x.a : x.b, sizeof(x.a));
             if (where == 0) memcpy(regs, x.c, sizeof(x.c));
+            if (where == 3) memcpy(regs[2], x.index, sizeof(x.index));
             ks_inst inst = { .op = op };
             const uint32_t *c = where == 0 ? regs[0] : x.c[0];
             const uint32_t *a = where == 1 ? regs[0] : x.a[0], *b = where == 2 ? regs[0] : x.b[0];
-            ks_lanes l = { .d = { regs[0] }, .s = { a, b, f->sparse ? x.index : c, c }, .arch = arch_of(f), .inst = &inst, .mode = 0xff };
+            const uint32_t *index = where == 3 ? regs[2] : x.index;
+            ks_lanes l = { .d = { regs[0] }, .s = { a, b, f->sparse ? index : c, c }, .arch = arch_of(f),
+                           .inst = &inst, .mode = 0xff };
             char text[256];
             fesetround(where == 0 ? FE_UPWARD : FE_TOWARDZERO);
             op->lanes(&l);
             assert_int_equal(fegetround(), where == 0 ? FE_UPWARD : FE_TOWARDZERO);
             fesetround(FE_TONEAREST);
             if (compare(f, (const uint32_t(*)[64])regs, (const uint32_t(*)[64])want, text, sizeof(text)))
-                fail_msg("%s (D over %c, variant %d)", text, "CAB"[where], t);
+                fail_msg("%s (D over %c, variant %d)", text, "CABI"[where], t);
         }
 }
 static void shared_registers(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// C = A * B', f16 to f32, M, N multiples of 128 and K of 32: 128x128 tiles by four waves of 64x64, two LDS buffers of 32
-// along K, 32x32x8 MFMA.  LDS holds planes of eight k: a lane's ds_read_b128 is its part of two MFMAs.  A and B
-// are permuted along K in the same way, which their product does not see.
+// C = A * B', f16 to f32, M, N multiples of 128 and K of 32: 128x128 tiles by four waves of 64x64, two LDS buffers of
+// 32 along K, 32x32x8 MFMA.  LDS holds planes of eight k: a lane's ds_read_b128 is its part of two MFMAs.  A and B are
+// permuted along K in the same way, which their product does not see.
 #define GLOBAL extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(256, 256)))
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef _Float16 half8 __attribute__((ext_vector_type(8)));
@@ -32,7 +32,8 @@ __attribute__((device)) static void keep(tiles &t, const piece &p, unsigned plan
         t.b[plane][row + 64 * i] = p.b[i];
     }
 }
-__attribute__((device)) static void multiply(const tiles &t, float16 (&sum)[2][2], unsigned lane, unsigned wm, unsigned wn)
+__attribute__((device)) static void multiply(const tiles &t, float16 (&sum)[2][2], unsigned lane, unsigned wm,
+                                             unsigned wn)
 {
 #pragma unroll
     for (unsigned p = 0; p < PLANES; p += 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every matrix builtin of clang 19 for gfx90a and gfx942 as a kernel of one wave: the kernel is called as the instruction
-// that LLVM prints; with modifiers __CBSZ_ABID_BLGP follow.  Register r of lane l of a matrix is word 64 * r + l.
+// Every matrix builtin of clang 19 for gfx90a and gfx942 as a kernel of one wave, called as the instruction that LLVM
+// prints; with modifiers __CBSZ_ABID_BLGP follow.  Register r of lane l of a matrix is word 64 * r + l.
 #define GLOBAL extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(64, 64)))
 typedef unsigned word;
 typedef _Float16 h4 __attribute__((ext_vector_type(4)));
@@ -131,7 +131,7 @@ ONE(v_mfma_f64_16x16x4f64, mfma_f64_16x16x4f64, double, double, d4)
 ONE(v_mfma_f64_4x4x4f64, mfma_f64_4x4x4f64, double, double, double)
 #endif
 
-/* The ways in which C and D are given: a constant, the sum of the one before, accumulation registers, A and B in them. */
+/* The ways in which C and D are given: a constant, the sum of the one before, accumulation registers (A and B too). */
 GLOBAL void constant_c(ARGS)
 {
     store<f16>(d, __builtin_amdgcn_mfma_f32_32x32x8f16(load<h4>(a), load<h4>(b), (f16)(1.0f), 0, 0, 0));
