@@ -22,6 +22,7 @@
     X(llvm, llvm, TEXT)               /* the path of libLLVM */                                    \
     X(variant, variant, VARIANT)      /* code for the host's vector unit */                        \
     X(quarantine, quarantine, COUNT)  /* bytes of freed memory kept back to find its use */        \
+    X(alignment, strict_alignment, ALIGNMENT) /* of plain accesses: what C++ needs, or hardware */ \
     X(arch, arch, ARCH)               /* the only device */
 
 /* type, what its values are */
@@ -32,6 +33,7 @@
     X(THREADS, "a whole number from 0 to 1024")                                                    \
     X(TEXT, "a text that is not empty")                                                            \
     X(VARIANT, "base, v3 or v4")                                                                   \
+    X(ALIGNMENT, "strict or hardware")                                                             \
     X(ARCH, "gfx942 or gfx90a")
 
 typedef enum value_type {
@@ -111,6 +113,7 @@ static bool apply(const struct option *o, const char *value)
 {
     static const char *const arch[KS_ARCH_COUNT] = {[KS_GFX90A] = "gfx90a", [KS_GFX942] = "gfx942"};
     static const char *const variant[] = {"base", "v3", "v4"};
+    static const char *const alignment[] = {"hardware", "strict"};
     enum { MOST_THREADS = 1024 };
     void *to = (char *)&options + o->offset;
     uint64_t n;
@@ -136,6 +139,10 @@ static bool apply(const struct option *o, const char *value)
     case VARIANT:
         if (!one_of(value, variant, sizeof variant / sizeof *variant, &index)) return false;
         options.variant = variant[index];
+        return true;
+    case ALIGNMENT:
+        if (!one_of(value, alignment, 2, &index)) return false;
+        options.strict_alignment = index == 1;
         return true;
     case ARCH:
         if (!one_of(value, arch, KS_ARCH_COUNT, &index)) return false;

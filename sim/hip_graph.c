@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Graphs: operations with what they come after.  A graph that can be launched is a list of copies of
+// its operations in an order that keeps to that, the same in every run.
+#include <stdlib.h>
+#include <string.h>
+#include "hip.h"
+
+typedef struct exec {
+    kh_op *op;
+    size_t count;
+} exec;
+
+/* ---- operations that outlive their call ---- */
+
+bool kh_op_copy(kh_op *to, const kh_op *from)
+{
+    *to = *from;
+    if (from->kind != KH_OP_RUN) return true;
+    const size_t size = from->run.function->kernel->kernarg_size;
+    to->run.kernarg = malloc(size ? size : 1);
+    if (!to->run.kernarg) return false;
+    if (size) memcpy(to->run.kernarg, from->run.kernarg, size);
+    kh_module_retain(from->run.function->module);
+    return true;
+}
+
+void kh_op_free(kh_op *op)
+{
+    if (op->kind != KH_OP_RUN) return;
+    free(op->run.kernarg);
+    kh_module_release(op->run.function->module);
+}
+
+/* ---- graphs ---- */
+
+kh_graph *kh_graph_new(void)
+{
+    return calloc(1, sizeof(kh_graph));
+}
+
+static void free_node(kh_node *n)
+{
+    kh_op_free(&n->op);
+    free(n->after);
+    free(n);
+}
+
+void kh_graph_free(kh_graph *g)
+{
+    if (!g) return;
+    for (size_t i = 0; i < g->count; i++) {
+        kh_handle_remove(g->node[i], KH_NODE);
+        free_node(g->node[i]);
+    }
+    free(g->node);
+    free(g);
+}
+
+kh_node *kh_graph_add(kh_graph *g, const kh_op *op, kh_node *const *after, size_t count)
+{
+    kh_node **more = realloc(g->node, (g->count + 1) * sizeof *more);
+    if (!more) return NULL;
+    g->node = more;
+    kh_node *n = calloc(1, sizeof *n);
+    if (!n) return NULL;
+    n->graph = g;
+    n->after = malloc((count ? count : 1) * sizeof *n->after);
+    if (!n->after || !kh_op_copy(&n->op, op)) {
+        free(n->after);
+        free(n);
+        return NULL;
+    }
+    if (count) memcpy(n->after, after, count * sizeof *after);
+    n->after_count = count;
+    if (!kh_handle_add(n, KH_NODE)) {
+        free_node(n);
+        return NULL;
+    }
+    return g->node[g->count++] = n;
+}
+
+/* ---- in order ---- */
+
+static bool ready(const kh_node *n)
+{
+    for (size_t i = 0; i < n->after_count; i++)
+        if (!n->after[i]->mark) return false;
+    return true;
+}
+
+static void exec_free(exec *x)
+{
+    for (size_t i = 0; i < x->count; i++) kh_op_free(&x->op[i]);
+    free(x->op);
+    free(x);
+}
+
+/* Copies what is ready, in order of creation, until nothing is left; hipErrorInvalidValue: a circle. */
+static int arrange(const kh_graph *g, exec *x)
+{
+    bool moved = true;
+    for (size_t i = 0; i < g->count; i++) g->node[i]->mark = 0;
+    while (moved && x->count < g->count) {
+        moved = false;
+        for (size_t i = 0; i < g->count; i++) {
+            kh_node *n = g->node[i];
+            if (n->mark || !ready(n)) continue;
+            if (!kh_op_copy(&x->op[x->count], &n->op)) return E_OutOfMemory;
+            x->count++;
+            n->mark = 1;
+            moved = true;
+        }
+    }
+    return x->count == g->count ? 0 : E_InvalidValue;
+}
+
+static int instantiate(void **out, void *graph)
+{
+    const kh_graph *g = graph;
+    if (!out || !kh_handle_is(graph, KH_GRAPH)) return E_InvalidValue;
+    exec *x = calloc(1, sizeof *x);
+    if (!x) return E_OutOfMemory;
+    x->op = calloc(g->count ? g->count : 1, sizeof *x->op);
+    kh_lock();
+    int code = x->op ? arrange(g, x) : E_OutOfMemory;
+    kh_unlock();
+    if (code == 0 && !kh_handle_add(x, KH_EXEC)) code = E_OutOfMemory;
+    if (code)
+        exec_free(x);
+    else
+        *out = x;
+    return code;
+}
+
+HIP(hipGraphInstantiate, (void **out, void *graph, void **node, char *log, size_t size),
+    (out, graph, node, log, size))
+{
+    if (node) *node = NULL;
+    if (log && size) *log = 0;
+    return instantiate(out, graph);
+}
+
+HIP(hipGraphInstantiateWithFlags, (void **out, void *graph, unsigned long long flags),
+    (out, graph, flags))
+{
+    enum { KNOWN = 0xf };
+    return flags & ~(unsigned long long)KNOWN ? E_InvalidValue : instantiate(out, graph);
+}
+
+HIP(hipGraphUpload, (void *x, void *stream), (x, stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    return code ? code : kh_handle_is(x, KH_EXEC) ? 0 : E_InvalidValue;
+}
+
+/* In a capturing stream the graph's operations become nodes of the other graph. */
+HIP(hipGraphLaunch, (void *handle, void *stream), (handle, stream))
+{
+    kh_stream *s;
+    const exec *x = handle;
+    int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!kh_handle_is(handle, KH_EXEC)) return E_InvalidValue;
+    for (size_t i = 0; code == 0 && i < x->count; i++) code = kh_submit(s, &x->op[i]);
+    return code;
+}
+HIP_TOO(hipGraphLaunch_spt, hipGraphLaunch, (void *handle, void *stream))
+
+HIP(hipGraphExecDestroy, (void *x), (x))
+{
+    if (!kh_handle_remove(x, KH_EXEC)) return E_InvalidValue;
+    exec_free(x);
+    return 0;
+}
+
+HIP(hipGraphDestroy, (void *graph), (graph))
+{
+    if (!kh_handle_remove(graph, KH_GRAPH)) return E_InvalidValue;
+    kh_graph_free(graph);
+    return 0;
+}
+
+HIP(hipGraphCreate, (void **out, unsigned flags), (out, flags))
+{
+    if (!out || flags) return E_InvalidValue;
+    kh_graph *g = kh_graph_new();
+    if (!g || !kh_handle_add(g, KH_GRAPH)) {
+        kh_graph_free(g);
+        return E_OutOfMemory;
+    }
+    *out = g;
+    return 0;
+}

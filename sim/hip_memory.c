@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+// Allocation and what is known of a pointer.  Device memory is host memory (alloc.c): a device
+// address is a host address, and every allocation is known to the byte.
+#include <stdlib.h>
+#include <string.h>
+#include "hip.h"
+
+enum {
+    ALIGN = 256,      /* of hipMalloc */
+    PITCH_ALIGN = 128 /* of a row of hipMallocPitch */
+};
+
+/* ---- which device an allocation belongs to, by its number ---- */
+
+static struct {
+    uint8_t *device; /* device + 1; 0: not by these entry points */
+    size_t room;
+} owner;
+
+static void set_owner(const void *p)
+{
+    ks_range r;
+    if (!ks_find_range((uint64_t)(uintptr_t)p, &r)) return;
+    kh_lock();
+    if (r.id >= owner.room) {
+        const size_t room = 2 * (size_t)r.id + 64;
+        uint8_t *more = realloc(owner.device, room);
+        if (more) {
+            memset(more + owner.room, 0, room - owner.room);
+            owner.device = more;
+            owner.room = room;
+        }
+    }
+    if (r.id < owner.room) owner.device[r.id] = (uint8_t)(kh_current() + 1);
+    kh_unlock();
+}
+
+static int owner_of(const ks_range *r)
+{
+    kh_lock();
+    const int device = r->id < owner.room && owner.device[r->id] ? owner.device[r->id] - 1 : 0;
+    kh_unlock();
+    return device;
+}
+
+/* ---- allocation ---- */
+
+static int allocate(void **out, size_t size, ks_memory_kind kind)
+{
+    if (!out) return E_InvalidValue;
+    *out = NULL;
+    if (size == 0) return 0;
+    const kh_device *d = kh_device_of(kh_current());
+    const size_t live = ks_alloc_live(), all = d ? (size_t)kh_total_memory(d) : 0;
+    if (live > all || size > all - live) return E_OutOfMemory;
+    *out = ks_alloc(size, ALIGN, kind);
+    if (!*out) return E_OutOfMemory;
+    set_owner(*out);
+    return 0;
+}
+
+static int release(void *p, ks_memory_kind kind)
+{
+    return p ? ks_free(p, kind) : 0;
+}
+
+/* hipFree takes what hipMallocManaged gave, too. */
+static int release_device(void *p)
+{
+    ks_range r;
+    const bool known = p && ks_find_range((uint64_t)(uintptr_t)p, &r);
+    return release(p, known && r.kind == KS_MANAGED ? KS_MANAGED : KS_DEVICE);
+}
+
+HIP(hipMalloc, (void **out, size_t size), (out, size))
+{
+    const int code = kh_unsafe();
+    return code ? code : allocate(out, size, KS_DEVICE);
+}
+
+HIP(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size, flags))
+{
+    enum { KNOWN = 0x0b }; /* fine-grained, signal, contiguous */
+    const int code = kh_unsafe();
+    if (code) return code;
+    return flags & ~(unsigned)KNOWN ? E_InvalidValue : allocate(out, size, KS_DEVICE);
+}
+
+HIP(hipFree, (void *p), (p))
+{
+    const int code = p ? kh_unsafe() : 0;
+    return code ? code : release_device(p);
+}
+
+HIP(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, flags))
+{
+    enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
+    const int code = kh_unsafe();
+    if (code) return code;
+    if (flags != GLOBAL && flags != HOST && flags != SINGLE) return E_InvalidValue;
+    return size ? allocate(out, size, KS_MANAGED) : E_InvalidValue;
+}
+
+HIP(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags))
+{
+    const int code = kh_unsafe();
+    (void)flags;
+    return code ? code : allocate(out, size, KS_HOST);
+}
+HIP_TOO(hipHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
+HIP_TOO(hipExtHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
+
+HIP(hipMallocHost, (void **out, size_t size), (out, size))
+{
+    const int code = kh_unsafe();
+    return code ? code : allocate(out, size, KS_HOST);
+}
+HIP_TOO(hipMemAllocHost, hipMallocHost, (void **out, size_t size))
+
+HIP(hipHostFree, (void *p), (p))
+{
+    return release(p, KS_HOST);
+}
+HIP_TOO(hipFreeHost, hipHostFree, (void *p))
+
+HIP(hipMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
+    (out, pitch, width, height))
+{
+    const int unsafe = kh_unsafe();
+    if (unsafe) return unsafe;
+    if (!out || !pitch || width > SIZE_MAX / 2) return E_InvalidValue;
+    const size_t row = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
+    if (height && row > SIZE_MAX / 2 / height) return E_OutOfMemory;
+    const int code = allocate(out, row * height, KS_DEVICE);
+    if (code == 0) *pitch = row;
+    return code;
+}
+
+HIP(hipMemAllocPitch,
+    (void **out, size_t *pitch, size_t width, size_t height, unsigned element),
+    (out, pitch, width, height, element))
+{
+    if (element != 4 && element != 8 && element != 16) return E_InvalidValue;
+    return body_hipMallocPitch(out, pitch, width, height);
+}
+
+/* Ordered by the stream, that is, by the order of calls. */
+HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (kh_capturing(s)) return E_StreamCaptureUnsupported;
+    return allocate(out, size, KS_DEVICE);
+}
+
+HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!p) return E_InvalidValue;
+    return kh_capturing(s) ? E_StreamCaptureUnsupported : release_device(p);
+}
+
+/* ---- memory of the program's own ---- */
+
+HIP(hipHostRegister, (void *p, size_t size, unsigned flags), (p, size, flags))
+{
+    ks_range r;
+    (void)flags;
+    if (!p || !size) return E_InvalidValue;
+    if (ks_find_range((uint64_t)(uintptr_t)p, &r) && !r.freed)
+        return E_HostMemoryAlreadyRegistered;
+    return ks_register(p, size, KS_HOST) ? 0 : E_OutOfMemory;
+}
+
+HIP(hipHostUnregister, (void *p), (p))
+{
+    ks_range r;
+    if (!p) return E_InvalidValue;
+    const uint64_t at = (uint64_t)(uintptr_t)p;
+    if (!ks_find_range(at, &r) || r.freed || r.begin != at || r.kind != KS_HOST)
+        return E_HostMemoryNotRegistered;
+    ks_unregister(p);
+    return 0;
+}
+
+HIP(hipHostGetDevicePointer, (void **out, void *host, unsigned flags), (out, host, flags))
+{
+    ks_range r;
+    if (!out || !host || flags) return E_InvalidValue;
+    if (!ks_find_range((uint64_t)(uintptr_t)host, &r) || r.freed) return E_InvalidValue;
+    *out = host;
+    return 0;
+}
+
+HIP(hipHostGetFlags, (unsigned *flags, void *host), (flags, host))
+{
+    ks_range r;
+    if (!flags || !host) return E_InvalidValue;
+    if (!ks_find_range((uint64_t)(uintptr_t)host, &r) || r.freed || r.kind != KS_HOST)
+        return E_InvalidValue;
+    *flags = 0;
+    return 0;
+}
+
+/* ---- questions ---- */
+
+HIP(hipMemGetInfo, (size_t *free_bytes, size_t *total), (free_bytes, total))
+{
+    const kh_device *d = kh_device_of(kh_current());
+    if (!free_bytes || !total) return E_InvalidValue;
+    if (!d) return E_InvalidDevice;
+    const size_t live = ks_alloc_live();
+    *total = (size_t)kh_total_memory(d);
+    *free_bytes = live < *total ? *total - live : 0;
+    return 0;
+}
+
+static bool known(const void *p, ks_range *r)
+{
+    return p && ks_find_range((uint64_t)(uintptr_t)p, r) && !r->freed;
+}
+
+HIP(hipMemGetAddressRange, (void **base, size_t *size, const void *p), (base, size, p))
+{
+    ks_range r;
+    if (!known(p, &r)) return E_NotFound;
+    if (base) *base = (void *)(uintptr_t)r.begin;
+    if (size) *size = r.end - r.begin;
+    return 0;
+}
+
+HIP(hipMemPtrGetInfo, (void *p, size_t *size), (p, size))
+{
+    ks_range r;
+    if (!size) return E_InvalidValue;
+    *size = 0;
+    if (!p) return 0;
+    if (!known(p, &r)) return E_InvalidValue;
+    *size = r.end - r.begin;
+    return 0;
+}
+
+/* hipMemoryType's numbers changed with ROCm 6.  ORDER: host, device, managed */
+typedef enum place { ON_HOST, ON_DEVICE, ON_BOTH } place;
+static int memory_type(place p)
+{
+    static const int until_5[] = {0, 1, 3}, since_6[] = {1, 2, 3};
+    return kh_abi() < 6 ? until_5[p] : since_6[p];
+}
+
+static place place_of(const ks_range *r)
+{
+    return r->kind == KS_HOST ? ON_HOST : r->kind == KS_MANAGED ? ON_BOTH : ON_DEVICE;
+}
+
+typedef struct attributes { /* hipPointerAttribute_t */
+    int type, device;
+    void *on_device, *on_host;
+    int managed;
+    unsigned flags;
+} attributes;
+
+HIP(hipPointerGetAttributes, (attributes *out, const void *p), (out, p))
+{
+    ks_range r;
+    if (!out || !p) return E_InvalidValue;
+    memset(out, 0, sizeof *out);
+    if (!known(p, &r)) {
+        if (kh_abi() < 6) return E_InvalidValue;
+        out->device = -2; /* hipInvalidDeviceId: memory that was never registered */
+        out->on_host = (void *)(uintptr_t)p;
+        return 0;
+    }
+    const place where = place_of(&r);
+    out->type = memory_type(where);
+    out->device = owner_of(&r);
+    out->on_device = (void *)(uintptr_t)p;
+    out->on_host = where == ON_DEVICE ? NULL : (void *)(uintptr_t)p;
+    out->managed = where == ON_BOTH;
+    return 0;
+}
+
+enum { /* hipPointer_attribute */
+    POINTER_TYPE = 2,
+    POINTER_DEVICE = 3,
+    POINTER_HOST = 4,
+    POINTER_MANAGED = 8,
+    POINTER_ORDINAL = 9,
+    POINTER_START = 11,
+    POINTER_SIZE = 12,
+};
+HIP(hipPointerGetAttribute, (void *out, int attribute, void *p), (out, attribute, p))
+{
+    ks_range r;
+    if (!out || !known(p, &r)) return E_InvalidValue;
+    const place where = place_of(&r);
+    const void *begin = (const void *)(uintptr_t)r.begin;
+    const size_t size = r.end - r.begin;
+    const int type = memory_type(where), device = owner_of(&r);
+    const uint8_t managed = where == ON_BOTH;
+    const void *host = where == ON_DEVICE ? NULL : p;
+    switch (attribute) {
+    case POINTER_TYPE:
+        memcpy(out, &type, sizeof type);
+        return 0;
+    case POINTER_DEVICE:
+        memcpy(out, &p, sizeof p);
+        return 0;
+    case POINTER_HOST:
+        memcpy(out, &host, sizeof host);
+        return host ? 0 : E_InvalidValue;
+    case POINTER_MANAGED:
+        memcpy(out, &managed, sizeof managed);
+        return 0;
+    case POINTER_ORDINAL:
+        memcpy(out, &device, sizeof device);
+        return 0;
+    case POINTER_START:
+        memcpy(out, &begin, sizeof begin);
+        return 0;
+    case POINTER_SIZE:
+        memcpy(out, &size, sizeof size);
+        return 0;
+    default:
+        return E_NotSupported;
+    }
+}
+
+/* Hints about where managed memory should be: taken and without effect. */
+HIP(hipMemAdvise, (const void *p, size_t size, int advice, int device), (p, size, advice, device))
+{
+    enum { ADVICES = 6, CPU = -1, COARSE = 100, FINE = 101 };
+    if (advice < 1 || (advice > ADVICES && advice != COARSE && advice != FINE))
+        return E_InvalidValue;
+    if (device != CPU && !kh_device_of(device)) return E_InvalidDevice;
+    return kh_check_span("hipMemAdvise", p, size, true);
+}
+
+HIP(hipMemPrefetchAsync, (const void *p, size_t size, int device, void *stream),
+    (p, size, device, stream))
+{
+    enum { CPU = -1 };
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (device != CPU && !kh_device_of(device)) return E_InvalidDevice;
+    return kh_check_span("hipMemPrefetchAsync", p, size, true);
+}

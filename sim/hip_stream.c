@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+// Streams, events and callbacks.  An operation is finished when the call that submits it returns, so
+// that queries never say "not ready" and waiting is nothing but the question for errors.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "hip.h"
+
+enum { NON_BLOCKING = 1, EVENT_NO_TIME = 2, EVENT_INTERPROCESS = 4, WAIT_EXTERNAL = 1 };
+#define LEGACY     ((void *)1)
+#define PER_THREAD ((void *)2)
+
+/* Streams that are always there: one for each device, and one for each thread and device. */
+static kh_stream legacy[KH_DEVICES] = {
+    {.device = 0, .mutex = PTHREAD_MUTEX_INITIALIZER},
+    {.device = 1, .mutex = PTHREAD_MUTEX_INITIALIZER},
+};
+static _Thread_local kh_stream per_thread[KH_DEVICES] = {
+    {.device = 0, .mutex = PTHREAD_MUTEX_INITIALIZER},
+    {.device = 1, .mutex = PTHREAD_MUTEX_INITIALIZER},
+};
+_Static_assert(KH_DEVICES == 2, "one row each above");
+
+/* The first error of each device that no synchronize has returned yet, and whose it is. */
+static struct {
+    int code;
+    uint64_t epoch; /* counts synchronizes: what streams kept before the last one is done with */
+    const kh_stream *stream;
+} pending[KH_DEVICES];
+
+uint64_t kh_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int kh_stream_of(void *handle, kh_stream **out)
+{
+    if (!handle || handle == LEGACY)
+        *out = &legacy[kh_current()];
+    else if (handle == PER_THREAD)
+        *out = &per_thread[kh_current()];
+    else if (kh_handle_is(handle, KH_STREAM))
+        *out = handle;
+    else
+        return E_InvalidHandle;
+    return 0;
+}
+
+/* ---- operations ---- */
+
+static void keep(kh_stream *s, int code)
+{
+    kh_lock();
+    s->pending = code;
+    s->epoch = pending[s->device].epoch;
+    if (!pending[s->device].code) {
+        pending[s->device].code = code;
+        pending[s->device].stream = s;
+    }
+    kh_unlock();
+}
+
+static int run_kernel(const kh_run *r)
+{
+    ks_error error = {0};
+    const int code = ks_launch_run(r->function->kernel, r->grid, r->block, r->lds, r->kernarg, &error);
+    if (code && *error.text) ks_report_refusal(error.text);
+    return code;
+}
+
+int kh_op_run(kh_stream *s, const kh_op *op)
+{
+    int code;
+    switch (op->kind) {
+    case KH_OP_RUN:
+        code = run_kernel(&op->run);
+        if (code) keep(s, code);
+        return code;
+    case KH_OP_COPY:
+        return kh_copy_run(&op->copy);
+    case KH_OP_SET:
+        return kh_set_run(&op->set);
+    case KH_OP_CALL:
+        op->call.call(op->call.user);
+        return 0;
+    case KH_OP_RECORD:
+        if (!kh_handle_is(op->event, KH_EVENT)) return E_InvalidHandle;
+        op->event->recorded = true;
+        op->event->time = kh_now();
+        return 0;
+    case KH_OP_EMPTY:
+        break;
+    }
+    return 0;
+}
+
+int kh_submit(kh_stream *s, const kh_op *op)
+{
+    if (kh_capturing(s)) return kh_capture_add(s, op);
+    /* A callback may use the stream it runs in. */
+    const bool locks = op->kind != KH_OP_CALL;
+    if (locks) pthread_mutex_lock(&s->mutex);
+    const int code = kh_op_run(s, op);
+    if (locks) pthread_mutex_unlock(&s->mutex);
+    return code;
+}
+
+/* ---- waiting ---- */
+
+static int wait_stream(kh_stream *s)
+{
+    pthread_mutex_lock(&s->mutex); /* what another thread is running in it */
+    pthread_mutex_unlock(&s->mutex);
+    kh_lock();
+    const int code = s->epoch == pending[s->device].epoch ? s->pending : 0;
+    s->pending = 0;
+    if (pending[s->device].stream == s) pending[s->device].code = 0;
+    kh_unlock();
+    return code;
+}
+
+static int wait_device(int device)
+{
+    kh_lock();
+    const int code = pending[device].code;
+    pending[device].code = 0;
+    pending[device].epoch++;
+    kh_unlock();
+    return code;
+}
+
+HIP(hipDeviceSynchronize, (void), ())
+{
+    const int code = kh_unsafe();
+    return code ? code : wait_device(kh_current());
+}
+
+/* Programs' memory stays theirs to free: what they still hold would dangle. */
+HIP(hipDeviceReset, (void), ())
+{
+    const int code = kh_unsafe();
+    if (code) return code;
+    wait_device(kh_current());
+    return 0;
+}
+
+HIP(hipStreamSynchronize, (void *stream), (stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (kh_capturing(s)) {
+        kh_capture_break(s);
+        return E_StreamCaptureUnsupported;
+    }
+    return wait_stream(s);
+}
+HIP_TOO(hipStreamSynchronize_spt, hipStreamSynchronize, (void *stream))
+
+HIP(hipStreamQuery, (void *stream), (stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!kh_capturing(s)) return 0;
+    kh_capture_break(s);
+    return E_StreamCaptureUnsupported;
+}
+HIP_TOO(hipStreamQuery_spt, hipStreamQuery, (void *stream))
+
+/* ---- streams ---- */
+
+static int create(void **out, unsigned flags, int priority)
+{
+    if (!out || flags & ~(unsigned)NON_BLOCKING) return E_InvalidValue;
+    kh_stream *s = calloc(1, sizeof *s);
+    if (!s) return E_OutOfMemory;
+    s->device = kh_current();
+    s->flags = flags;
+    s->priority = priority < -1 ? -1 : priority > 1 ? 1 : priority;
+    pthread_mutex_init(&s->mutex, NULL);
+    if (!kh_handle_add(s, KH_STREAM)) {
+        free(s);
+        return E_OutOfMemory;
+    }
+    *out = s;
+    return 0;
+}
+
+HIP(hipStreamCreate, (void **out), (out))
+{
+    return create(out, 0, 0);
+}
+
+HIP(hipStreamCreateWithFlags, (void **out, unsigned flags), (out, flags))
+{
+    return create(out, flags, 0);
+}
+
+HIP(hipStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority))
+{
+    return create(out, flags, priority);
+}
+
+HIP(hipExtStreamCreateWithCUMask, (void **out, unsigned size, const unsigned *mask),
+    (out, size, mask))
+{
+    return size && mask ? create(out, 0, 0) : E_InvalidValue;
+}
+
+HIP(hipStreamDestroy, (void *stream), (stream))
+{
+    kh_stream *s = stream;
+    if (!kh_handle_is(s, KH_STREAM)) return E_InvalidHandle;
+    if (kh_capturing(s)) {
+        kh_capture_break(s);
+        return E_StreamCaptureUnsupported;
+    }
+    if (!kh_handle_remove(s, KH_STREAM)) return E_InvalidHandle;
+    pthread_mutex_lock(&s->mutex);
+    pthread_mutex_unlock(&s->mutex);
+    pthread_mutex_destroy(&s->mutex);
+    free(s);
+    return 0;
+}
+
+/* name, type and member of the answer */
+#define QUESTIONS(X)                                                                               \
+    X(hipStreamGetFlags, unsigned, flags)                                                          \
+    X(hipStreamGetPriority, int, priority)                                                         \
+    X(hipStreamGetDevice, int, device)
+#define X(name, type, member)                                                                      \
+    HIP(name, (void *stream, type *out), (stream, out))                                            \
+    {                                                                                              \
+        kh_stream *s;                                                                              \
+        const int code = kh_stream_of(stream, &s);                                                 \
+        if (code || !out) return code ? code : E_InvalidValue;                                     \
+        *out = s->member;                                                                          \
+        return 0;                                                                                  \
+    }
+QUESTIONS(X)
+#undef X
+HIP_TOO(hipStreamGetFlags_spt, hipStreamGetFlags, (void *stream, unsigned *out))
+HIP_TOO(hipStreamGetPriority_spt, hipStreamGetPriority, (void *stream, int *out))
+
+KH_API int hipGetStreamDeviceId(void *stream);
+int hipGetStreamDeviceId(void *stream)
+{
+    kh_stream *s;
+    return kh_stream_of(stream, &s) ? -1 : s->device;
+}
+
+/* ---- callbacks ---- */
+
+typedef void stream_callback(void *stream, int status, void *user);
+HIP(hipStreamAddCallback,
+    (void *stream, stream_callback *call, void *user, unsigned flags),
+    (stream, call, user, flags))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!call || flags) return E_InvalidValue;
+    if (kh_capturing(s)) {
+        kh_capture_break(s);
+        return E_StreamCaptureUnsupported;
+    }
+    call(stream, 0, user);
+    return 0;
+}
+HIP_TOO(hipStreamAddCallback_spt, hipStreamAddCallback,
+        (void *stream, stream_callback *call, void *user, unsigned flags))
+
+HIP(hipLaunchHostFunc, (void *stream, void (*call)(void *), void *user), (stream, call, user))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!call) return E_InvalidValue;
+    return kh_submit(s, &(kh_op){.kind = KH_OP_CALL, .call = {call, user}});
+}
+HIP_TOO(hipLaunchHostFunc_spt, hipLaunchHostFunc, (void *stream, void (*call)(void *), void *user))
+
+/* ---- events ---- */
+
+static int create_event(void **out, unsigned flags)
+{
+    const unsigned known = 0x1 | EVENT_NO_TIME | EVENT_INTERPROCESS | 0xe0000000u;
+    if (!out || flags & ~known) return E_InvalidValue;
+    if (flags & EVENT_INTERPROCESS)
+        return kh_refuse(E_NotSupported,
+                         "hipEventCreateWithFlags: an event of several processes: the simulator's "
+                         "device is this process's own");
+    kh_event *e = calloc(1, sizeof *e);
+    if (!e) return E_OutOfMemory;
+    e->flags = flags;
+    if (!kh_handle_add(e, KH_EVENT)) {
+        free(e);
+        return E_OutOfMemory;
+    }
+    *out = e;
+    return 0;
+}
+
+HIP(hipEventCreate, (void **out), (out))
+{
+    return create_event(out, 0);
+}
+
+HIP(hipEventCreateWithFlags, (void **out, unsigned flags), (out, flags))
+{
+    return create_event(out, flags);
+}
+
+HIP(hipEventDestroy, (void *event), (event))
+{
+    kh_event *e = event;
+    if (!kh_handle_remove(e, KH_EVENT)) return E_InvalidHandle;
+    kh_tail_clear(&e->tail);
+    free(e);
+    return 0;
+}
+
+HIP(hipEventRecord, (void *event, void *stream), (event, stream))
+{
+    kh_stream *s;
+    kh_event *e = event;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
+    if (kh_capturing(s)) return kh_capture_record(s, e);
+    e->capture = 0;
+    return kh_submit(s, &(kh_op){.kind = KH_OP_RECORD, .event = e});
+}
+HIP_TOO(hipEventRecord_spt, hipEventRecord, (void *event, void *stream))
+
+HIP(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), (stream, event, flags))
+{
+    kh_stream *s;
+    kh_event *e = event;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
+    if (flags & ~(unsigned)WAIT_EXTERNAL) return E_InvalidValue;
+    return e->capture || kh_capturing(s) ? kh_capture_wait(s, e) : 0;
+}
+HIP_TOO(hipStreamWaitEvent_spt, hipStreamWaitEvent, (void *stream, void *event, unsigned flags))
+
+static int event_state(const void *event)
+{
+    const kh_event *e = event;
+    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
+    return e->capture ? E_CapturedEvent : 0;
+}
+
+HIP(hipEventSynchronize, (void *event), (event))
+{
+    return event_state(event);
+}
+
+HIP(hipEventQuery, (void *event), (event))
+{
+    return event_state(event);
+}
+
+HIP(hipEventElapsedTime, (float *ms, void *start, void *stop), (ms, start, stop))
+{
+    const kh_event *from = start, *to = stop;
+    if (!ms) return E_InvalidValue;
+    int code = event_state(start);
+    if (code == 0) code = event_state(stop);
+    if (code) return code;
+    if ((from->flags | to->flags) & EVENT_NO_TIME) return E_InvalidHandle;
+    if (!from->recorded || !to->recorded) return E_InvalidHandle;
+    *ms = (float)((double)(int64_t)(to->time - from->time) * 1e-6);
+    return 0;
+}
+
+/* ---- values in memory: done at once, as all operations; a wait that nothing can end is refused ---- */
+
+enum { WAIT_GE, WAIT_EQ, WAIT_AND, WAIT_NOR };
+static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsigned flags,
+                      uint64_t mask)
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    (void)p;
+    have &= mask;
+    const bool met = flags == WAIT_GE    ? (int64_t)(have - value) >= 0
+                     : flags == WAIT_EQ  ? have == value
+                     : flags == WAIT_AND ? (have & value) != 0
+                                         : (~(have | value) & mask) != 0;
+    if (flags > WAIT_NOR) return E_InvalidValue;
+    if (met) return 0;
+    return kh_refuse(E_NotSupported,
+                     "hipStreamWaitValue: the value is not there yet, and the simulator runs every "
+                     "stream at the call: write it before waiting");
+}
+
+#define VALUES(X) X(32, uint32_t) X(64, uint64_t)
+#define X(bits, type)                                                                              \
+    HIP(hipStreamWaitValue##bits,                                                                  \
+        (void *stream, void *p, type value, unsigned flags, type mask),                            \
+        (stream, p, value, flags, mask))                                                           \
+    {                                                                                              \
+        type have;                                                                                 \
+        const int code = kh_check_span("hipStreamWaitValue" #bits, p, sizeof have, true);          \
+        if (code) return code;                                                                     \
+        memcpy(&have, p, sizeof have);                                                             \
+        return wait_value(stream, p, have, value, flags, mask);                                    \
+    }                                                                                              \
+    HIP(hipStreamWriteValue##bits, (void *stream, void *p, type value, unsigned flags),            \
+        (stream, p, value, flags))                                                                 \
+    {                                                                                              \
+        kh_stream *s;                                                                              \
+        int code = kh_stream_of(stream, &s);                                                       \
+        if (code == 0 && (flags || kh_capturing(s))) code = E_InvalidValue;                        \
+        if (code == 0) code = kh_check_span("hipStreamWriteValue" #bits, p, sizeof value, true);   \
+        if (code == 0) memcpy(p, &value, sizeof value);                                            \
+        return code;                                                                               \
+    }
+VALUES(X)
+#undef X
