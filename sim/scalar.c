@@ -4,18 +4,6 @@
 // differs is undefined in its result.
 #include "scalar.h"
 
-static void set_row(uint32_t row[KS_LANES], uint64_t exec)
-{
-    for (unsigned i = 0; i < KS_LANES; i++)
-        row[i] = -(uint32_t)(exec >> i & 1);
-}
-void ks_exec_set(ks_wave *w, uint64_t exec)
-{
-    w->s[KS_EXEC] = (uint32_t)exec;
-    w->s[KS_EXEC + 1] = (uint32_t)(exec >> 32);
-    set_row(w->exec_row, exec);
-}
-
 static uint64_t special(const ks_wave *w, unsigned reg, uint64_t *undefined)
 {
     switch (reg) {

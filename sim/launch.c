@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Launches: what is asked for is checked, then workgroups run: on several host threads in order of their index, or,
+// where the kernel's workgroups may wait for each other (ks_kernel.serial), in turn on one.
+// An error is that of the first workgroup in order which has one: those before it run to their end.
+#include <fenv.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "group.h"
+
+/* ---- Hidden arguments ---- */
+static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds)
+{
+    enum { DIMENSIONS = 3 };
+    switch (what) {
+    case KS_ARG_BLOCK_COUNT_X: case KS_ARG_BLOCK_COUNT_Y: case KS_ARG_BLOCK_COUNT_Z:
+        return grid[what - KS_ARG_BLOCK_COUNT_X];
+    case KS_ARG_GROUP_SIZE_X: case KS_ARG_GROUP_SIZE_Y: case KS_ARG_GROUP_SIZE_Z:
+        return block[what - KS_ARG_GROUP_SIZE_X];
+    case KS_ARG_GRID_DIMS:
+        return DIMENSIONS;
+    case KS_ARG_PRIVATE_BASE:
+        return KS_PRIVATE_BASE >> 32;
+    case KS_ARG_SHARED_BASE:
+        return KS_SHARED_BASE >> 32;
+    case KS_ARG_DYNAMIC_LDS_SIZE:
+        return dynamic_lds;
+    case KS_ARG_EXPLICIT: case KS_ARG_OTHER:
+    case KS_ARG_REMAINDER_X: case KS_ARG_REMAINDER_Y: case KS_ARG_REMAINDER_Z: /* all workgroups are whole */
+    case KS_ARG_GLOBAL_OFFSET_X: case KS_ARG_GLOBAL_OFFSET_Y: case KS_ARG_GLOBAL_OFFSET_Z:
+        break;
+    }
+    return 0;
+}
+void ks_fill_hidden(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
+                    void *kernarg)
+{
+    for (uint32_t i = 0; i < k->arg_count; i++) {
+        const ks_arg *a = &k->args[i];
+        uint64_t value = hidden_value((ks_hidden)a->hidden, grid, block, dynamic_lds);
+        if (a->hidden == KS_ARG_EXPLICIT || a->offset > k->kernarg_size || a->size > k->kernarg_size - a->offset)
+            continue;
+        memset((uint8_t *)kernarg + a->offset, 0, a->size);
+        memcpy((uint8_t *)kernarg + a->offset, &value, a->size < sizeof value ? a->size : sizeof value);
+    }
+}
+
+/* ---- What is asked for ---- */
+typedef struct request {
+    const ks_kernel *kernel;
+    const uint32_t *grid, *block;
+    uint64_t items, lds, scratch; /* work-items of a workgroup; bytes of a workgroup, of a lane */
+    const void *kernarg;
+} request;
+
+static uint64_t lanes_bytes(const ks_kernel *k)
+{
+    enum { DYNAMIC_STACK = 1 << 11 };
+    uint64_t bytes = (uint64_t)k->scratch + (k->properties & DYNAMIC_STACK ? KS_STACK : 0);
+    return (bytes + 15) & ~15ull;
+}
+/* Waves that fit on a compute unit by their registers: four SIMDs of 512. */
+static uint64_t waves_that_fit(const ks_kernel *k)
+{
+    uint32_t registers = ((k->rsrc1 & 63) + 1) * 8, waves = 512 / registers;
+    return 4 * (waves < 8 ? waves : 8);
+}
+static bool sizes_ok(const request *q, ks_error *e)
+{
+    static const char axis[] = "xyz";
+    for (int i = 0; i < 3; i++) {
+        uint64_t all = (uint64_t)q->grid[i] * q->block[i];
+        if (!q->grid[i] || !q->block[i]) {
+            ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u) of blocks (%u,%u,%u): all six must be 1 at least",
+                    q->kernel->name, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2]);
+            return false;
+        }
+        if (all > UINT32_MAX) {
+            ks_fail(e, KS_INVALID_CONFIGURATION, "%s: %llu work-items along %c: at most 4294967295: make the grid smaller",
+                    q->kernel->name, (unsigned long long)all, axis[i]);
+            return false;
+        }
+    }
+    if ((uint64_t)q->grid[0] * q->grid[1] > UINT64_MAX >> 16 >> 32 ||
+        (uint64_t)q->grid[0] * q->grid[1] * q->grid[2] > UINT64_MAX >> 16) {
+        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", q->kernel->name,
+                q->grid[0], q->grid[1], q->grid[2]);
+        return false;
+    }
+    return true;
+}
+static bool request_ok(const request *q, ks_error *e)
+{
+    enum { MOST_ITEMS = KS_MAX_WAVES * KS_LANES };
+    const char *name = q->kernel->name;
+    uint64_t most = q->kernel->max_threads && q->kernel->max_threads < MOST_ITEMS ? q->kernel->max_threads : MOST_ITEMS;
+    uint64_t waves = (q->items + KS_LANES - 1) / KS_LANES, fit = waves_that_fit(q->kernel);
+    if (q->items > most)
+        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: block of %llu work-items: it was compiled for %llu at most: make the block "
+                "smaller, or compile with __launch_bounds__(%llu)", name, (unsigned long long)q->items,
+                (unsigned long long)most, (unsigned long long)q->items);
+    else if (q->lds > KS_MAX_LDS)
+        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of LDS (%u fixed): a workgroup has %u: use less", name,
+                (unsigned long long)q->lds, q->kernel->lds, KS_MAX_LDS);
+    else if (q->scratch > KS_MAX_SCRATCH)
+        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of private memory for a work-item: %u at most: use fewer or smaller "
+                "arrays", name, (unsigned long long)q->scratch, KS_MAX_SCRATCH);
+    else if (waves > fit)
+        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu waves of %u vector registers: %llu fit on a compute unit: make the block "
+                "smaller", name, (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
+    else if (q->kernel->kernarg_size && !q->kernarg)
+        ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", name, q->kernel->kernarg_size);
+    else
+        return true;
+    return false;
+}
+
+/* ---- Running ---- */
+typedef struct job {
+    ks_launch *launch;
+    uint64_t groups;
+    atomic_uint_fast64_t next;
+    atomic_bool no_memory;
+    pthread_mutex_t mutex; /* of launch->counters */
+} job;
+
+static void add_counters(job *j, const ks_group *g)
+{
+    ks_counters *sum = &j->launch->counters;
+    const ks_counters *c = &g->counters;
+    pthread_mutex_lock(&j->mutex);
+    for (int i = 0; i < KS_CLASS_COUNT; i++)
+        sum->count[i] += c->count[i];
+    sum->mfma_cycles += c->mfma_cycles;
+    sum->lds_cycles += c->lds_cycles;
+    sum->lds_ideal_cycles += c->lds_ideal_cycles;
+    sum->segments += c->segments;
+    sum->segments_needed += c->segments_needed;
+    sum->global_bytes += c->global_bytes;
+    pthread_mutex_unlock(&j->mutex);
+}
+static bool wanted(const job *j, uint64_t index)
+{
+    uint64_t stop = atomic_load(&j->launch->stop);
+    return index < j->groups && (!stop || index < stop >> 16) && !atomic_load(&j->no_memory);
+}
+static void run_groups(void *data)
+{
+    job *j = data;
+    fenv_t before;
+    ks_slot *s = ks_slot_take(j->launch);
+    if (!s) {
+        atomic_store(&j->no_memory, true);
+        return;
+    }
+    fegetenv(&before);
+    fesetenv(FE_DFL_ENV); /* whatever the program has set */
+    for (uint64_t i; wanted(j, i = atomic_fetch_add(&j->next, 1));) {
+        if (!ks_group_start(s, j->launch, i)) {
+            atomic_store(&j->no_memory, true);
+            break;
+        }
+        while (!ks_group_step(&s->group, false))
+            ;
+    }
+    fesetenv(&before);
+    add_counters(j, &s->group);
+    ks_slot_give(s);
+}
+
+/* Workgroups in turn on one thread: when all that have been started wait, one more is started; so the first of a chain
+   runs on as soon as the last that it waits for has done its work.  Hardware has room for no more than RESIDENT waves. */
+enum { RESIDENT = 304 * 4 * 4, RESIDENT_GROUPS = RESIDENT };
+typedef struct turns {
+    ks_slot *slot[RESIDENT_GROUPS];
+    unsigned count;
+} turns;
+
+static bool admit(job *j, turns *t)
+{
+    uint64_t i = atomic_load(&j->next);
+    if (!wanted(j, i) || (t->count && (t->count + 1) * t->slot[0]->group.wave_count > RESIDENT))
+        return false;
+    ks_slot *s = ks_slot_take(j->launch);
+    if (s && ks_group_start(s, j->launch, i)) {
+        atomic_store(&j->next, i + 1);
+        t->slot[t->count++] = s;
+        return true;
+    }
+    ks_slot_give(s);
+    if (!t->count) /* else those that run may give some back */
+        atomic_store(&j->no_memory, true);
+    return false;
+}
+/* One turn of each; those that have ended leave. */
+static void take_turns(job *j, turns *t)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < t->count; i++) {
+        ks_slot *s = t->slot[i];
+        if (!j->launch->stop && !ks_group_step(&s->group, true)) {
+            t->slot[left++] = s;
+            continue;
+        }
+        add_counters(j, &s->group);
+        ks_slot_give(s);
+    }
+    t->count = left;
+}
+static void run_in_turn(void *data)
+{
+    job *j = data;
+    fenv_t before;
+    turns *t = calloc(1, sizeof *t);
+    if (!t) {
+        atomic_store(&j->no_memory, true);
+        return;
+    }
+    fegetenv(&before);
+    fesetenv(FE_DFL_ENV);
+    while (admit(j, t) || t->count)
+        take_turns(j, t);
+    fesetenv(&before);
+    free(t);
+}
+static int run(ks_launch *l, ks_error *e)
+{
+    job j = {.launch = l, .groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+             .mutex = PTHREAD_MUTEX_INITIALIZER};
+    if (!ks_register(l->packet, sizeof l->packet + sizeof l->queue, KS_KERNARG)) {
+        ks_fail(e, KS_OUT_OF_MEMORY, "%s: no memory for its dispatch packet", l->kernel->name);
+        return KS_OUT_OF_MEMORY;
+    }
+    if (l->kernel->serial)
+        run_in_turn(&j);
+    else
+        ks_pool_run(run_groups, &j, j.groups);
+    ks_unregister(l->packet);
+    int found = ks_report_end(l);
+    if (atomic_load(&j.no_memory)) {
+        ks_fail(e, KS_OUT_OF_MEMORY, "%s: no memory for its workgroups: make the block smaller", l->kernel->name);
+        return KS_OUT_OF_MEMORY;
+    }
+    uint64_t stop = atomic_load(&l->stop);
+    return stop ? (int)(stop & 0xffff) : found;
+}
+int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
+                  const void *kernarg, ks_error *e)
+{
+    request q = {.kernel = k, .grid = grid, .block = block, .kernarg = kernarg};
+    q.items = (uint64_t)block[0] * block[1] > 1u << 20 ? 1u << 20 : (uint64_t)block[0] * block[1] * block[2];
+    q.lds = (uint64_t)k->lds + dynamic_lds;
+    q.scratch = lanes_bytes(k);
+    if (!sizes_ok(&q, e) || !request_ok(&q, e))
+        return e->hip;
+    ks_launch l = {.kernel = k, .object = k->object, .lds = (uint32_t)q.lds, .scratch = (uint32_t)q.scratch,
+                   .kernarg = kernarg};
+    memcpy(l.grid, grid, sizeof l.grid);
+    memcpy(l.block, block, sizeof l.block);
+    ks_packet_fill(&l);
+    ks_queue_fill(&l);
+    return run(&l, e);
+}
