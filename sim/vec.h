@@ -8,7 +8,8 @@
 #define KS_V(name)    KS_CAT(name, KS_VARIANT)
 /* The tables of vec_*.c: KS_V(ks_NAME_ops)() of each variant; ops.c gathers them. */
 #define KS_VEC_TABLES(X, v)                                                                         \
-    X(int, v) X(narrow, v) X(wide, v) X(compare, v) X(lane, v) X(float, v) X(convert, v) X(mfma, v)
+    X(int, v) X(narrow, v) X(wide, v) X(compare, v) X(lane, v) X(float, v) X(float_compare, v) \
+    X(float_math, v) X(float_divide, v) X(convert, v) X(mfma, v)
 #define KS_VEC_TABLE_FN(table, v) ks_op_table KS_CAT(ks_##table##_ops, v)(void);
 #ifdef KS_VARIANT
 /* vec_lanes.c: the ks_exec of every row of these tables. */
