@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// Races in LDS: accesses of two waves to a byte, one of them a store, that no barrier orders; and two lanes of one store
+// that write different values to a byte.  Atomics do not race with atomics.
+//
+// Between two barriers (an epoch) each word has a bit per wave that has stored to it (low half) and one per wave that has
+// loaded from it (high half).  Accesses of whole words only OR their wave's bit into them and look at the others'.  Narrow
+// or unaligned accesses split a word: its entry becomes SPLIT and its four bytes have entries of their own.
+// Which instructions race is looked up in the waves' logs of the epoch.  What a wave has not waited for when it comes to
+// the barrier stays in its log and counts in the next epoch too.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+enum {
+    WORDS = KS_MAX_LDS / 4,
+    LOG_FIRST = 64, LOG_MOST = 4096, /* entries of a wave and epoch; when full, the older half goes */
+    LANE_BITS = 6,
+};
+#define SPLIT 0xffffffffu /* all waves have stored: never an entry, since the second store is a race */
+
+typedef struct entry {
+    const ks_inst *in;
+    uint64_t lanes, number; /* of its counter: done when ks_wave_progress is there */
+    uint16_t address[KS_LANES];
+    uint8_t bytes;
+    bool write, atomic, by_vm, carried; /* carried: from before the last barrier, which did not wait for it */
+} entry;
+
+typedef struct ks_lds_log {
+    entry *e;
+    size_t count, room;
+    bool arrived; /* at the barrier */
+} ks_lds_log;
+
+typedef struct ks_lds_shadow {
+    uint32_t word[WORDS];
+    uint16_t atomic[WORDS]; /* waves with atomics there */
+    bool atomics;           /* any in this epoch */
+    uint8_t undefined[KS_MAX_LDS];
+    uint32_t *byte;         /* [KS_MAX_LDS], at the first split */
+    uint32_t *stamp;        /* [KS_MAX_LDS] by unit of a store: serial << LANE_BITS | lane that stored last */
+    uint32_t serial;
+} ks_lds_shadow;
+
+typedef struct access { /* an access with what it means for entries */
+    ks_wave *w;
+    const ks_inst *in;
+    const ks_lds_access *x;
+    uint32_t own, others; /* this wave's bit; bits that make a race */
+    bool reported;
+} access;
+
+bool ks_lds_shadow_create(ks_group *g)
+{
+    ks_lds_shadow *s = g->shadow;
+    if (!s)
+        s = g->shadow = calloc(1, sizeof(*s));
+    if (!s)
+        return false;
+    size_t lds = g->launch->lds < KS_MAX_LDS ? (g->launch->lds + 3u) & ~3u : KS_MAX_LDS;
+    memset(s->word, 0, lds);
+    memset(s->atomic, 0, lds / 2);
+    memset(s->undefined, 0xff, lds);
+    s->atomics = false;
+    for (uint32_t i = 0; i < g->wave_count; i++)
+        if (g->wave[i]->lds_log)
+            g->wave[i]->lds_log->count = 0;
+    return true;
+}
+
+void ks_lds_shadow_free(ks_group *g)
+{
+    for (uint32_t i = 0; g->wave && i < g->wave_count; i++)
+        if (g->wave[i] && g->wave[i]->lds_log) {
+            free(g->wave[i]->lds_log->e);
+            free(g->wave[i]->lds_log);
+            g->wave[i]->lds_log = NULL;
+        }
+    if (g->shadow) {
+        free(g->shadow->byte);
+        free(g->shadow->stamp);
+    }
+    free(g->shadow);
+    g->shadow = NULL;
+}
+
+uint8_t *ks_lds_undefined(ks_group *g)
+{
+    return g->shadow ? g->shadow->undefined : NULL;
+}
+
+/* ---- Logs ---- */
+static entry *new_entry(ks_wave *w)
+{
+    ks_lds_log *log = w->lds_log;
+    if (!log)
+        log = w->lds_log = calloc(1, sizeof(*log));
+    if (!log)
+        return NULL;
+    if (log->count == log->room && log->room < LOG_MOST) {
+        size_t room = log->room ? log->room * 2 : LOG_FIRST;
+        entry *more = realloc(log->e, room * sizeof(entry));
+        if (more) {
+            log->e = more;
+            log->room = room;
+        }
+    }
+    if (log->count == log->room && log->room) {
+        size_t half = log->room / 2;
+        memmove(log->e, log->e + half, (log->room - half) * sizeof(entry));
+        log->count -= half;
+    }
+    return log->room ? &log->e[log->count++] : NULL;
+}
+
+static void note(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
+{
+    entry *e = new_entry(w);
+    if (!e)
+        return;
+    ks_progress p = ks_wave_progress(w);
+    e->in = in;
+    e->lanes = x->lanes;
+    e->number = x->by_vm ? p.vm_issued : p.lgkm_issued;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        e->address[l] = (uint16_t)x->address[l];
+    e->bytes = (uint8_t)x->bytes;
+    e->write = x->write;
+    e->atomic = x->atomic;
+    e->by_vm = x->by_vm;
+    e->carried = false;
+}
+
+/* The lane of an entry that touches bytes [from, to); -1: none. */
+static int lane_touching(const entry *e, uint32_t from, uint32_t to)
+{
+    for (unsigned l = 0; l < KS_LANES; l++)
+        if (e->lanes >> l & 1 && e->address[l] < to && e->address[l] + (uint32_t)e->bytes > from)
+            return (int)l;
+    return -1;
+}
+
+/* ---- Findings ---- */
+static const char *verb(bool write, bool atomic)
+{
+    return atomic ? "atomic" : write ? "store" : "load";
+}
+
+/* The newest access of another wave to these bytes that races with this one. */
+static const entry *culprit(const access *a, uint32_t from, uint32_t to, unsigned *wave, int *lane)
+{
+    const ks_group *g = a->w->group;
+    for (unsigned i = 0; i < g->wave_count; i++) {
+        const ks_lds_log *log = i == a->w->index ? NULL : g->wave[i]->lds_log;
+        for (size_t j = log ? log->count : 0; j-- > 0;) {
+            const entry *e = &log->e[j];
+            if ((!e->write && !a->x->write) || (e->atomic && a->x->atomic))
+                continue;
+            *lane = lane_touching(e, from, to);
+            if (*lane >= 0) {
+                *wave = i;
+                return e;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void report_race(access *a, unsigned lane, uint32_t from, uint32_t to)
+{
+    unsigned wave = 0;
+    int other = -1;
+    char line[256] = "";
+    if (a->reported)
+        return;
+    a->reported = true;
+    const entry *e = culprit(a, from, to, &wave, &other);
+    const char *mine = verb(a->x->write, a->x->atomic);
+    if (!e) {
+        ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from,
+                  "%s of wave %u at LDS byte %u races with an earlier access of another wave: put a barrier between them",
+                  mine, a->w->index, from);
+        return;
+    }
+    ks_object_line(a->w->launch->object, e->in->pc, line, sizeof(line));
+    if (e->address[other] > from)
+        from = e->address[other];
+    ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from,
+              "%s of wave %u at LDS byte %u races with the %s of wave %u, lane %d, at pc 0x%x%s%s: %s", mine, a->w->index,
+              from, verb(e->write, e->atomic), wave, other, e->in->pc, line[0] ? ", " : "", line,
+              !e->carried  ? "put a barrier between them"
+              : e->by_vm   ? "wait for that (s_waitcnt vmcnt(0)) before the barrier"
+                           : "wait for that (s_waitcnt lgkmcnt(0)) before the barrier");
+}
+
+/* ---- Entries ---- */
+/* ORs add into the entries of whole words; what stood in any of them. */
+typedef uint32_t four __attribute__((vector_size(16)));
+static uint32_t touch_fours(uint32_t *word, const uint32_t *address, uint32_t add)
+{
+    four seen = {0}, more = {add, add, add, add};
+    for (unsigned l = 0; l < KS_LANES; l++) {
+        four e;
+        memcpy(&e, &word[address[l] / 4], sizeof(e));
+        seen |= e;
+        e |= more;
+        memcpy(&word[address[l] / 4], &e, sizeof(e));
+    }
+    return seen[0] | seen[1] | seen[2] | seen[3];
+}
+static uint32_t touch_words(uint32_t *word, const uint32_t *address, uint32_t add, unsigned words)
+{
+    uint32_t seen = 0;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        for (unsigned i = 0; i < words; i++) {
+            uint32_t *e = &word[address[l] / 4 + i];
+            seen |= *e;
+            *e |= add;
+        }
+    return seen;
+}
+static uint32_t touch(uint32_t *word, const uint32_t *address, uint32_t add, unsigned bytes)
+{
+    switch (bytes) {
+    case 4:
+        return touch_words(word, address, add, 1);
+    case 8:
+        return touch_words(word, address, add, 2);
+    case 12:
+        return touch_words(word, address, add, 3);
+    default:
+        return touch_fours(word, address, add);
+    }
+}
+
+static bool split(ks_lds_shadow *s, uint32_t x)
+{
+    if (s->word[x] == SPLIT)
+        return true;
+    if (!s->byte)
+        s->byte = malloc(KS_MAX_LDS * sizeof(*s->byte));
+    if (!s->byte)
+        return false;
+    for (unsigned i = 0; i < 4; i++)
+        s->byte[x * 4 + i] = s->word[x];
+    s->word[x] = SPLIT;
+    return true;
+}
+
+/* One lane's bytes [from, to) within word x, entry by entry. */
+static void touch_part(access *a, unsigned lane, uint32_t x, uint32_t from, uint32_t to, uint32_t add)
+{
+    ks_lds_shadow *s = a->w->group->shadow;
+    bool whole = to - from == 4;
+    if ((!whole && !split(s, x)) || (s->atomics && !a->x->atomic && s->atomic[x] & (0xffffu & ~a->own)))
+        report_race(a, lane, from, to);
+    if (s->word[x] != SPLIT) {
+        if (s->word[x] & a->others) {
+            report_race(a, lane, from, to);
+            s->word[x] = 0;
+        }
+        s->word[x] |= add;
+        return;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        if (s->byte[i] & a->others) {
+            report_race(a, lane, i, i + 1);
+            s->byte[i] = 0;
+        }
+        s->byte[i] |= add;
+    }
+}
+
+static void touch_slowly(access *a, uint32_t add)
+{
+    for (unsigned l = 0; l < KS_LANES; l++) {
+        uint32_t from = a->x->address[l], end = from + a->x->bytes;
+        if (!(a->x->lanes >> l & 1))
+            continue;
+        while (from < end) {
+            uint32_t x = from / 4, to = x * 4 + 4 < end ? x * 4 + 4 : end;
+            touch_part(a, l, x, from, to, add);
+            from = to;
+        }
+    }
+}
+
+static bool whole_words(const ks_lds_access *x)
+{
+    uint32_t bits = 0;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        bits |= x->address[l];
+    return x->bytes >= 4 && !(bits & 3);
+}
+
+static void enter(access *a)
+{
+    ks_lds_shadow *s = a->w->group->shadow;
+    const ks_lds_access *x = a->x;
+    uint32_t add = x->atomic ? 0 : x->write ? a->own : a->own << 16, seen = 0;
+    bool whole = whole_words(x);
+    if (whole)
+        seen = touch(s->word, x->address, add, x->bytes);
+    if (!whole || seen & a->others || (s->atomics && !x->atomic))
+        touch_slowly(a, add);
+    if (x->atomic) {
+        s->atomics = true;
+        for (unsigned l = 0; l < KS_LANES; l++)
+            for (uint32_t i = x->address[l] / 4; i <= (x->address[l] + x->bytes - 1) / 4; i++)
+                s->atomic[i] |= (uint16_t)a->own;
+    }
+}
+
+/* ---- Two lanes of one store ---- */
+static bool rising(const ks_lds_access *x)
+{
+    bool overlap = false;
+    for (unsigned l = 1; l < KS_LANES; l++)
+        overlap |= x->address[l] < x->address[l - 1] + x->bytes;
+    return !overlap && x->lanes == ~0ull;
+}
+
+/* Unit i of what a lane stores. */
+static uint32_t unit_of(const ks_lds_access *x, unsigned lane, uint32_t i, uint32_t unit)
+{
+    uint32_t byte = i * unit, word = x->data[byte / 4 * KS_LANES + lane] >> byte % 4 * 8;
+    return unit == 4 ? word : word & ((1u << unit * 8) - 1);
+}
+
+static void check_unit(access *a, unsigned lane, uint32_t i, uint32_t unit)
+{
+    ks_lds_shadow *s = a->w->group->shadow;
+    const ks_lds_access *x = a->x;
+    uint32_t at = x->address[lane] / unit + i, stamp = s->stamp[at], other = stamp & (KS_LANES - 1);
+    s->stamp[at] = s->serial << LANE_BITS | lane;
+    if (stamp >> LANE_BITS != s->serial || a->reported)
+        return;
+    uint32_t i2 = at - x->address[other] / unit, mine = unit_of(x, lane, i, unit), its = unit_of(x, other, i2, unit);
+    if (mine == its)
+        return;
+    a->reported = true;
+    ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, at * unit,
+              "lanes %u and %u of one store write 0x%x and 0x%x to LDS byte %u: let one lane store", other, lane, its,
+              mine, at * unit);
+}
+
+static void check_lanes(access *a)
+{
+    ks_lds_shadow *s = a->w->group->shadow;
+    const ks_lds_access *x = a->x;
+    uint32_t unit = x->bytes < 4 ? x->bytes : 4, bits = 0;
+    if (rising(x))
+        return;
+    if (!s->stamp)
+        s->stamp = calloc(KS_MAX_LDS, sizeof(*s->stamp));
+    if (!s->stamp)
+        return;
+    if (++s->serial >> (32 - LANE_BITS)) {
+        memset(s->stamp, 0, KS_MAX_LDS * sizeof(*s->stamp));
+        s->serial = 1;
+    }
+    for (unsigned l = 0; l < KS_LANES; l++)
+        bits |= x->address[l];
+    if (bits & (unit - 1))
+        unit = 1;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        for (uint32_t i = 0; x->lanes >> l & 1 && i < x->bytes / unit; i++)
+            check_unit(a, l, i, unit);
+}
+
+void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
+{
+    if (!ks_options_get()->check[KILNSIM_RACE] || !w->group->shadow)
+        return;
+    uint32_t own = 1u << w->index;
+    access a = {.w = w, .in = in, .x = x, .own = own};
+    a.others = x->write ? ~(own | own << 16) : 0xffffu & ~own;
+    if (x->write && !x->atomic && x->data)
+        check_lanes(&a);
+    if (w->group->wave_count < 2)
+        return;
+    a.reported = false;
+    enter(&a);
+    note(w, in, x);
+}
+
+/* ---- Barriers ---- */
+void ks_lds_barrier_arrive(ks_wave *w)
+{
+    ks_lds_log *log = w->lds_log;
+    if (!log)
+        return;
+    ks_progress p = ks_wave_progress(w);
+    size_t kept = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        entry *e = &log->e[i];
+        if (e->number <= (e->by_vm ? p.vm_done : p.lgkm_done))
+            continue;
+        e->carried = true;
+        if (kept != i)
+            log->e[kept] = *e;
+        kept++;
+    }
+    log->count = kept;
+    log->arrived = true;
+}
+
+/* Entries that were carried over a barrier: found races were reported before it. */
+static void enter_again(ks_wave *w, const entry *e)
+{
+    uint32_t address[KS_LANES], own = 1u << w->index;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        address[l] = e->address[l];
+    ks_lds_access x = {.address = address, .bytes = e->bytes, .lanes = e->lanes, .write = e->write, .atomic = e->atomic,
+                       .by_vm = e->by_vm};
+    access a = {.w = w, .in = e->in, .x = &x, .own = own, .reported = true};
+    enter(&a);
+}
+
+void ks_lds_barrier_passed(ks_group *g)
+{
+    ks_lds_shadow *s = g->shadow;
+    g->epoch++;
+    if (!s || g->wave_count < 2)
+        return;
+    size_t lds = g->launch->lds < KS_MAX_LDS ? (g->launch->lds + 3u) & ~3u : KS_MAX_LDS;
+    memset(s->word, 0, lds);
+    if (s->atomics)
+        memset(s->atomic, 0, lds / 2);
+    s->atomics = false;
+    for (uint32_t i = 0; i < g->wave_count; i++) {
+        ks_lds_log *log = g->wave[i]->lds_log;
+        if (!log)
+            continue;
+        if (!log->arrived) /* ended: hardware waits for its accesses then */
+            log->count = 0;
+        log->arrived = false;
+        for (size_t j = 0; j < log->count; j++)
+            enter_again(g->wave[i], &log->e[j]);
+    }
+}
