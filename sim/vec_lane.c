@@ -97,7 +97,8 @@ static const ks_op lane_ops[] = {
     ROW(v_readlane_b32, run_readlane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 }, { KS_U32, 0 } })
     ROW(v_readfirstlane_b32, run_readfirstlane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 } })
     ROW(v_writelane_b32, run_writelane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 }, { KS_U32, 0 } })
-    ROW(v_swap_b32, run_swap, 0, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 } })
+    ROW(v_swap_b32, run_swap, KS_F_DST_IN, .d = { { KS_B32, 0 }, { KS_B32, 0 } },
+        .s = { { KS_B32, 0 }, { KS_B32, 0 } })
     ROW(v_nop, run_nothing, KS_F_NO_EXEC, )
     ROW(v_clrexcp, run_nothing, KS_F_NO_EXEC, )
 #undef ROW
