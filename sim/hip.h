@@ -1,104 +1,110 @@
 // SPDX-License-Identifier: MIT
 // What the HIP entry points (hip_*.c) share: handles, streams, operations, graphs, modules.
-// Every operation runs when it is submitted, in the calling thread; on a capturing stream it becomes a node of a graph
-// instead.  Nothing here needs HIP's headers: numbers and layouts are HIP's ABI.
+// Every operation runs when it is submitted, in the calling thread; on a capturing stream it
+// becomes a node of a graph instead.  Nothing here needs HIP's headers: numbers and layouts are
+// HIP's ABI.
 #ifndef KS_HIP_H
 #define KS_HIP_H
 #include <pthread.h>
 #include "sim.h"
 
-/* One entry point: visible, by C linkage.  The body returns a hipError_t; the wrapper first sees to it that the library
-   is usable (its options are right) and keeps an error as the thread's last one. */
+/* One entry point: visible, by C linkage.  The body returns a hipError_t; the wrapper first sees to
+   it that the library is usable (its options are right) and keeps an error as the thread's last
+   one. */
 #define KH_API __attribute__((visibility("default")))
-#define HIP(name, parameters, arguments)                                                                             \
-    static int body_##name parameters;                                                                               \
-    KH_API int name parameters;                                                                                      \
-    int name parameters                                                                                              \
-    {                                                                                                                \
-        const int unusable = kh_usable();                                                                            \
-        return kh_last(unusable ? unusable : body_##name arguments);                                                 \
-    }                                                                                                                \
+#define HIP(name, parameters, arguments)                                                           \
+    static int body_##name parameters;                                                             \
+    KH_API int name parameters;                                                                    \
+    int name parameters                                                                            \
+    {                                                                                              \
+        const int unusable = kh_usable();                                                          \
+        return kh_last(unusable ? unusable : body_##name arguments);                               \
+    }                                                                                              \
     static int body_##name parameters
 /* The same entry under a second name: per-thread-stream forms, and names of other HIP versions. */
-#define HIP_TOO(name, other, parameters)                                                                             \
-    KH_API int name parameters __attribute__((alias(#other)));
+#define HIP_TOO(name, other, parameters) KH_API int name parameters __attribute__((alias(#other)));
 
 /* hipError_t: number, name, text */
-#define KH_ERRORS(X)                                                                                                 \
-    X(0, Success, "no error")                                                                                        \
-    X(1, InvalidValue, "invalid argument")                                                                           \
-    X(2, OutOfMemory, "out of memory")                                                                               \
-    X(3, NotInitialized, "initialization error")                                                                     \
-    X(4, Deinitialized, "driver shutting down")                                                                      \
-    X(5, ProfilerDisabled, "profiler disabled while using external profiling tool")                                  \
-    X(6, ProfilerNotInitialized, "profiler is not initialized")                                                      \
-    X(7, ProfilerAlreadyStarted, "profiler already started")                                                         \
-    X(8, ProfilerAlreadyStopped, "profiler already stopped")                                                         \
-    X(9, InvalidConfiguration, "invalid configuration argument")                                                     \
-    X(12, InvalidPitchValue, "invalid pitch argument")                                                               \
-    X(13, InvalidSymbol, "invalid device symbol")                                                                    \
-    X(17, InvalidDevicePointer, "invalid device pointer")                                                            \
-    X(21, InvalidMemcpyDirection, "invalid copy direction for memcpy")                                               \
-    X(35, InsufficientDriver, "driver version is insufficient for runtime version")                                  \
-    X(52, MissingConfiguration, "__global__ function call is not configured")                                        \
-    X(53, PriorLaunchFailure, "unspecified launch failure in prior launch")                                          \
-    X(98, InvalidDeviceFunction, "invalid device function")                                                          \
-    X(100, NoDevice, "no ROCm-capable device is detected")                                                           \
-    X(101, InvalidDevice, "invalid device ordinal")                                                                  \
-    X(200, InvalidImage, "device kernel image is invalid")                                                           \
-    X(201, InvalidContext, "invalid device context")                                                                 \
-    X(202, ContextAlreadyCurrent, "context is already current context")                                              \
-    X(205, MapFailed, "mapping of buffer object failed")                                                             \
-    X(206, UnmapFailed, "unmapping of buffer object failed")                                                         \
-    X(207, ArrayIsMapped, "array is mapped")                                                                         \
-    X(208, AlreadyMapped, "resource already mapped")                                                                 \
-    X(209, NoBinaryForGpu, "no kernel image is available for execution on the device")                               \
-    X(210, AlreadyAcquired, "resource already acquired")                                                             \
-    X(211, NotMapped, "resource not mapped")                                                                         \
-    X(212, NotMappedAsArray, "resource not mapped as array")                                                         \
-    X(213, NotMappedAsPointer, "resource not mapped as pointer")                                                     \
-    X(214, ECCNotCorrectable, "uncorrectable ECC error encountered")                                                 \
-    X(215, UnsupportedLimit, "limit is not supported on this architecture")                                          \
-    X(216, ContextAlreadyInUse, "exclusive-thread device already in use by a different thread")                      \
-    X(217, PeerAccessUnsupported, "peer access is not supported between these two devices")                          \
-    X(218, InvalidKernelFile, "invalid kernel file")                                                                 \
-    X(219, InvalidGraphicsContext, "invalid OpenGL or DirectX context")                                              \
-    X(300, InvalidSource, "device kernel image is invalid")                                                          \
-    X(301, FileNotFound, "file not found")                                                                           \
-    X(302, SharedObjectSymbolNotFound, "shared object symbol not found")                                             \
-    X(303, SharedObjectInitFailed, "shared object initialization failed")                                            \
-    X(304, OperatingSystem, "OS call failed or operation not supported on this OS")                                  \
-    X(400, InvalidHandle, "invalid resource handle")                                                                 \
-    X(401, IllegalState, "the operation cannot be performed in the present state")                                   \
-    X(500, NotFound, "named symbol not found")                                                                       \
-    X(600, NotReady, "device not ready")                                                                             \
-    X(700, IllegalAddress, "an illegal memory access was encountered")                                               \
-    X(701, LaunchOutOfResources, "too many resources requested for launch")                                          \
-    X(702, LaunchTimeOut, "the launch timed out and was terminated")                                                 \
-    X(704, PeerAccessAlreadyEnabled, "peer access is already enabled")                                               \
-    X(705, PeerAccessNotEnabled, "peer access has not been enabled")                                                 \
-    X(708, SetOnActiveProcess, "cannot set while device is active in this process")                                  \
-    X(709, ContextIsDestroyed, "context is destroyed")                                                               \
-    X(710, Assert, "device-side assert triggered")                                                                   \
-    X(712, HostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped")               \
-    X(713, HostMemoryNotRegistered, "pointer does not correspond to a registered memory region")                     \
-    X(719, LaunchFailure, "unspecified launch failure")                                                              \
-    X(720, CooperativeLaunchTooLarge, "too many blocks in cooperative launch")                                       \
-    X(801, NotSupported, "operation not supported")                                                                  \
-    X(900, StreamCaptureUnsupported, "operation not permitted when stream is capturing")                             \
-    X(901, StreamCaptureInvalidated, "operation failed due to a previous error during capture")                      \
-    X(902, StreamCaptureMerge, "operation would result in a merge of separate capture sequences")                    \
-    X(903, StreamCaptureUnmatched, "capture was not ended in the same stream as it began")                           \
-    X(904, StreamCaptureUnjoined, "capturing stream has unjoined work")                                              \
-    X(905, StreamCaptureIsolation, "dependency created on uncaptured work in another stream")                        \
-    X(906, StreamCaptureImplicit, "operation would make the legacy stream depend on a capturing blocking stream")    \
-    X(907, CapturedEvent, "operation not permitted on an event last recorded in a capturing stream")                 \
-    X(908, StreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread")     \
-    X(910, GraphExecUpdateFailure, "the graph update was not performed because it included forbidden changes")       \
-    X(911, InvalidChannelDescriptor, "invalid channel descriptor")                                                   \
-    X(912, InvalidTexture, "invalid texture")                                                                        \
-    X(999, Unknown, "unknown error")                                                                                 \
-    X(1052, RuntimeMemory, "runtime memory call returned error")                                                     \
+#define KH_ERRORS(X)                                                                               \
+    X(0, Success, "no error")                                                                      \
+    X(1, InvalidValue, "invalid argument")                                                         \
+    X(2, OutOfMemory, "out of memory")                                                             \
+    X(3, NotInitialized, "initialization error")                                                   \
+    X(4, Deinitialized, "driver shutting down")                                                    \
+    X(5, ProfilerDisabled, "profiler disabled while using external profiling tool")                \
+    X(6, ProfilerNotInitialized, "profiler is not initialized")                                    \
+    X(7, ProfilerAlreadyStarted, "profiler already started")                                       \
+    X(8, ProfilerAlreadyStopped, "profiler already stopped")                                       \
+    X(9, InvalidConfiguration, "invalid configuration argument")                                   \
+    X(12, InvalidPitchValue, "invalid pitch argument")                                             \
+    X(13, InvalidSymbol, "invalid device symbol")                                                  \
+    X(17, InvalidDevicePointer, "invalid device pointer")                                          \
+    X(21, InvalidMemcpyDirection, "invalid copy direction for memcpy")                             \
+    X(35, InsufficientDriver, "driver version is insufficient for runtime version")                \
+    X(52, MissingConfiguration, "__global__ function call is not configured")                      \
+    X(53, PriorLaunchFailure, "unspecified launch failure in prior launch")                        \
+    X(98, InvalidDeviceFunction, "invalid device function")                                        \
+    X(100, NoDevice, "no ROCm-capable device is detected")                                         \
+    X(101, InvalidDevice, "invalid device ordinal")                                                \
+    X(200, InvalidImage, "device kernel image is invalid")                                         \
+    X(201, InvalidContext, "invalid device context")                                               \
+    X(202, ContextAlreadyCurrent, "context is already current context")                            \
+    X(205, MapFailed, "mapping of buffer object failed")                                           \
+    X(206, UnmapFailed, "unmapping of buffer object failed")                                       \
+    X(207, ArrayIsMapped, "array is mapped")                                                       \
+    X(208, AlreadyMapped, "resource already mapped")                                               \
+    X(209, NoBinaryForGpu, "no kernel image is available for execution on the device")             \
+    X(210, AlreadyAcquired, "resource already acquired")                                           \
+    X(211, NotMapped, "resource not mapped")                                                       \
+    X(212, NotMappedAsArray, "resource not mapped as array")                                       \
+    X(213, NotMappedAsPointer, "resource not mapped as pointer")                                   \
+    X(214, ECCNotCorrectable, "uncorrectable ECC error encountered")                               \
+    X(215, UnsupportedLimit, "limit is not supported on this architecture")                        \
+    X(216, ContextAlreadyInUse, "exclusive-thread device already in use by a different thread")    \
+    X(217, PeerAccessUnsupported, "peer access is not supported between these two devices")        \
+    X(218, InvalidKernelFile, "invalid kernel file")                                               \
+    X(219, InvalidGraphicsContext, "invalid OpenGL or DirectX context")                            \
+    X(300, InvalidSource, "device kernel image is invalid")                                        \
+    X(301, FileNotFound, "file not found")                                                         \
+    X(302, SharedObjectSymbolNotFound, "shared object symbol not found")                           \
+    X(303, SharedObjectInitFailed, "shared object initialization failed")                          \
+    X(304, OperatingSystem, "OS call failed or operation not supported on this OS")                \
+    X(400, InvalidHandle, "invalid resource handle")                                               \
+    X(401, IllegalState, "the operation cannot be performed in the present state")                 \
+    X(500, NotFound, "named symbol not found")                                                     \
+    X(600, NotReady, "device not ready")                                                           \
+    X(700, IllegalAddress, "an illegal memory access was encountered")                             \
+    X(701, LaunchOutOfResources, "too many resources requested for launch")                        \
+    X(702, LaunchTimeOut, "the launch timed out and was terminated")                               \
+    X(704, PeerAccessAlreadyEnabled, "peer access is already enabled")                             \
+    X(705, PeerAccessNotEnabled, "peer access has not been enabled")                               \
+    X(708, SetOnActiveProcess, "cannot set while device is active in this process")                \
+    X(709, ContextIsDestroyed, "context is destroyed")                                             \
+    X(710, Assert, "device-side assert triggered")                                                 \
+    X(712, HostMemoryAlreadyRegistered,                                                            \
+      "part or all of the requested memory range is already mapped")                               \
+    X(713, HostMemoryNotRegistered, "pointer does not correspond to a registered memory region")   \
+    X(719, LaunchFailure, "unspecified launch failure")                                            \
+    X(720, CooperativeLaunchTooLarge, "too many blocks in cooperative launch")                     \
+    X(801, NotSupported, "operation not supported")                                                \
+    X(900, StreamCaptureUnsupported, "operation not permitted when stream is capturing")           \
+    X(901, StreamCaptureInvalidated, "operation failed due to a previous error during capture")    \
+    X(902, StreamCaptureMerge, "operation would result in a merge of separate capture sequences")  \
+    X(903, StreamCaptureUnmatched, "capture was not ended in the same stream as it began")         \
+    X(904, StreamCaptureUnjoined, "capturing stream has unjoined work")                            \
+    X(905, StreamCaptureIsolation, "dependency created on uncaptured work in another stream")      \
+    X(906, StreamCaptureImplicit,                                                                  \
+      "operation would make the legacy stream depend on a capturing blocking stream")              \
+    X(907, CapturedEvent,                                                                          \
+      "operation not permitted on an event last recorded in a capturing stream")                   \
+    X(908, StreamCaptureWrongThread,                                                               \
+      "attempt to terminate a thread-local capture sequence from another thread")                  \
+    X(910, GraphExecUpdateFailure,                                                                 \
+      "the graph update was not performed because it included forbidden changes")                  \
+    X(911, InvalidChannelDescriptor, "invalid channel descriptor")                                 \
+    X(912, InvalidTexture, "invalid texture")                                                      \
+    X(999, Unknown, "unknown error")                                                               \
+    X(1052, RuntimeMemory, "runtime memory call returned error")                                   \
     X(1053, RuntimeOther, "runtime call other than memory returned error")
 enum {
 #define X(number, name, text) E_##name = number,
@@ -107,15 +113,26 @@ enum {
 };
 
 /* ---- hip_error.c ---- */
-int kh_usable(void); /* 0, or the error that every entry returns because of KILN_SIM */
+int kh_usable(void);   /* 0, or the error that every entry returns because of KILN_SIM */
 int kh_last(int code); /* keeps it as the thread's last error; returns it */
 /* Returns code and reports why, where the number alone would not tell. */
 int kh_refuse(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Major version of HIP's ABI that the program wants: 5, 6 or 7, told by the name this library was loaded under. */
+/* Major version of HIP's ABI that the program wants: 5, 6 or 7, told by the name this library was
+ * loaded under. */
 int kh_abi(void);
 
-/* ---- hip_handle.c: what programs hold is looked up before it is used, so that a stale handle is an error code ---- */
-typedef enum kh_type { KH_STREAM, KH_EVENT, KH_MODULE, KH_FUNCTION, KH_GRAPH, KH_NODE, KH_EXEC, KH_FAT } kh_type;
+/* ---- hip_handle.c: what programs hold is looked up before it is used, so that a stale handle is
+ * an error code ---- */
+typedef enum kh_type {
+    KH_STREAM,
+    KH_EVENT,
+    KH_MODULE,
+    KH_FUNCTION,
+    KH_GRAPH,
+    KH_NODE,
+    KH_EXEC,
+    KH_FAT
+} kh_type;
 bool kh_handle_add(void *, kh_type); /* false: no memory */
 bool kh_handle_is(const void *, kh_type);
 bool kh_handle_remove(void *, kh_type); /* false: it was none */
@@ -125,7 +142,7 @@ void kh_unlock(void);
 
 /* ---- hip_device.c ---- */
 enum { KH_DEVICES = KS_ARCH_COUNT };
-typedef struct kh_chip { /* one per ks_arch */
+typedef struct kh_chip {       /* one per ks_arch */
     const char *name, *target; /* target: architecture and features */
     int number, major, minor, units, clock, memory_clock, bus, l2;
     uint64_t memory;
@@ -186,7 +203,14 @@ typedef struct kh_run {
     uint8_t *kernarg; /* function->kernel->kernarg_size bytes, explicit arguments packed */
 } kh_run;
 typedef struct kh_event kh_event;
-typedef enum kh_op_kind { KH_OP_RUN, KH_OP_COPY, KH_OP_SET, KH_OP_CALL, KH_OP_RECORD, KH_OP_EMPTY } kh_op_kind;
+typedef enum kh_op_kind {
+    KH_OP_RUN,
+    KH_OP_COPY,
+    KH_OP_SET,
+    KH_OP_CALL,
+    KH_OP_RECORD,
+    KH_OP_EMPTY
+} kh_op_kind;
 typedef struct kh_op {
     kh_op_kind kind;
     union {
@@ -236,18 +260,20 @@ struct kh_stream {
 struct kh_event {
     unsigned flags;
     bool recorded;
-    uint64_t time; /* ns */
+    uint64_t time;    /* ns */
     uint64_t capture; /* id of the capture it was recorded in; 0: none */
     kh_tail tail;
 };
 /* A stream handle, or one of the three that stand for a stream; hipErrorInvalidHandle. */
 int kh_stream_of(void *handle, kh_stream **);
-/* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the caller's. */
+/* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the
+ * caller's. */
 int kh_submit(kh_stream *, const kh_op *);
 int kh_op_run(kh_stream *, const kh_op *);
 uint64_t kh_now(void);
 
-/* For calls that may not be made while a capture is on (as CUDA's rules say): hipErrorStreamCaptureUnsupported. */
+/* For calls that may not be made while a capture is on (as CUDA's rules say):
+ * hipErrorStreamCaptureUnsupported. */
 int kh_unsafe(void);
 bool kh_capturing(kh_stream *);
 void kh_capture_break(kh_stream *); /* a forbidden call: the capture is invalid from now on */
@@ -264,8 +290,8 @@ bool kh_op_copy(kh_op *to, const kh_op *from); /* own kernel arguments, a user o
 void kh_op_free(kh_op *);
 
 /* ---- hip_memory.c, hip_copy.c ---- */
-/* 0, or hipErrorInvalidValue and a finding: [p, p + size) is not inside one allocation.  needed: it must be one (device
-   memory); else memory that the simulator does not know is the host's own. */
+/* 0, or hipErrorInvalidValue and a finding: [p, p + size) is not inside one allocation.  needed: it
+   must be one (device memory); else memory that the simulator does not know is the host's own. */
 int kh_check_span(const char *what, const void *p, size_t size, bool needed);
 int kh_copy_run(const kh_copy *);
 int kh_set_run(const kh_set *);
@@ -273,12 +299,13 @@ int kh_set_run(const kh_set *);
 /* ---- hip_launch.c ---- */
 /* Checks and packs; run->kernarg is freed by the caller. extra: HIP_LAUNCH_PARAM_*. */
 int kh_pack(kh_run *, void **params, void **extra);
-int kh_launch(kh_function *, const uint32_t grid[3], const uint32_t block[3], size_t lds, void *stream, void **params,
-              void **extra);
+int kh_launch(kh_function *, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+              void *stream, void **params, void **extra);
 /* Workgroups of so many work-items that fit a compute unit at once. */
 int kh_groups_per_unit(const ks_kernel *, uint32_t threads, size_t dynamic_lds);
 
 /* ---- report.c ---- */
-void ks_report_start(void); /* the process that uses the library: a forked child reports nothing at exit */
+void ks_report_start(
+    void); /* the process that uses the library: a forked child reports nothing at exit */
 void ks_report_refusal(const char *text); /* one line, once for each text */
 #endif

@@ -208,7 +208,8 @@ HIP(hipStreamBeginCapture, (void *stream, int mode), (stream, mode))
 }
 HIP_TOO(hipStreamBeginCapture_spt, hipStreamBeginCapture, (void *stream, int mode))
 
-/* Whether every node of the graph comes before the origin's last ones: nothing was forked and left. */
+/* Whether every node of the graph comes before the origin's last ones: nothing was forked and left.
+ */
 static bool joined(const kh_capture *c)
 {
     const kh_graph *g = c->graph;

@@ -15,8 +15,10 @@ int kh_check_span(const char *what, const void *p, size_t size, bool needed)
     const bool inside = ks_find_range(at, &r);
     if (!inside && !needed) return 0;
     if (!inside) {
-        ks_report_host(KILNSIM_BOUNDS, at, "%s: the address is in no allocation: pass what "
-                       "hipMalloc gave, or the right hipMemcpyKind", what);
+        ks_report_host(KILNSIM_BOUNDS, at,
+                       "%s: the address is in no allocation: pass what "
+                       "hipMalloc gave, or the right hipMemcpyKind",
+                       what);
         return E_InvalidValue;
     }
     if (r.freed) {
@@ -35,7 +37,8 @@ int kh_check_span(const char *what, const void *p, size_t size, bool needed)
 }
 
 /* Bytes from the first to the last of a pitched box; false: it wraps around. */
-static bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t *out)
+static bool extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice,
+                   size_t *out)
 {
     size_t rows = 0, slices = 0;
     *out = 0;
@@ -60,11 +63,10 @@ static int check_copy(const kh_copy *c)
         !extent(c->width, c->height, c->depth, c->from_pitch, c->from_slice, &from))
         return E_InvalidValue;
     const bool device = c->kind == DEVICE_TO_DEVICE || c->kind == NO_CU;
-    const int code = kh_check_span("copy, destination", c->to, to,
-                                   device || c->kind == HOST_TO_DEVICE);
+    const int code =
+        kh_check_span("copy, destination", c->to, to, device || c->kind == HOST_TO_DEVICE);
     return code ? code
-                : kh_check_span("copy, source", c->from, from,
-                                device || c->kind == DEVICE_TO_HOST);
+                : kh_check_span("copy, source", c->from, from, device || c->kind == DEVICE_TO_HOST);
 }
 
 int kh_copy_run(const kh_copy *c)
@@ -305,11 +307,17 @@ static int planes(const param_3d *p, kh_copy *c)
         return kh_refuse(E_NotSupported, "hipMemcpy3D: arrays are textures' memory, which the "
                                          "simulator does not have: copy to linear memory");
     const size_t from_slice = p->from.pitch * p->from.height, to_slice = p->to.pitch * p->to.height;
-    *c = (kh_copy){
-        (char *)p->to.at + p->to_at.z * to_slice + p->to_at.y * p->to.pitch + p->to_at.x,
-        (char *)p->from.at + p->from_at.z * from_slice + p->from_at.y * p->from.pitch +
-            p->from_at.x,
-        p->size.x, p->size.y, p->size.z, p->to.pitch, p->from.pitch, to_slice, from_slice, p->kind};
+    *c = (kh_copy){(char *)p->to.at + p->to_at.z * to_slice + p->to_at.y * p->to.pitch + p->to_at.x,
+                   (char *)p->from.at + p->from_at.z * from_slice + p->from_at.y * p->from.pitch +
+                       p->from_at.x,
+                   p->size.x,
+                   p->size.y,
+                   p->size.z,
+                   p->to.pitch,
+                   p->from.pitch,
+                   to_slice,
+                   from_slice,
+                   p->kind};
     return 0;
 }
 
@@ -368,8 +376,7 @@ static int from_symbol(void *to, const void *symbol, size_t size, size_t offset,
     return code;
 }
 
-HIP(hipMemcpyToSymbol,
-    (const void *symbol, const void *from, size_t size, size_t offset, int kind),
+HIP(hipMemcpyToSymbol, (const void *symbol, const void *from, size_t size, size_t offset, int kind),
     (symbol, from, size, offset, kind))
 {
     kh_copy c;
@@ -460,8 +467,8 @@ HIP(hipMemset2DAsync,
 
 static kh_set planes_of(const pitched *p, int value, const box *size)
 {
-    return (kh_set){p->at,   (uint32_t)value, 1, size->x, size->y, size->z, p->pitch,
-                    p->pitch * p->height};
+    return (kh_set){p->at,   (uint32_t)value, 1,        size->x,
+                    size->y, size->z,         p->pitch, p->pitch * p->height};
 }
 
 HIP(hipMemset3D, (pitched p, int value, box size), (p, value, size))

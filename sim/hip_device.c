@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The simulated devices: which there are, what they say of themselves, which one a thread uses.
-// Figures are of AMD's MI300X (gfx942) and MI210 (gfx90a); memory is what the host has, where that is less.
+// Figures are of AMD's MI300X (gfx942) and MI210 (gfx90a); memory is what the host has, where that
+// is less.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,7 +144,7 @@ HIP(hipDeviceGetName, (char *name, int size, int device), (name, size, device))
     return 0;
 }
 
-HIP(hipDeviceTotalMem, (size_t *bytes, int device), (bytes, device))
+HIP(hipDeviceTotalMem, (size_t * bytes, int device), (bytes, device))
 {
     const kh_device *d = kh_device_of(device);
     if (!bytes) return E_InvalidValue;
@@ -196,7 +197,7 @@ HIP(hipDeviceGetByPCIBusId, (int *device, const char *id), (device, id))
 /* ---- limits, caches, peers: what has no meaning here is taken and changes nothing ---- */
 
 enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP };
-HIP(hipDeviceGetLimit, (size_t *value, int limit), (value, limit))
+HIP(hipDeviceGetLimit, (size_t * value, int limit), (value, limit))
 {
     if (!value) return E_InvalidValue;
     if (limit < LIMIT_STACK || limit > LIMIT_HEAP) return E_UnsupportedLimit;

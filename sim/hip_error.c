@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hipError_t's names and texts, the thread's last error, and refusals that a number alone would not explain.
+// hipError_t's names and texts, the thread's last error, and refusals that a number alone would not
+// explain.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -61,8 +62,8 @@ void ks_fail(ks_error *error, int hip, const char *format, ...)
     va_end(list);
 }
 
-/* ROCm's versions number some enumerations differently under one symbol name; the file name in the program's list of
- * libraries says which it was built for. */
+/* ROCm's versions number some enumerations differently under one symbol name; the file name in the
+ * program's list of libraries says which it was built for. */
 int kh_abi(void)
 {
     enum { OLDEST = 5, NEWEST = 7, DEFAULT = 6 };

@@ -64,7 +64,7 @@ static int function_of(const void *host, kh_function **out)
     return kh_registered_function(host, out);
 }
 
-HIP(hipFuncGetAttributes, (attributes *out, const void *host), (out, host))
+HIP(hipFuncGetAttributes, (attributes * out, const void *host), (out, host))
 {
     kh_function *f;
     if (!out) return E_InvalidValue;

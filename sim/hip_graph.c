@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Graphs: operations with what they come after.  A graph that can be launched is a list of copies of
-// its operations in an order that keeps to that, the same in every run.
+// Graphs: operations with what they come after.  A graph that can be launched is a list of copies
+// of its operations in an order that keeps to that, the same in every run.
 #include <stdlib.h>
 #include <string.h>
 #include "hip.h"
@@ -95,7 +95,8 @@ static void exec_free(exec *x)
     free(x);
 }
 
-/* Copies what is ready, in order of creation, until nothing is left; hipErrorInvalidValue: a circle. */
+/* Copies what is ready, in order of creation, until nothing is left; hipErrorInvalidValue: a
+ * circle. */
 static int arrange(const kh_graph *g, exec *x)
 {
     bool moved = true;

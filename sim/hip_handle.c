@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The handles that programs hold: a hash set of live addresses with their type, so that a stale or foreign handle is an
-// error code and nothing worse.
+// The handles that programs hold: a hash set of live addresses with their type, so that a stale or
+// foreign handle is an error code and nothing worse.
 #include <stdlib.h>
 #include "hip.h"
 

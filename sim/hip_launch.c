@@ -59,7 +59,8 @@ int kh_pack(kh_run *r, void **params, void **extra)
 
 /* ---- sizes ---- */
 
-static int check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], size_t lds)
+static int check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3],
+                       size_t lds)
 {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -72,8 +73,8 @@ static int check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_
     if (k->max_threads && threads > k->max_threads)
         return kh_refuse(E_LaunchFailure,
                          "%s: a workgroup of %llu work-items, but it was compiled for at most %u: "
-                         "raise __launch_bounds__", k->name, (unsigned long long)threads,
-                         k->max_threads);
+                         "raise __launch_bounds__",
+                         k->name, (unsigned long long)threads, k->max_threads);
     if (lds > KS_MAX_LDS || k->lds + lds > KS_MAX_LDS)
         return kh_refuse(E_InvalidValue,
                          "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d", k->name,
@@ -137,7 +138,8 @@ static int record(void *event, void *stream)
 /* Global sizes are in work-items here. */
 HIP(hipExtModuleLaunchKernel,
     (void *f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-     size_t lds, void *stream, void **params, void **extra, void *start, void *stop, uint32_t flags),
+     size_t lds, void *stream, void **params, void **extra, void *start, void *stop,
+     uint32_t flags),
     (f, gx, gy, gz, bx, by, bz, lds, stream, params, extra, start, stop, flags))
 {
     if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
@@ -155,9 +157,11 @@ HIP(hipExtModuleLaunchKernel,
 /* ROCm 5 exports these two by their C++ names. */
 #define EXT_PARAMETERS                                                                             \
     (void *f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,        \
-     size_t lds, void *stream, void **params, void **extra, void *start, void *stop, uint32_t flags)
-HIP_TOO(_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j,
-        hipExtModuleLaunchKernel, EXT_PARAMETERS)
+     size_t lds, void *stream, void **params, void **extra, void *start, void *stop,               \
+     uint32_t flags)
+HIP_TOO(
+    _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j,
+    hipExtModuleLaunchKernel, EXT_PARAMETERS)
 
 /* ---- by the host's address of the kernel, as <<<>>> does ---- */
 

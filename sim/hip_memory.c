@@ -136,8 +136,7 @@ HIP(hipMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
     return code;
 }
 
-HIP(hipMemAllocPitch,
-    (void **out, size_t *pitch, size_t width, size_t height, unsigned element),
+HIP(hipMemAllocPitch, (void **out, size_t *pitch, size_t width, size_t height, unsigned element),
     (out, pitch, width, height, element))
 {
     if (element != 4 && element != 8 && element != 16) return E_InvalidValue;
@@ -170,8 +169,7 @@ HIP(hipHostRegister, (void *p, size_t size, unsigned flags), (p, size, flags))
     ks_range r;
     (void)flags;
     if (!p || !size) return E_InvalidValue;
-    if (ks_find_range((uint64_t)(uintptr_t)p, &r) && !r.freed)
-        return E_HostMemoryAlreadyRegistered;
+    if (ks_find_range((uint64_t)(uintptr_t)p, &r) && !r.freed) return E_HostMemoryAlreadyRegistered;
     return ks_register(p, size, KS_HOST) ? 0 : E_OutOfMemory;
 }
 
@@ -207,7 +205,7 @@ HIP(hipHostGetFlags, (unsigned *flags, void *host), (flags, host))
 
 /* ---- questions ---- */
 
-HIP(hipMemGetInfo, (size_t *free_bytes, size_t *total), (free_bytes, total))
+HIP(hipMemGetInfo, (size_t * free_bytes, size_t *total), (free_bytes, total))
 {
     const kh_device *d = kh_device_of(kh_current());
     if (!free_bytes || !total) return E_InvalidValue;
@@ -263,7 +261,7 @@ typedef struct attributes { /* hipPointerAttribute_t */
     unsigned flags;
 } attributes;
 
-HIP(hipPointerGetAttributes, (attributes *out, const void *p), (out, p))
+HIP(hipPointerGetAttributes, (attributes * out, const void *p), (out, p))
 {
     ks_range r;
     if (!out || !p) return E_InvalidValue;
@@ -284,13 +282,13 @@ HIP(hipPointerGetAttributes, (attributes *out, const void *p), (out, p))
 }
 
 enum { /* hipPointer_attribute */
-    POINTER_TYPE = 2,
-    POINTER_DEVICE = 3,
-    POINTER_HOST = 4,
-    POINTER_MANAGED = 8,
-    POINTER_ORDINAL = 9,
-    POINTER_START = 11,
-    POINTER_SIZE = 12,
+       POINTER_TYPE = 2,
+       POINTER_DEVICE = 3,
+       POINTER_HOST = 4,
+       POINTER_MANAGED = 8,
+       POINTER_ORDINAL = 9,
+       POINTER_START = 11,
+       POINTER_SIZE = 12,
 };
 HIP(hipPointerGetAttribute, (void *out, int attribute, void *p), (out, attribute, p))
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Modules: an ELF, or clang's bundle of several of which one is for the device.  Loading decodes the
-// whole object (object.c), so that what is wrong with it is known here.
+// Modules: an ELF, or clang's bundle of several of which one is for the device.  Loading decodes
+// the whole object (object.c), so that what is wrong with it is known here.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "hip.h"
 
-/* ---- bundles: "__CLANG_OFFLOAD_BUNDLE__", a count, then per entry offset, size, length and name ---- */
+/* ---- bundles: "__CLANG_OFFLOAD_BUNDLE__", a count, then per entry offset, size, length and name
+ * ---- */
 
 static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 static const char compressed_magic[] = "CCOB";
@@ -45,8 +46,9 @@ static const char *take_text(reader *r, uint64_t size)
     return text;
 }
 
-/* How well "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-" suits the device "gfx942:sramecc+:xnack-": 0 not at all, else one
- * more than the number of features that it insists on, which must all be the device's. */
+/* How well "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-" suits the device "gfx942:sramecc+:xnack-": 0
+ * not at all, else one more than the number of features that it insists on, which must all be the
+ * device's. */
 static int suits(const char *name, size_t size, const char *device)
 {
     char copy[MOST_NAME + 1], *rest = NULL;
@@ -204,8 +206,7 @@ HIP(hipModuleLoadData, (void **out, const void *image), (out, image))
     return load_handle(out, image, SIZE_MAX - (size_t)(uintptr_t)image);
 }
 
-HIP(hipModuleLoadDataEx,
-    (void **out, const void *image, unsigned count, int *option, void **value),
+HIP(hipModuleLoadDataEx, (void **out, const void *image, unsigned count, int *option, void **value),
     (out, image, count, option, value))
 {
     (void)count, (void)option, (void)value; /* of a compiler that does not run here */

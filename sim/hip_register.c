@@ -102,8 +102,8 @@ void __hipRegisterVar(void **handle, void *host, char *host_name, char *name, in
 }
 
 /* The host reads and writes it through *host from the program's first line on. */
-void __hipRegisterManagedVar(void *handle, void **host, void *initial, const char *name, size_t size,
-                             unsigned align)
+void __hipRegisterManagedVar(void *handle, void **host, void *initial, const char *name,
+                             size_t size, unsigned align)
 {
     enum { LEAST = 16 };
     const size_t step = align > LEAST ? align : LEAST;
@@ -267,7 +267,7 @@ HIP(hipGetSymbolAddress, (void **out, const void *symbol), (out, symbol))
     return code;
 }
 
-HIP(hipGetSymbolSize, (size_t *out, const void *symbol), (out, symbol))
+HIP(hipGetSymbolSize, (size_t * out, const void *symbol), (out, symbol))
 {
     uint64_t address;
     size_t size;

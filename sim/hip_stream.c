@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams, events and callbacks.  An operation is finished when the call that submits it returns, so
-// that queries never say "not ready" and waiting is nothing but the question for errors.
+// Streams, events and callbacks.  An operation is finished when the call that submits it returns,
+// so that queries never say "not ready" and waiting is nothing but the question for errors.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -62,7 +62,8 @@ static void keep(kh_stream *s, int code)
     kh_unlock();
 }
 
-/* Kernel arguments are device memory of their own for each launch; the compiler widens loads of 12 bytes to 16. */
+/* Kernel arguments are device memory of their own for each launch; the compiler widens loads of 12
+ * bytes to 16. */
 static int run_kernel(const kh_run *r)
 {
     enum { ALIGN = 64, STEP = 16 };
@@ -265,8 +266,7 @@ int hipGetStreamDeviceId(void *stream)
 /* ---- callbacks ---- */
 
 typedef void stream_callback(void *stream, int status, void *user);
-HIP(hipStreamAddCallback,
-    (void *stream, stream_callback *call, void *user, unsigned flags),
+HIP(hipStreamAddCallback, (void *stream, stream_callback *call, void *user, unsigned flags),
     (stream, call, user, flags))
 {
     kh_stream *s;
@@ -388,7 +388,8 @@ HIP(hipEventElapsedTime, (float *ms, void *start, void *stop), (ms, start, stop)
     return 0;
 }
 
-/* ---- values in memory: done at once, as all operations; a wait that nothing can end is refused ---- */
+/* ---- values in memory: done at once, as all operations; a wait that nothing can end is refused
+ * ---- */
 
 enum { WAIT_GE, WAIT_EQ, WAIT_AND, WAIT_NOR };
 static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsigned flags,
@@ -412,8 +413,7 @@ static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsi
 
 #define VALUES(X) X(32, uint32_t) X(64, uint64_t)
 #define X(bits, type)                                                                              \
-    HIP(hipStreamWaitValue##bits,                                                                  \
-        (void *stream, void *p, type value, unsigned flags, type mask),                            \
+    HIP(hipStreamWaitValue##bits, (void *stream, void *p, type value, unsigned flags, type mask),  \
         (stream, p, value, flags, mask))                                                           \
     {                                                                                              \
         type have;                                                                                 \

@@ -10,20 +10,20 @@
 #include <string.h>
 #include "sim.h"
 
-/* name, member, type.  Options are applied from left to right, so that "checks=off,bounds=on" leaves
- * one check. */
+/* name, member, type.  Options are applied from left to right, so that "checks=off,bounds=on"
+ * leaves one check. */
 #define OPTIONS(X)                                                                                 \
-    X(checks, check, ALL)             /* every check */                                            \
-    X(limit, limit, COUNT)            /* instructions of one wave; more is an endless kernel */    \
-    X(threads, threads, THREADS)      /* host threads, 0 for one per core */                       \
-    X(errors, errors, SWITCH)         /* findings make the launch fail */                          \
-    X(cost, cost, SWITCH)             /* every launch is priced, printed at exit */                \
-    X(log, log, TEXT)                 /* a file that findings are added to, or off */              \
-    X(llvm, llvm, TEXT)               /* the path of libLLVM */                                    \
-    X(variant, variant, VARIANT)      /* code for the host's vector unit */                        \
-    X(quarantine, quarantine, COUNT)  /* bytes of freed memory kept back to find its use */        \
+    X(checks, check, ALL)            /* every check */                                             \
+    X(limit, limit, COUNT)           /* instructions of one wave; more is an endless kernel */     \
+    X(threads, threads, THREADS)     /* host threads, 0 for one per core */                        \
+    X(errors, errors, SWITCH)        /* findings make the launch fail */                           \
+    X(cost, cost, SWITCH)            /* every launch is priced, printed at exit */                 \
+    X(log, log, TEXT)                /* a file that findings are added to, or off */               \
+    X(llvm, llvm, TEXT)              /* the path of libLLVM */                                     \
+    X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \
+    X(quarantine, quarantine, COUNT) /* bytes of freed memory kept back to find its use */         \
     X(alignment, strict_alignment, ALIGNMENT) /* of plain accesses: what C++ needs, or hardware */ \
-    X(arch, arch, ARCH)               /* the only device */
+    X(arch, arch, ARCH)                       /* the only device */
 
 /* type, what its values are */
 #define TYPES(X)                                                                                   \
@@ -55,15 +55,13 @@ static const struct option {
     OPTIONS(X)
 #undef X
 #define X(name, text, error, meaning) {text, SWITCH, offsetof(ks_options, check[KILNSIM_##name])},
-    KILNSIM_KINDS(X)
+        KILNSIM_KINDS(X)
 #undef X
 };
 enum { COUNT_OF_OPTIONS = sizeof option / sizeof *option };
 
-static ks_options options = {.limit = 1000000000,
-                             .errors = true,
-                             .quarantine = (size_t)256 << 20,
-                             .arch = -1};
+static ks_options options = {
+    .limit = 1000000000, .errors = true, .quarantine = (size_t)256 << 20, .arch = -1};
 static char problem[KS_TEXT];
 
 /* ---- values; false: not one ---- */
@@ -157,9 +155,11 @@ _Static_assert(sizeof(size_t) == sizeof(uint64_t), "COUNT members are 64 bits");
 
 static void unknown(const char *name)
 {
-    int n = snprintf(problem, sizeof problem, "KILN_SIM: no option is called '%.40s'; there are", name);
+    int n =
+        snprintf(problem, sizeof problem, "KILN_SIM: no option is called '%.40s'; there are", name);
     for (size_t i = 0; i < COUNT_OF_OPTIONS && n < (int)sizeof problem; i++)
-        n += snprintf(problem + n, sizeof problem - (size_t)n, "%s %s", i ? "," : "", option[i].name);
+        n += snprintf(problem + n, sizeof problem - (size_t)n, "%s %s", i ? "," : "",
+                      option[i].name);
 }
 
 static bool parse_one(char *text)
@@ -169,8 +169,8 @@ static bool parse_one(char *text)
     for (size_t i = 0; i < COUNT_OF_OPTIONS; i++) {
         if (strcmp(option[i].name, text) != 0) continue;
         if (value && apply(&option[i], value)) return true;
-        snprintf(problem, sizeof problem, "KILN_SIM: %s=%.80s: it takes %s", text, value ? value : "",
-                 values[option[i].type]);
+        snprintf(problem, sizeof problem, "KILN_SIM: %s=%.80s: it takes %s", text,
+                 value ? value : "", values[option[i].type]);
         return false;
     }
     unknown(text);

@@ -33,8 +33,9 @@ static const int kind_error[] = {
 
 typedef struct finding {
     kilnsim_finding f;
-    ks_launch *launch;          /* while it runs; NULL: none, or ended */
-    uint64_t group, executed;   /* the first instance is kept: workgroup, wave, its instructions, lane */
+    ks_launch *launch; /* while it runs; NULL: none, or ended */
+    uint64_t group,
+        executed; /* the first instance is kept: workgroup, wave, its instructions, lane */
     char text[KS_TEXT], instruction[INSTRUCTION], line[PLACE];
     char *kernel;
 } finding;
@@ -47,9 +48,9 @@ static struct {
     pthread_mutex_t mutex;
     pthread_once_t once;
     findings pending, filed;
-    uint64_t dropped;                     /* findings past the limits */
-    uint64_t seen[KILNSIM_KIND_COUNT];    /* filed since the start, whatever was cleared */
-    findings refused;                        /* texts of refusals (finding.text), each printed once */
+    uint64_t dropped;                  /* findings past the limits */
+    uint64_t seen[KILNSIM_KIND_COUNT]; /* filed since the start, whatever was cleared */
+    findings refused;                  /* texts of refusals (finding.text), each printed once */
     FILE *log;
     pid_t process;
 } report = {.once = PTHREAD_ONCE_INIT};
@@ -130,13 +131,13 @@ static void print(const finding *f)
         fprintf(out, "  %s, workgroup (%u,%u,%u) wave %u", k->kernel, k->group[0], k->group[1],
                 k->group[2], k->wave);
         if (k->lane >= 0) fprintf(out, " lane %d", k->lane);
+        if (k->address) fprintf(out, ", address 0x%llx", (unsigned long long)k->address);
         if (k->times > 1) fprintf(out, ", and %llu more times", (unsigned long long)k->times - 1);
         fputc('\n', out);
     }
     if (*k->instruction)
         fprintf(out, "  %s  at 0x%llx%s%s\n", k->instruction, (unsigned long long)k->pc,
                 *k->line ? ", " : "", k->line);
-    if (k->address) fprintf(out, "  address 0x%llx\n", (unsigned long long)k->address);
     fprintf(out, "  %s\n", k->text);
     fflush(out);
 }
@@ -249,8 +250,8 @@ static int by_place(const void *left, const void *right)
     return (int)a->f.kind - (int)b->f.kind;
 }
 
-/* Moves the launch's findings out of the pending ones.  What workgroups after the one that stopped it found depends on
- * how far they had come. */
+/* Moves the launch's findings out of the pending ones.  What workgroups after the one that stopped
+ * it found depends on how far they had come. */
 static findings take(const ks_launch *launch)
 {
     const uint64_t stop = launch->stop;
