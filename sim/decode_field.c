@@ -31,7 +31,8 @@ void ks_dec_sgpr(ks_decoder *d, ks_operand *o, unsigned reg, ks_spec spec)
 {
     operand_of(o, KS_SGPR, reg, spec);
     unsigned end = reg < SRC_SGPRS ? SRC_SGPRS : KS_SREGS;
-    if (reg == SRC_RESERVED || reg + o->count > end)
+    unsigned align = o->count > 2 ? 4 : o->count;
+    if (reg == SRC_RESERVED || reg + o->count > end || reg % align)
         d->bad = true;
 }
 void ks_dec_vgpr(ks_decoder *d, ks_operand *o, unsigned reg, bool acc, ks_spec spec)
@@ -46,16 +47,19 @@ void ks_dec_const(ks_operand *o, uint64_t value, ks_spec spec)
     const ks_type_info *t = &ks_types[spec.type];
     o->value = t->regs == 2 ? value : t->bits == 16 && t->class != 'p' ? value & 0xffff : value & 0xffffffff;
 }
-/* Of 16-bit integers the hardware takes the f32's bits, and packed f16 has its constant in the low half only. */
-static uint64_t inline_float(unsigned i, ks_type type)
+/* Packed f16 has its constant in the low half only.  What a 16-bit integer gets is told differently by LLVM and by the
+   ISA documents, and no compiler asks for it. */
+static uint64_t inline_float(ks_decoder *d, unsigned i, ks_type type)
 {
     switch (type) {
     case KS_F16: case KS_V2F16:
         return inline_f16[i];
     case KS_B64: case KS_U64: case KS_I64: case KS_F64: case KS_MASK:
         return inline_f64[i];
-    case KS_NONE: case KS_B16: case KS_U16: case KS_I16: case KS_B32: case KS_U32: case KS_I32: case KS_F32:
-    case KS_V2I16: case KS_V2U16: case KS_V2F32: case KS_V2B32: case KS_TYPE_COUNT:
+    case KS_B16: case KS_U16: case KS_I16: case KS_V2I16: case KS_V2U16:
+        d->bad = true;
+        break;
+    case KS_NONE: case KS_B32: case KS_U32: case KS_I32: case KS_F32: case KS_V2F32: case KS_V2B32: case KS_TYPE_COUNT:
         break;
     }
     return inline_f32[i];
@@ -104,7 +108,7 @@ void ks_dec_source(ks_decoder *d, ks_operand *o, unsigned code, ks_spec spec)
     else if (code < SRC_INT_END)
         ks_dec_const(o, code <= SRC_NEGATIVE ? code - SRC_INT : (uint64_t)SRC_NEGATIVE - code, spec);
     else if (code >= SRC_FLOAT && code < SRC_FLOAT_END)
-        ks_dec_const(o, inline_float(code - SRC_FLOAT, spec.type), spec);
+        ks_dec_const(o, inline_float(d, code - SRC_FLOAT, spec.type), spec);
     else if (code == SRC_LITERAL)
         ks_dec_const(o, literal_of(ks_dec_literal(d), spec.type), spec);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector memory encodings of GFX9: DS, FLAT with GLOBAL and SCRATCH, MUBUF.  Registers of data come from the op table,
 // those of addresses from the encoding (a global address is a pair, an offset beside a scalar base one register).
+#include <stdio.h>
 #include <string.h>
 #include "object.h"
 
@@ -57,18 +58,31 @@ static void flat_address(ks_decoder *d, unsigned seg)
     } else if (in->has_saddr) {
         vspec = address32;
     }
-    if (bit13 && !(seg == SEG_SCRATCH && d->arch == KS_GFX942))
-        d->bad = true; /* LDS-direct loads have opcodes of their own */
     if (in->has_vaddr)
         ks_dec_vgpr(d, &in->s[0], vaddr, false, vspec);
     if (in->has_saddr)
         ks_dec_sgpr(d, &in->s[1], saddr, sspec);
 }
+/* LDS-direct loads have opcodes of their own on gfx942, on gfx90a a bit: one name for both. */
+static void lds_direct(ks_decoder *d)
+{
+    char name[64];
+    const char *what = strstr(d->op->name, "_load_");
+    int length = what ? snprintf(name, sizeof name, "%.*s_load_lds_%s", (int)(what - d->op->name), d->op->name,
+                                 what + strlen("_load_")) : 0;
+    const ks_op *direct = length > 0 ? ks_find_op(name, (size_t)length) : NULL;
+    if (direct)
+        d->op = d->inst->op = direct;
+    else
+        d->bad = true;
+}
 void ks_dec_flat(ks_decoder *d)
 {
     ks_inst *in = d->inst;
-    const ks_op *op = d->op;
     unsigned seg = ks_bits(d->w[0], 14, 2);
+    if (d->arch == KS_GFX90A && ks_bits(d->w[0], 13, 1))
+        lds_direct(d);
+    const ks_op *op = d->op;
     bool acc = ks_bits(d->w[1], 23, 1);
     d->words = 2;
     in->sc0 = ks_bits(d->w[0], 16, 1);
@@ -76,6 +90,8 @@ void ks_dec_flat(ks_decoder *d)
     in->sc1 = ks_bits(d->w[0], 25, 1);
     in->offset = seg == SEG_FLAT ? (int32_t)ks_bits(d->w[0], 0, 12) : (int32_t)(d->w[0] << 19) >> 19;
     in->lds = op->flags & KS_F_LDS_DIRECT;
+    if (seg == SEG_FLAT && ks_bits(d->w[0], 12, 1))
+        d->bad = true; /* an offset of 12 bits; the thirteenth is a sign elsewhere */
     flat_address(d, seg);
     register_of(d, &in->s[2], ks_bits(d->w[1], 8, 8), acc, op->s[2]);
     in->ns = last_source(in);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "object.h"
 
-enum { SRC_SDWA = 249, SRC_DPP = 250, SRC_VGPR = 256 };
+enum { SRC_SDWA = 249, SRC_DPP = 250, SRC_VGPR = 256, ROW_NEWBCAST = 0x150 };
 
 static bool is_mask(ks_spec spec)
 {
@@ -84,6 +84,9 @@ static void dpp_word(ks_decoder *d, unsigned *src0)
     in->bank_mask = (uint8_t)ks_bits(w, 24, 4);
     in->row_mask = (uint8_t)ks_bits(w, 28, 4);
     *src0 = ks_bits(w, 0, 8) + SRC_VGPR;
+    bool wide = ks_types[d->op->d[0].type].bits == 64 || ks_types[d->op->s[0].type].bits == 64;
+    if (wide && (in->dpp_ctrl < ROW_NEWBCAST || in->dpp_ctrl >= ROW_NEWBCAST + 16))
+        d->bad = true; /* 64-bit units know no other way */
 }
 static void vop1(ks_decoder *d)
 {
@@ -91,6 +94,8 @@ static void vop1(ks_decoder *d)
     const ks_op *op = d->op;
     unsigned src0 = ks_bits(d->w[0], 0, 9), src1 = SRC_VGPR, dst = ks_bits(d->w[0], 17, 8);
     bool acc = ks_dec_is(d, "v_accvgpr_mov_b32");
+    if (op->s[0].type == KS_NONE) /* v_nop */
+        return;
     if (src0 == SRC_SDWA)
         sdwa_word(d, &src0, &src1, false);
     else if (src0 == SRC_DPP)
@@ -103,8 +108,7 @@ static void vop1(ks_decoder *d)
         return;
     }
     destination(d, dst);
-    if (op->s[0].type != KS_NONE)
-        ks_dec_source(d, &in->s[0], src0, op->s[0]);
+    ks_dec_source(d, &in->s[0], src0, op->s[0]);
     if (op->d[1].type != KS_NONE) { /* v_swap_b32: both registers are read and written */
         ks_dec_vgpr(d, &in->d[1], src0 & 255, false, op->d[1]);
         d->bad |= src0 < SRC_VGPR;
@@ -249,6 +253,14 @@ static void vop3p(ks_decoder *d)
     in->neg = (uint8_t)ks_bits(d->w[1], 29, 3);
     three_sources(d);
 }
+/* What abs and neg of the older encodings do to packed halves is written nowhere. */
+static void packed_modifiers(ks_decoder *d)
+{
+    const ks_inst *in = d->inst;
+    for (unsigned i = 0; i < in->ns; i++)
+        if ((in->neg | in->abs) >> i & 1 && ks_types[in->s[i].type].class == 'p')
+            d->bad = true;
+}
 void ks_dec_vop(ks_decoder *d)
 {
     switch ((ks_encoding)d->inst->encoding) {
@@ -271,4 +283,6 @@ void ks_dec_vop(ks_decoder *d)
     case KS_FLAT_ENC: case KS_MUBUF: case KS_ENCODING_COUNT:
         d->bad = true;
     }
+    if (d->inst->encoding != KS_VOP3P)
+        packed_modifiers(d);
 }

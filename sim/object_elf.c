@@ -75,9 +75,10 @@ bool ks_elf_size(const uint8_t *elf, size_t *size, ks_error *error)
         ks_fail(error, KS_INVALID_IMAGE, "code object: not a little-endian ELF64 file: it is not for an AMD GPU");
         return false;
     }
-    if (*size != SIZE_MAX && *size <= max_bytes)
+    bool known = *size <= SIZE_MAX / 2; /* a bundle's member of unknown size may be told as SIZE_MAX less its place */
+    if (known && *size <= max_bytes)
         return true;
-    if (*size != SIZE_MAX || !own_size(elf, &h, &end)) {
+    if (known || !own_size(elf, &h, &end)) {
         ks_fail(error, KS_INVALID_IMAGE, "code object: its headers say that it is larger than 1 GiB: the file is "
                 "damaged");
         return false;
