@@ -24,7 +24,9 @@ typedef struct entry {
     uint64_t lanes, number; /* of its counter: done when ks_wave_progress is there */
     uint16_t address[KS_LANES];
     uint8_t bytes;
-    bool write, atomic, by_vm, carried; /* carried: from before the last barrier, which did not wait for it */
+    bool write, atomic, by_vm;
+    bool late;    /* its wave came to the barrier without waiting for it */
+    bool carried; /* ... to the last barrier */
 } entry;
 
 typedef struct ks_lds_log {
@@ -64,8 +66,10 @@ bool ks_lds_shadow_create(ks_group *g)
     memset(s->undefined, 0xff, lds);
     s->atomics = false;
     for (uint32_t i = 0; i < g->wave_count; i++)
-        if (g->wave[i]->lds_log)
+        if (g->wave[i]->lds_log) {
             g->wave[i]->lds_log->count = 0;
+            g->wave[i]->lds_log->arrived = false;
+        }
     return true;
 }
 
@@ -129,7 +133,7 @@ static void note(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
     e->write = x->write;
     e->atomic = x->atomic;
     e->by_vm = x->by_vm;
-    e->carried = false;
+    e->late = e->carried = false;
 }
 
 /* The lane of an entry that touches bytes [from, to); -1: none. */
@@ -392,18 +396,24 @@ void ks_lds_barrier_arrive(ks_wave *w)
     if (!log)
         return;
     ks_progress p = ks_wave_progress(w);
-    size_t kept = 0;
     for (size_t i = 0; i < log->count; i++) {
         entry *e = &log->e[i];
-        if (e->number <= (e->by_vm ? p.vm_done : p.lgkm_done))
-            continue;
-        e->carried = true;
-        if (kept != i)
-            log->e[kept] = *e;
-        kept++;
+        e->late = e->number > (e->by_vm ? p.vm_done : p.lgkm_done);
     }
-    log->count = kept;
     log->arrived = true;
+}
+
+/* Of a wave that has ended nothing is late: the hardware waits then. */
+static void keep_late(ks_lds_log *log)
+{
+    size_t kept = 0;
+    for (size_t i = 0; log->arrived && i < log->count; i++)
+        if (log->e[i].late) {
+            log->e[kept] = log->e[i];
+            log->e[kept++].carried = true;
+        }
+    log->count = kept;
+    log->arrived = false;
 }
 
 /* Entries that were carried over a barrier: found races were reported before it. */
@@ -433,9 +443,7 @@ void ks_lds_barrier_passed(ks_group *g)
         ks_lds_log *log = g->wave[i]->lds_log;
         if (!log)
             continue;
-        if (!log->arrived) /* ended: hardware waits for its accesses then */
-            log->count = 0;
-        log->arrived = false;
+        keep_late(log);
         for (size_t j = 0; j < log->count; j++)
             enter_again(g->wave[i], &log->e[j]);
     }

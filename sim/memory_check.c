@@ -36,6 +36,9 @@ static const char *verb(const ks_access *a)
     return a->flags & KS_F_ATOMIC ? "atomic" : a->flags & KS_F_STORE ? "store" : "load";
 }
 
+/* Arguments for "%llu byte%s". */
+#define BYTES(n) (unsigned long long)(n), (n) == 1 ? "" : "s"
+
 static unsigned alignment(const ks_access *a)
 {
     unsigned word = a->bytes < 4 ? a->bytes : 4;
@@ -53,7 +56,7 @@ static void report_alignment(ks_access *a, const failure *f, uint64_t address, u
     static const char *const where[] = {"", " in LDS", " in private memory"};
     char more[40];
     ks_report(a->w, a->in, KILNSIM_MISALIGNED, (int)f->lane, address,
-              "%s of %u bytes at 0x%llx%s is not aligned to %u%s: align the address", verb(a), a->bytes,
+              "%s of %llu byte%s at 0x%llx%s is not aligned to %u%s: align the address", verb(a), BYTES(a->bytes),
               (unsigned long long)address, where[a->space], needed, others(f, more, sizeof(more)));
 }
 
@@ -64,19 +67,19 @@ static void describe(uint64_t address, unsigned bytes, const ks_range *r, char *
     static const char *const kinds[] = {"allocation", "host allocation", "managed allocation", "code image",
                                         "kernel arguments"};
     char name[64];
-    unsigned long long length = r->end - r->begin;
-    snprintf(name, sizeof(name), "%s %u (%llu bytes)", kinds[r->kind], r->id, length);
+    snprintf(name, sizeof(name), "%s %u (%llu byte%s)", kinds[r->kind], r->id, BYTES(r->end - r->begin));
     if (r->begin == r->end)
         snprintf(out, size, "there is no allocation");
     else if (address + bytes <= r->begin)
-        snprintf(out, size, "%llu bytes before %s", (unsigned long long)(r->begin - address), name);
+        snprintf(out, size, "%llu byte%s before %s", BYTES(r->begin - address), name);
     else if (address < r->begin)
-        snprintf(out, size, "its first %llu bytes lie before %s", (unsigned long long)(r->begin - address), name);
-    else if (address >= r->end)
-        snprintf(out, size, "%llu bytes past the end of %s", (unsigned long long)(address - r->end), name);
+        snprintf(out, size, "its first %llu byte%s before %s", BYTES(r->begin - address), name);
+    else if (address == r->end)
+        snprintf(out, size, "just past the end of %s", name);
+    else if (address > r->end)
+        snprintf(out, size, "%llu byte%s past the end of %s", BYTES(address - r->end), name);
     else
-        snprintf(out, size, "its last %llu bytes lie past the end of %s", (unsigned long long)(address + bytes - r->end),
-                 name);
+        snprintf(out, size, "its last %llu byte%s past the end of %s", BYTES(address + bytes - r->end), name);
 }
 
 static void report_bounds(ks_access *a, const failure *f)
@@ -86,8 +89,8 @@ static void report_bounds(ks_access *a, const failure *f)
     ks_range r = {0};
     ks_find_range(address, &r);
     describe(address, a->bytes, &r, where, sizeof(where));
-    ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address, "%s of %u bytes at 0x%llx: %s%s: check the index",
-              verb(a), a->bytes, (unsigned long long)address, where, others(f, more, sizeof(more)));
+    ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address, "%s of %llu byte%s at 0x%llx: %s%s: check the index",
+              verb(a), BYTES(a->bytes), (unsigned long long)address, where, others(f, more, sizeof(more)));
 }
 
 static void report_freed(ks_access *a, const failure *f)
@@ -97,9 +100,9 @@ static void report_freed(ks_access *a, const failure *f)
     ks_range r = {0};
     ks_find_range(address, &r);
     ks_report(a->w, a->in, KILNSIM_FREED, (int)f->lane, address,
-              "%s of %u bytes at 0x%llx: byte %llu of allocation %u (%llu bytes), which was freed%s: free it later",
-              verb(a), a->bytes, (unsigned long long)address, (unsigned long long)(address - r.begin), r.id,
-              (unsigned long long)(r.end - r.begin), others(f, more, sizeof(more)));
+              "%s of %llu byte%s at 0x%llx: byte %llu of allocation %u (%llu byte%s), which was freed%s: free it later",
+              verb(a), BYTES(a->bytes), (unsigned long long)address, (unsigned long long)(address - r.begin), r.id,
+              BYTES(r.end - r.begin), others(f, more, sizeof(more)));
 }
 
 static void global_lanes(ks_access *a, unsigned align)
@@ -153,12 +156,12 @@ static void report_near(ks_access *a, const failure *f, uint32_t limit)
     others(f, more, sizeof(more));
     if (a->space == KS_SPACE_LDS)
         ks_report(a->w, a->in, KILNSIM_LDS_BOUNDS, (int)f->lane, offset,
-                  "%s of %u bytes at LDS byte %u (0x%x): the workgroup has %u bytes%s: check the index or the launch's "
-                  "dynamic LDS", verb(a), a->bytes, offset, offset, limit, more);
+                  "%s of %llu byte%s at LDS byte %u (0x%x): the workgroup has %llu byte%s%s: check the index or the "
+                  "launch's dynamic LDS", verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
     else
         ks_report(a->w, a->in, KILNSIM_SCRATCH_BOUNDS, (int)f->lane, offset,
-                  "%s of %u bytes at byte %u (0x%x) of private memory: a lane has %u bytes%s: check the index of a "
-                  "local array", verb(a), a->bytes, offset, offset, limit, more);
+                  "%s of %llu byte%s at byte %u (0x%x) of private memory: a lane has %llu byte%s%s: check the index of a "
+                  "local array", verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
 }
 
 static void near_lanes(ks_access *a, uint32_t limit, unsigned align)
