@@ -60,10 +60,12 @@ static const uint32_t *spread(const ks_job *j, const ks_operand *o, uint32_t (*t
     uint64_t v = scalar(j, o);
     if (o->type == KS_MASK) {
         ks_spread_mask(temp[0], v, 1);
-    } else {
-        ks_splat(temp[0], (uint32_t)v);
-        if (o->count > 1 || ks_types[o->type].regs > 1)
-            ks_splat(temp[1], (uint32_t)(v >> 32));
+        return temp[0];
+    }
+    unsigned regs = ks_types[o->type].regs, count = o->count > regs ? o->count : regs;
+    for (unsigned r = 0; r < count; r++) { /* a constant is every element of a vector */
+        bool high = (r & 1u) && (o->where != KS_CONST || regs == 2);
+        ks_splat(temp[r], (uint32_t)(high ? v >> 32 : v));
     }
     return temp[0];
 }

@@ -90,7 +90,7 @@ static inline int start(void **state)
     object.arch = KS_GFX942;
     launch.object = &object;
     launch.kernel = &kernel;
-    launch.stop = ~0ull;
+    launch.stop = 0;
     group.launch = &launch;
     w->launch = &launch;
     w->group = &group;
@@ -176,4 +176,64 @@ static inline uint32_t undefined_bits(unsigned reg, unsigned lane)
 {
     return w->v_clean[reg] ? 0 : w->vu[reg][lane];
 }
+
+/* ---- Ops of the tests' own ---- */
+static inline float f32(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+static inline uint32_t bits32(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+static inline double f64(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, 8);
+    return f;
+}
+static inline uint64_t bits64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, 8);
+    return bits;
+}
+/* The first source as it arrives, which shows what was done to it; of two registers. */
+static inline void first(ks_lanes *k)
+{
+    memmove(k->d[0], k->s[0], KS_LANES * 4u * ks_types[k->inst->s[0].type].regs);
+}
+static inline void second(ks_lanes *k)
+{
+    memmove(k->d[0], k->s[1], KS_LANES * 4u * ks_types[k->inst->s[1].type].regs);
+}
+static inline void third(ks_lanes *k)
+{
+    memmove(k->d[0], k->s[2], KS_LANES * 4u);
+}
+static inline ks_op by_hand(ks_lanes_fn *f, unsigned d, unsigned s, uint32_t flags)
+{
+    ks_spec t = { (uint8_t)s, 0 };
+    return (ks_op){ .name = "by_hand", .exec = now->run, .lanes = f, .class = KS_VALU_OP, .flags = flags,
+                    .d = { { (uint8_t)d, 0 } }, .s = { t, t, t } };
+}
+static uint32_t before[KS_VREGS][KS_LANES];
+static inline void remember(void)
+{
+    memcpy(before, w->v, sizeof(before));
+}
+static inline bool on(uint64_t mask, unsigned lane)
+{
+    return mask >> lane & 1u;
+}
+static inline void run_named(const char *name, unsigned nd, unsigned ns, const ks_operand *o)
+{
+    ks_inst in = make(find(name), nd, ns, o);
+    run(&in);
+}
+#define RUN(name, nd, ns, ...) run_named(name, nd, ns, OPERANDS(__VA_ARGS__))
 #endif
