@@ -114,9 +114,11 @@ static bool counts_as_program(uint8_t kind)
 /* A new allocation's memory: its base, and its first byte in *begin. */
 static void *take(size_t size, size_t align, uint64_t *begin)
 {
+    if (align & (align - 1) || align > SIZE_MAX / 8)
+        return NULL;
     align = align > LEAST_ALIGN ? align : LEAST_ALIGN;
     size_t before = align > GUARD ? align : GUARD, slack = before + GUARD + align;
-    if (align & (align - 1) || size > SIZE_MAX / 2 - slack)
+    if (size > SIZE_MAX / 2 - slack)
         return NULL;
     void *base = malloc(size + slack);
     if (base)
