@@ -67,6 +67,11 @@ private_rocm() { # private_rocm DIR
     mkdir -p "$1/amdgcn/bitcode" "$1/bin" "$1/include" "$1/lib" "$1/llvm/bin" "$1/llvm/lib/clang" || return
     for name in clang++-15 clang++ clang-15 clang; do ln -s "$llvm/bin/clang++" "$1/llvm/bin/$name"; done
     for name in clang-15 clang; do ln -sf "$llvm/bin/clang" "$1/llvm/bin/$name"; done
+    # Whole programs need the bundler too: hipcc's own package brings that of its clang.
+    for version in 23 22 21 20 19 18 17 16 15; do
+        tool=/usr/lib/llvm-$version/bin/clang-offload-bundler
+        if [ -x "$tool" ]; then ln -s "$tool" "$1/llvm/bin/"; break; fi
+    done
     # hipcc looks for the headers under the full version, Debian keeps them under the major one.
     full=$("$llvm/bin/clang++" -dumpversion)
     ln -s "$("$llvm/bin/clang++" -print-resource-dir)" "$1/llvm/lib/clang/$full"

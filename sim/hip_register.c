@@ -45,6 +45,10 @@ KH_API void __hipRegisterManagedVar(void *handle, void **host, void *initial, co
                                     size_t size, unsigned align);
 KH_API void __hipRegisterSurface(void **handle, void *host, char *host_name, char *name, int type,
                                  int external);
+typedef struct channel { /* hipChannelFormatDesc */
+    int x, y, z, w, kind;
+} channel;
+KH_API channel hipCreateChannelDesc(int x, int y, int z, int w, int kind);
 KH_API void __hipRegisterTexture(void **handle, void *host, char *host_name, char *name, int type,
                                  int normalised, int external);
 
@@ -145,6 +149,12 @@ void __hipRegisterTexture(void **handle, void *host, char *host_name, char *name
 {
     (void)host, (void)host_name, (void)type, (void)normalised, (void)external;
     refuse(handle, "texture", name);
+}
+
+/* Texture references are initialised with it before main. */
+channel hipCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (channel){x, y, z, w, kind};
 }
 
 void __hipUnregisterFatBinary(void **handle)
