@@ -11,7 +11,7 @@ check "host program" "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -o "$tmp/device" t
     -lkilnsim -Wl,-rpath,"$lib" -lm
 for target in gfx90a gfx942; do
     check "$target: compiled" amd_compile $target "$tmp/$target.co" tests/sim/kernels/mfma.hip
-    KILN_SIM=arch=$target "$tmp/device" "$tmp/$target.co" $target >"$tmp/out" 2>&1
+    KILN_SIM=arch=$target timeout 120 "$tmp/device" "$tmp/$target.co" $target >"$tmp/out" 2>&1
     result $? "$target: every form and modifier ($(grep -c '^ok' "$tmp/out") checks)"
 done
 finish

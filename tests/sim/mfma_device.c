@@ -39,7 +39,7 @@ static void fill(const form *f)
     fill_small(f->a, x.a, f->a_regs, 8, &seed);
     fill_small(f->b, x.b, f->b_regs, 8, &seed);
     fill_small(f->i32 ? "i32" : f->f64 ? "f64" : "f32", x.c, f->d_regs, 100, &seed);
-    for (int l = 0; l < 64; l++) x.index[0 + l] = random_word(&seed);
+    for (int l = 0; l < 64; l++) x.index[l] = random_word(&seed);
 }
 static void result(bool ok, const char *name, const char *text)
 {

@@ -9,7 +9,7 @@ lib=$(cd "$(dirname "$bin")/lib" && pwd)
 check "host program" "${CC:-cc}" -std=gnu11 -O3 -Wall -Wextra -o "$tmp/speed" tests/sim/mfma_speed.c -L"$lib" -lkilnsim \
     -Wl,-rpath,"$lib"
 check "kernel" amd_compile gfx942 "$tmp/gemm.co" tests/sim/kernels/gemm_f16.hip
-KILN_SIM=arch=gfx942,threads=1 "$tmp/speed" "$tmp/gemm.co" 1024 3 >"$tmp/out" 2>&1
+KILN_SIM=arch=gfx942,threads=1 timeout 120 "$tmp/speed" "$tmp/gemm.co" 1024 3 >"$tmp/out" 2>&1
 status=$?
 result $status "$(head -n 1 "$tmp/out")"
 finish
