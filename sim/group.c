@@ -158,6 +158,7 @@ bool ks_group_start(ks_slot *s, ks_launch *l, uint64_t index)
         if (checks_issue() && !ks_waits_create(w))
             return false;
     }
+    ks_cost_group(g);
     return true;
 }
 

@@ -259,5 +259,8 @@ int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t blo
     memcpy(l.block, block, sizeof l.block);
     ks_packet_fill(&l);
     ks_queue_fill(&l);
-    return run(&l, e);
+    l.cost = ks_cost_begin(&l);
+    int error = run(&l, e);
+    ks_cost_end(&l, error);
+    return error;
 }

@@ -17,7 +17,7 @@
     X(limit, limit, COUNT)           /* instructions of one wave; more is an endless kernel */     \
     X(threads, threads, THREADS)     /* host threads, 0 for one per core */                        \
     X(errors, errors, SWITCH)        /* findings make the launch fail */                           \
-    X(cost, cost, SWITCH)            /* every launch is priced, printed at exit */                 \
+    X(cost, cost, SWITCH)            /* every launch is priced and printed */                      \
     X(log, log, TEXT)                /* a file that findings are added to, or off */               \
     X(llvm, llvm, TEXT)              /* the path of libLLVM */                                     \
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \

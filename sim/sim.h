@@ -417,6 +417,11 @@ void ks_lds_barrier_passed(ks_group *); /* by all: a new epoch */
 uint8_t *ks_lds_undefined(ks_group *); /* a byte per LDS byte: its undefined bits */
 
 /* ---- Cost (cost.c) ---- */
+/* NULL where launches are not priced.  Of a group that starts: which waves are traced. After the last has ended:
+   the model, the result. */
+struct ks_cost *ks_cost_begin(const ks_launch *);
+void ks_cost_group(ks_group *);
+void ks_cost_end(ks_launch *, int error);
 void ks_trace_add(ks_wave *, const ks_inst *); /* after it ran; reads w->aux */
 
 /* ---- Options: KILN_SIM="races=off,limit=1e9"; options.c has the table ---- */
@@ -425,7 +430,7 @@ typedef struct ks_options {
     uint64_t limit;   /* instructions of one wave */
     unsigned threads; /* 0: as many as there are cores */
     bool errors;      /* findings make the launch fail */
-    bool cost;        /* every launch is priced and printed at exit */
+    bool cost;        /* every launch is priced and printed */
     const char *log;  /* where findings go: a path; NULL: standard error; "off" */
     const char *llvm; /* path of libLLVM */
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */

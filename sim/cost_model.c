@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Time of one compute unit, from traces: waves issue in order, four cycles a step; in a step each SIMD issues at most one
+// instruction to each of its ports, each from another wave, the oldest or most important first (MI200 and CDNA3 ISA,
+// ROCm Compute Profiler's "Pipeline descriptions").  A matrix instruction keeps its SIMD's matrix unit for its passes; LDS
+// and vector memory are one pipe each for all four SIMDs; loads come back after a latency, and s_waitcnt, barriers and
+// s_nop hold a wave back as they do in hardware.  What is not here: caches, DRAM, other compute units, instruction fetch.
+#include <stdlib.h>
+#include <string.h>
+#include "cost.h"
+#include "mfma.h"
+
+/* What an instruction needs. ORDER PORT */
+typedef enum port { VALU, SALU, VMEM, LDS, BRANCH, NO_PORT } port;
+typedef enum effect { PLAIN, MATRIX, LOAD, LDS_ACCESS, SCALAR_LOAD, JUMP, WAIT, IDLE, SLEEP, SYNC, PRIORITY, END } effect;
+typedef struct step { /* of an instruction */
+    uint8_t port, effect;
+    uint16_t busy; /* steps of its port's unit; s_nop, s_sleep: of the wave */
+    bool flat, known;
+} step;
+typedef struct queue { /* when each of those in flight will be there: in order */
+    uint64_t at[64];
+    uint32_t first, count;
+} queue;
+typedef struct runner { /* a wave */
+    const ks_trace *trace;
+    uint32_t at, group;
+    uint64_t ready; /* the step when it may issue */
+    uint8_t priority;
+    bool at_barrier, ended;
+    queue vm, lds;
+    uint64_t loose; /* step when all SMEM and FLAT are there */
+} runner;
+typedef struct unit {
+    ks_arch arch;
+    const ks_inst *inst;
+    step *step;
+    runner *wave;
+    uint32_t waves, per_group, left;
+    uint64_t now, wake; /* in steps; wake: when the next of those that a barrier has just let go may issue */
+    uint64_t valu_free[8], matrix_free[8], matrix_busy; /* by SIMD, in steps */
+    uint64_t lds_free, memory_free, scalar_free;        /* in cycles */
+} unit;
+enum { STEP = 4, NEVER_WAITS = 63 };
+#define CONSTANT(u, name) ks_cost_constants[KS_COST_##name][(u)->arch]
+
+/* ---- Instructions ---- */
+static bool begins(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strncmp(name, *list, strlen(*list))) return true;
+    return false;
+}
+/* LLVM's WriteTrans32, WriteTrans64 and WriteFloatCvt. */
+static bool quarter_rate(const char *name)
+{
+    static const char *const list[] = {
+        "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_", "v_cvt_f16_f32", "v_cvt_f32_f16",
+        "v_cvt_f32_bf8", "v_cvt_f32_fp8", "v_cvt_pk_f32_", "v_cvt_pk_bf8_", "v_cvt_pk_fp8_", "v_cvt_sr_", "v_cvt_f32_i32",
+        "v_cvt_f32_u32", "v_cvt_i32_f32", "v_cvt_u32_f32", "v_cvt_flr_", "v_cvt_rpi_", "v_cvt_off_", NULL
+    };
+    return begins(name, list);
+}
+static step idle_step(const ks_inst *inst)
+{
+    const char *name = inst->op->name;
+    if (!strcmp(name, "s_nop")) return (step){ NO_PORT, IDLE, (uint16_t)((inst->imm & 15) + 1), false, true };
+    if (!strcmp(name, "s_sleep")) return (step){ NO_PORT, SLEEP, (uint16_t)((inst->imm & 127) * 64 / STEP + 1), false, true };
+    if (!strcmp(name, "s_setprio")) return (step){ NO_PORT, PRIORITY, (uint16_t)(inst->imm & 3), false, true };
+    return (step){ NO_PORT, IDLE, 1, false, true };
+}
+static step step_of(const unit *u, const ks_inst *inst)
+{
+    const char *name = inst->op->name;
+    switch ((ks_class)inst->op->class) {
+    case KS_VALU_OP:
+    case KS_TRANS_OP:
+    case KS_F64_OP:
+        return (step){ VALU, PLAIN, (uint16_t)(quarter_rate(name) ? CONSTANT(u, QUARTER_RATE) : 1), false, true };
+    case KS_MFMA_OP:
+        return (step){ VALU, MATRIX, ks_mfma_form_of(inst->op)->cycles[u->arch] / STEP, false, true };
+    case KS_SALU_OP:
+        return (step){ SALU, inst->op->flags & KS_F_END ? END : inst->op->flags & KS_F_JUMP ? JUMP : PLAIN, 1, false, true };
+    case KS_BRANCH_OP: return (step){ BRANCH, JUMP, 1, false, true };
+    case KS_MESSAGE_OP: return (step){ BRANCH, PLAIN, 1, false, true };
+    case KS_SMEM_OP: return (step){ SALU, SCALAR_LOAD, 1, false, true };
+    case KS_LDS_OP: return (step){ LDS, LDS_ACCESS, 1, false, true };
+    case KS_GLOBAL_OP:
+    case KS_BUFFER_OP:
+    case KS_SCRATCH_OP:
+    case KS_CACHE_OP: return (step){ VMEM, LOAD, 1, false, true };
+    case KS_FLAT_OP: return (step){ VMEM, LOAD, 1, true, true };
+    case KS_WAIT_OP: return (step){ NO_PORT, WAIT, 1, false, true };
+    case KS_BARRIER_OP: return (step){ NO_PORT, SYNC, 1, false, true };
+    case KS_NOP_OP: return idle_step(inst);
+    case KS_CLASS_COUNT: break;
+    }
+    return (step){ NO_PORT, IDLE, 1, false, true };
+}
+
+/* ---- Queues ---- */
+static uint64_t in_steps(uint64_t cycles)
+{
+    return (cycles + STEP - 1) / STEP;
+}
+static void drain(queue *q, uint64_t now)
+{
+    while (q->count && q->at[q->first] <= now) {
+        q->first = (q->first + 1) % 64;
+        q->count--;
+    }
+}
+/* The step when no more than `left` are in flight. */
+static uint64_t when_left(const queue *q, uint32_t left)
+{
+    return q->count > left ? q->at[(q->first + q->count - left - 1) % 64] : 0;
+}
+static void add(queue *q, uint64_t at)
+{
+    const uint64_t before = q->count ? q->at[(q->first + q->count - 1) % 64] : 0;
+    q->at[(q->first + q->count++) % 64] = at > before ? at : before;
+}
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- Waves ---- */
+static uint64_t wait_until(const runner *w, int32_t imm)
+{
+    const uint32_t bits = (uint32_t)imm, vm = (bits & 15) | (bits >> 10 & 0x30), lgkm = bits >> 8 & 15;
+    uint64_t until = later(when_left(&w->vm, vm), when_left(&w->lds, lgkm));
+    return lgkm ? until : later(until, w->loose);
+}
+/* The step when the wave's next instruction can go, as far as the wave and its units are concerned; now at the least. */
+static uint64_t can_issue(unit *u, runner *w, const step *s, const ks_inst *inst, uint32_t simd)
+{
+    uint64_t at = later(w->ready, u->now);
+    drain(&w->vm, u->now);
+    drain(&w->lds, u->now);
+    switch ((effect)s->effect) {
+    case PLAIN: return s->port == VALU ? later(at, u->valu_free[simd]) : at;
+    case MATRIX: return later(at, later(u->valu_free[simd], u->matrix_free[simd]));
+    case LOAD: return later(at, when_left(&w->vm, NEVER_WAITS - 1));
+    case LDS_ACCESS: return later(at, when_left(&w->lds, 14));
+    case WAIT: return later(at, wait_until(w, inst->imm));
+    case SCALAR_LOAD:
+    case JUMP:
+    case IDLE:
+    case SLEEP:
+    case SYNC:
+    case PRIORITY:
+    case END: break;
+    }
+    return at;
+}
+static void release(unit *u, uint32_t group)
+{
+    runner *first = u->wave + group * u->per_group;
+    for (uint32_t i = 0; i < u->per_group; i++)
+        if (!first[i].ended && !first[i].at_barrier) return;
+    for (uint32_t i = 0; i < u->per_group; i++) {
+        if (first[i].at_barrier) u->wake = first[i].ready = u->now + CONSTANT(u, BARRIER);
+        first[i].at_barrier = false;
+    }
+}
+static void end(unit *u, runner *w)
+{
+    w->ended = true;
+    u->left--;
+    release(u, w->group);
+}
+static void access_lds(unit *u, runner *w, uint32_t cycles)
+{
+    u->lds_free = later(u->lds_free, u->now * STEP) + later(cycles, 1);
+    add(&w->lds, in_steps(u->lds_free + CONSTANT(u, LDS_LATENCY)));
+}
+static void access_memory(unit *u, runner *w, uint32_t segments, bool flat)
+{
+    const uint64_t cycles = later((uint64_t)segments * CONSTANT(u, SEGMENT_CYCLES), CONSTANT(u, ADDRESS_CYCLES));
+    u->memory_free = later(u->memory_free, u->now * STEP) + cycles;
+    add(&w->vm, in_steps(u->memory_free + CONSTANT(u, GLOBAL_LATENCY)));
+    if (flat) w->loose = later(w->loose, w->vm.at[(w->vm.first + w->vm.count - 1) % 64]);
+}
+static void access_scalar(unit *u, runner *w)
+{
+    u->scalar_free = later(u->scalar_free, u->now * STEP) + CONSTANT(u, SCALAR_CYCLES);
+    w->loose = later(w->loose, in_steps(u->scalar_free + CONSTANT(u, SCALAR_LATENCY)));
+}
+static void issue(unit *u, runner *w, const step *s, uint32_t simd)
+{
+    const ks_trace_entry *e = &w->trace->at[w->at++];
+    w->ready = u->now + 1;
+    switch ((effect)s->effect) {
+    case PLAIN:
+        if (s->port == VALU) u->valu_free[simd] = u->now + s->busy;
+        break;
+    case MATRIX:
+        u->valu_free[simd] = u->now + 1;
+        u->matrix_free[simd] = u->now + s->busy;
+        u->matrix_busy += s->busy;
+        break;
+    case LOAD: access_memory(u, w, e->aux, s->flat); break;
+    case LDS_ACCESS: access_lds(u, w, e->aux); break;
+    case SCALAR_LOAD: access_scalar(u, w); break;
+    case JUMP:
+        if (w->at < w->trace->count && e[1].inst != e->inst + 1) w->ready = u->now + CONSTANT(u, BRANCH);
+        break;
+    case WAIT: break;
+    case IDLE:
+    case SLEEP: w->ready = u->now + s->busy; break;
+    case PRIORITY: w->priority = (uint8_t)s->busy; break;
+    case SYNC:
+        w->at_barrier = true;
+        release(u, w->group);
+        break;
+    case END: break;
+    }
+    if (s->effect == END || w->at == w->trace->count) end(u, w);
+}
+/* The SIMD's next step: what it can issue now; the step when it next can. */
+static uint64_t run_simd(unit *u, uint32_t simd)
+{
+    const uint32_t simds = CONSTANT(u, SIMDS);
+    uint64_t next = UINT64_MAX;
+    bool taken[NO_PORT] = { false };
+    for (int priority = 3; priority >= 0; priority--)
+        for (uint32_t i = simd; i < u->waves; i += simds) {
+            runner *w = &u->wave[i];
+            if (w->ended || w->at_barrier || w->priority != priority) continue;
+            const uint32_t index = w->trace->at[w->at].inst;
+            step *s = &u->step[index];
+            if (!s->known) *s = step_of(u, u->inst + index);
+            uint64_t at = w->ready > u->now ? w->ready : can_issue(u, w, s, u->inst + index, simd);
+            if (at == u->now && s->port != NO_PORT && taken[s->port]) at++;
+            if (at == u->now) {
+                if (s->port != NO_PORT) taken[s->port] = true;
+                issue(u, w, s, simd);
+                at = u->now + 1;
+            }
+            next = at < next ? at : next;
+        }
+    return next;
+}
+static void run(unit *u)
+{
+    const uint32_t simds = CONSTANT(u, SIMDS);
+    while (u->left) {
+        uint64_t next = UINT64_MAX;
+        u->wake = UINT64_MAX;
+        for (uint32_t simd = 0; simd < simds; simd++) {
+            const uint64_t at = run_simd(u, simd);
+            next = at < next ? at : next;
+        }
+        if (u->left) u->now = next < u->wake ? next : u->wake;
+    }
+}
+
+/* How much longer the kernel is than what there was room to trace. */
+static double rest(const ks_cost *c)
+{
+    double most = 1;
+    for (uint32_t i = 0; i < c->waves; i++) {
+        const ks_trace *t = &c->trace[i];
+        if (t->count && (double)t->seen / t->count > most) most = (double)t->seen / t->count;
+    }
+    return most;
+}
+bool ks_cost_model(const ks_launch *l, const ks_cost *c, uint32_t groups, double *cycles, double *matrix_share)
+{
+    unit u = { .arch = l->object->arch, .inst = l->object->inst, .waves = groups * c->waves, .per_group = c->waves };
+    u.step = calloc(l->object->inst_count, sizeof(*u.step));
+    u.wave = calloc(u.waves, sizeof(*u.wave));
+    if (u.step && u.wave) {
+        for (uint32_t i = 0; i < u.waves; i++) {
+            u.wave[i].trace = &c->trace[i % c->waves];
+            u.wave[i].group = i / c->waves;
+            u.wave[i].ended = !u.wave[i].trace->count;
+            u.left += !u.wave[i].ended;
+        }
+        run(&u);
+        const double steps = (double)(u.now + 1);
+        *cycles = steps * rest(c) * (double)STEP;
+        *matrix_share = (double)u.matrix_busy / (steps * CONSTANT(&u, SIMDS));
+    }
+    const bool done = u.step && u.wave;
+    free(u.step);
+    free(u.wave);
+    return done;
+}
