@@ -145,6 +145,14 @@ static ks_scalar given(const ks_wave *w, const ks_inst *inst, const sources *s)
     ks_scalar k = {.scc = w->scc, .inst = inst, .s = {s->value[0], s->value[1], s->value[2]}};
     return k;
 }
+/* One bit, counted from register reg, in every source that has its register. */
+static void flip(ks_scalar *k, const sources *s, unsigned reg, unsigned bit)
+{
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned half = 0; s->undefined[i] && half < 2; half++)
+            if (s->o[i]->reg + half == reg + bit / 32)
+                k->s[i] ^= (1ull << bit % 32 << 32 * half) & s->undefined[i];
+}
 static uint32_t origin_of(const ks_wave *w, const ks_inst *inst, const sources *s)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -186,7 +194,7 @@ static void run_undefined(ks_wave *w, const ks_inst *inst, const sources *s)
     for (unsigned i = 0; i < 3; i++)
         for (uint64_t left = s->undefined[i]; left; left &= left - 1) {
             ks_scalar k = given(w, inst, s);
-            k.s[i] ^= left & -left;
+            flip(&k, s, s->o[i]->reg, (unsigned)__builtin_ctzll(left));
             evaluate(&k, inst, &first, &differs);
         }
     if (scc_u) {
