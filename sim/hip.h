@@ -131,7 +131,9 @@ typedef enum kh_type {
     KH_GRAPH,
     KH_NODE,
     KH_EXEC,
-    KH_FAT
+    KH_FAT,
+    KH_CONTEXT,
+    KH_POOL
 } kh_type;
 bool kh_handle_add(void *, kh_type); /* false: no memory */
 bool kh_handle_is(const void *, kh_type);
@@ -173,6 +175,8 @@ int kh_module_load(const void *image, size_t size, int device, kh_module **);
 void kh_module_retain(kh_module *);
 void kh_module_release(kh_module *);
 kh_function *kh_module_function(kh_module *, const char *name);
+/* Programs give the host's address of a kernel, some a hipFunction_t.  hip_function.c */
+int kh_function_of(const void *, kh_function **);
 
 /* ---- hip_register.c: what <<<>>> programs registered, by the host's addresses ---- */
 int kh_registered_function(const void *host, kh_function **);
@@ -288,6 +292,8 @@ void kh_graph_free(kh_graph *);
 kh_node *kh_graph_add(kh_graph *, const kh_op *, kh_node *const *after, size_t count);
 bool kh_op_copy(kh_op *to, const kh_op *from); /* own kernel arguments, a user of the module more */
 void kh_op_free(kh_op *);
+/* Puts an operation in the place that the node has in an instantiated graph. */
+int kh_exec_replace(void *exec, const kh_node *, const kh_op *);
 
 /* ---- hip_memory.c, hip_copy.c ---- */
 /* 0, or hipErrorInvalidValue and a finding: [p, p + size) is not inside one allocation.  needed: it
@@ -295,8 +301,15 @@ void kh_op_free(kh_op *);
 int kh_check_span(const char *what, const void *p, size_t size, bool needed);
 int kh_copy_run(const kh_copy *);
 int kh_set_run(const kh_set *);
+int kh_check_set(const kh_set *);
+int kh_check_copy(const kh_copy *);
+int kh_copy_box(const void *memcpy_3d, kh_copy *); /* hipMemcpy3DParms */
+/* The device's memory of that kind, as the current thread's device's. */
+int kh_allocate(void **out, size_t size, ks_memory_kind);
+int kh_set_device(int ordinal);
 
 /* ---- hip_launch.c ---- */
+int kh_check_sizes(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], size_t lds);
 /* Checks and packs; run->kernarg is freed by the caller. extra: HIP_LAUNCH_PARAM_*. */
 int kh_pack(kh_run *, void **params, void **extra);
 int kh_launch(kh_function *, const uint32_t grid[3], const uint32_t block[3], size_t lds,

@@ -53,7 +53,7 @@ static bool known_kind(int kind)
     return (kind >= HOST_TO_HOST && kind <= BY_ADDRESS) || kind == NO_CU;
 }
 
-static int check_copy(const kh_copy *c)
+int kh_check_copy(const kh_copy *c)
 {
     size_t to, from;
     if (!known_kind(c->kind)) return E_InvalidMemcpyDirection;
@@ -71,7 +71,7 @@ static int check_copy(const kh_copy *c)
 
 int kh_copy_run(const kh_copy *c)
 {
-    const int code = check_copy(c);
+    const int code = kh_check_copy(c);
     if (code) return code;
     if (!c->width || !c->height || !c->depth) return 0;
     for (size_t z = 0; z < c->depth; z++)
@@ -81,7 +81,7 @@ int kh_copy_run(const kh_copy *c)
     return 0;
 }
 
-static int check_set(const kh_set *s)
+int kh_check_set(const kh_set *s)
 {
     size_t row, all;
     if (__builtin_mul_overflow(s->width, s->size, &row)) return E_InvalidValue;
@@ -102,7 +102,7 @@ static void set_row(char *to, const kh_set *s)
 
 int kh_set_run(const kh_set *s)
 {
-    const int code = check_set(s);
+    const int code = kh_check_set(s);
     if (code || !s->width) return code;
     for (size_t z = 0; z < s->depth; z++)
         for (size_t y = 0; y < s->height; y++)
@@ -116,7 +116,7 @@ static int copy_on(const kh_copy *c, void *stream)
 {
     kh_stream *s;
     int code = kh_stream_of(stream, &s);
-    if (code == 0) code = check_copy(c);
+    if (code == 0) code = kh_check_copy(c);
     if (code || !c->width || !c->height || !c->depth) return code;
     return kh_submit(s, &(kh_op){.kind = KH_OP_COPY, .copy = *c});
 }
@@ -131,7 +131,7 @@ static int set_on(const kh_set *v, void *stream)
 {
     kh_stream *s;
     int code = kh_stream_of(stream, &s);
-    if (code == 0) code = check_set(v);
+    if (code == 0) code = kh_check_set(v);
     if (code || !v->width || !v->height || !v->depth) return code;
     return kh_submit(s, &(kh_op){.kind = KH_OP_SET, .set = *v});
 }
@@ -300,8 +300,9 @@ typedef struct param_3d { /* hipMemcpy3DParms */
     int kind;
 } param_3d;
 
-static int planes(const param_3d *p, kh_copy *c)
+int kh_copy_box(const void *memcpy_3d, kh_copy *c)
 {
+    const param_3d *p = memcpy_3d;
     if (!p || !p->from.at || !p->to.at) return E_InvalidValue;
     if (p->from_array || p->to_array)
         return kh_refuse(E_NotSupported, "hipMemcpy3D: arrays are textures' memory, which the "
@@ -324,7 +325,7 @@ static int planes(const param_3d *p, kh_copy *c)
 HIP(hipMemcpy3D, (const param_3d *p), (p))
 {
     kh_copy c;
-    const int code = planes(p, &c);
+    const int code = kh_copy_box(p, &c);
     return code ? code : copy_now(&c);
 }
 HIP_TOO(hipMemcpy3D_spt, hipMemcpy3D, (const param_3d *p))
@@ -332,7 +333,7 @@ HIP_TOO(hipMemcpy3D_spt, hipMemcpy3D, (const param_3d *p))
 HIP(hipMemcpy3DAsync, (const param_3d *p, void *stream), (p, stream))
 {
     kh_copy c;
-    const int code = planes(p, &c);
+    const int code = kh_copy_box(p, &c);
     return code ? code : copy_on(&c, stream);
 }
 HIP_TOO(hipMemcpy3DAsync_spt, hipMemcpy3DAsync, (const param_3d *p, void *stream))
@@ -465,6 +466,9 @@ HIP(hipMemset2DAsync,
     return set_on(&s, stream);
 }
 
+HIP_TOO(hipMemset2DAsync_spt, hipMemset2DAsync,
+        (void *to, size_t pitch, int value, size_t width, size_t height, void *stream))
+
 static kh_set planes_of(const pitched *p, int value, const box *size)
 {
     return (kh_set){p->at,   (uint32_t)value, 1,        size->x,
@@ -481,4 +485,22 @@ HIP(hipMemset3DAsync, (pitched p, int value, box size, void *stream), (p, value,
 {
     const kh_set s = planes_of(&p, value, &size);
     return set_on(&s, stream);
+}
+HIP_TOO(hipMemset3D_spt, hipMemset3D, (pitched p, int value, box size))
+HIP_TOO(hipMemset3DAsync_spt, hipMemset3DAsync, (pitched p, int value, box size, void *stream))
+
+/* Memory for such boxes. */
+HIP(hipMalloc3D, (pitched * out, box size), (out, size))
+{
+    enum { ROW = 128 };
+    size_t planes, bytes;
+    const int unsafe = kh_unsafe();
+    if (unsafe) return unsafe;
+    if (!out || size.x > SIZE_MAX - ROW) return E_InvalidValue;
+    const size_t pitch = (size.x + ROW - 1) / ROW * ROW;
+    if (__builtin_mul_overflow(pitch, size.y, &planes) ||
+        __builtin_mul_overflow(planes, size.z, &bytes))
+        return E_OutOfMemory;
+    *out = (pitched){NULL, pitch, size.x, size.y};
+    return kh_allocate(&out->at, bytes, KS_DEVICE);
 }

@@ -92,11 +92,16 @@ HIP(hipGetDevice, (int *device), (device))
     return 0;
 }
 
+int kh_set_device(int ordinal)
+{
+    if (!kh_device_of(ordinal)) return E_InvalidDevice;
+    current = ordinal;
+    return 0;
+}
+
 HIP(hipSetDevice, (int device), (device))
 {
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    current = device;
-    return 0;
+    return kh_set_device(device);
 }
 
 HIP(hipSetDeviceFlags, (unsigned flags), (flags))
@@ -273,4 +278,15 @@ HIP(hipDeviceDisablePeerAccess, (int peer), (peer))
     if (!peer_enabled[current][peer]) return E_PeerAccessNotEnabled;
     peer_enabled[current][peer] = false;
     return 0;
+}
+
+/* There is no profiler to start. */
+HIP(hipProfilerStart, (void), ())
+{
+    return E_NotSupported;
+}
+
+HIP(hipProfilerStop, (void), ())
+{
+    return E_NotSupported;
 }

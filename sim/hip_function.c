@@ -54,8 +54,7 @@ static attributes describe(const kh_function *f)
                         .lds = k->lds};
 }
 
-/* Programs give the host's address of a kernel, some a hipFunction_t. */
-static int function_of(const void *host, kh_function **out)
+int kh_function_of(const void *host, kh_function **out)
 {
     if (kh_handle_is(host, KH_FUNCTION)) {
         *out = (kh_function *)(uintptr_t)host;
@@ -68,7 +67,7 @@ HIP(hipFuncGetAttributes, (attributes * out, const void *host), (out, host))
 {
     kh_function *f;
     if (!out) return E_InvalidValue;
-    const int code = function_of(host, &f);
+    const int code = kh_function_of(host, &f);
     if (code == 0) *out = describe(f);
     return code;
 }
@@ -106,7 +105,7 @@ HIP(hipFuncSetAttribute, (const void *host, int attribute, int value), (host, at
 {
     kh_function *f;
     if (attribute != DYNAMIC_LDS && attribute != CARVEOUT) return E_InvalidValue;
-    const int code = function_of(host, &f);
+    const int code = kh_function_of(host, &f);
     if (code) return code;
     if (attribute == CARVEOUT) return value < -1 || value > 100 ? E_InvalidValue : 0;
     return value < 0 || (uint32_t)value + f->kernel->lds > KS_MAX_LDS ? E_InvalidValue : 0;
@@ -181,7 +180,7 @@ HIP(hipOccupancyMaxActiveBlocksPerMultiprocessor,
     (int *out, const void *host, int threads, size_t lds), (out, host, threads, lds))
 {
     kh_function *f;
-    const int code = function_of(host, &f);
+    const int code = kh_function_of(host, &f);
     return code ? code : groups(out, f, threads, lds);
 }
 
@@ -198,6 +197,6 @@ HIP(hipOccupancyMaxPotentialBlockSize,
     (grid, block, host, lds, limit))
 {
     kh_function *f;
-    const int code = function_of(host, &f);
+    const int code = kh_function_of(host, &f);
     return code ? code : potential(grid, block, f, lds, limit);
 }

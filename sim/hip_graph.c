@@ -7,6 +7,7 @@
 
 typedef struct exec {
     kh_op *op;
+    const kh_node **of; /* the node that each came from: compared, not looked into */
     size_t count;
 } exec;
 
@@ -92,6 +93,7 @@ static void exec_free(exec *x)
 {
     for (size_t i = 0; i < x->count; i++) kh_op_free(&x->op[i]);
     free(x->op);
+    free(x->of);
     free(x);
 }
 
@@ -107,7 +109,7 @@ static int arrange(const kh_graph *g, exec *x)
             kh_node *n = g->node[i];
             if (n->mark || !ready(n)) continue;
             if (!kh_op_copy(&x->op[x->count], &n->op)) return E_OutOfMemory;
-            x->count++;
+            x->of[x->count++] = n;
             n->mark = 1;
             moved = true;
         }
@@ -121,9 +123,10 @@ static int instantiate(void **out, void *graph)
     if (!out || !kh_handle_is(graph, KH_GRAPH)) return E_InvalidValue;
     exec *x = calloc(1, sizeof *x);
     if (!x) return E_OutOfMemory;
-    x->op = calloc(g->count ? g->count : 1, sizeof *x->op);
+    x->op = calloc(g->count + 1, sizeof *x->op);
+    x->of = calloc(g->count + 1, sizeof *x->of);
     kh_lock();
-    int code = x->op ? arrange(g, x) : E_OutOfMemory;
+    int code = x->op && x->of ? arrange(g, x) : E_OutOfMemory;
     kh_unlock();
     if (code == 0 && !kh_handle_add(x, KH_EXEC)) code = E_OutOfMemory;
     if (code)
@@ -131,6 +134,20 @@ static int instantiate(void **out, void *graph)
     else
         *out = x;
     return code;
+}
+
+int kh_exec_replace(void *handle, const kh_node *node, const kh_op *op)
+{
+    exec *x = handle;
+    kh_op copy;
+    if (!kh_handle_is(x, KH_EXEC)) return E_InvalidValue;
+    size_t i = 0;
+    while (i < x->count && x->of[i] != node) i++;
+    if (i == x->count) return E_InvalidValue;
+    if (!kh_op_copy(&copy, op)) return E_OutOfMemory;
+    kh_op_free(&x->op[i]);
+    x->op[i] = copy;
+    return 0;
 }
 
 HIP(hipGraphInstantiate, (void **out, void *graph, void **node, char *log, size_t size),

@@ -59,8 +59,7 @@ int kh_pack(kh_run *r, void **params, void **extra)
 
 /* ---- sizes ---- */
 
-static int check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3],
-                       size_t lds)
+int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], size_t lds)
 {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -88,7 +87,7 @@ int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], s
     kh_stream *s;
     int code = kh_stream_of(stream, &s);
     if (code == 0 && s->device != f->module->device) code = E_InvalidHandle;
-    if (code == 0) code = check_sizes(f->kernel, grid, block, lds);
+    if (code == 0) code = kh_check_sizes(f->kernel, grid, block, lds);
     if (code) return code;
     kh_op op = {.kind = KH_OP_RUN,
                 .run = {.function = f,

@@ -45,7 +45,7 @@ static int owner_of(const ks_range *r)
 
 /* ---- allocation ---- */
 
-static int allocate(void **out, size_t size, ks_memory_kind kind)
+int kh_allocate(void **out, size_t size, ks_memory_kind kind)
 {
     if (!out) return E_InvalidValue;
     *out = NULL;
@@ -75,7 +75,7 @@ static int release_device(void *p)
 HIP(hipMalloc, (void **out, size_t size), (out, size))
 {
     const int code = kh_unsafe();
-    return code ? code : allocate(out, size, KS_DEVICE);
+    return code ? code : kh_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size, flags))
@@ -83,7 +83,7 @@ HIP(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size
     enum { KNOWN = 0x0b }; /* fine-grained, signal, contiguous */
     const int code = kh_unsafe();
     if (code) return code;
-    return flags & ~(unsigned)KNOWN ? E_InvalidValue : allocate(out, size, KS_DEVICE);
+    return flags & ~(unsigned)KNOWN ? E_InvalidValue : kh_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipFree, (void *p), (p))
@@ -98,14 +98,14 @@ HIP(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, fla
     const int code = kh_unsafe();
     if (code) return code;
     if (flags != GLOBAL && flags != HOST && flags != SINGLE) return E_InvalidValue;
-    return size ? allocate(out, size, KS_MANAGED) : E_InvalidValue;
+    return size ? kh_allocate(out, size, KS_MANAGED) : E_InvalidValue;
 }
 
 HIP(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags))
 {
     const int code = kh_unsafe();
     (void)flags;
-    return code ? code : allocate(out, size, KS_HOST);
+    return code ? code : kh_allocate(out, size, KS_HOST);
 }
 HIP_TOO(hipHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
 HIP_TOO(hipExtHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
@@ -113,7 +113,7 @@ HIP_TOO(hipExtHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags
 HIP(hipMallocHost, (void **out, size_t size), (out, size))
 {
     const int code = kh_unsafe();
-    return code ? code : allocate(out, size, KS_HOST);
+    return code ? code : kh_allocate(out, size, KS_HOST);
 }
 HIP_TOO(hipMemAllocHost, hipMallocHost, (void **out, size_t size))
 
@@ -131,7 +131,7 @@ HIP(hipMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
     if (!out || !pitch || width > SIZE_MAX / 2) return E_InvalidValue;
     const size_t row = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (height && row > SIZE_MAX / 2 / height) return E_OutOfMemory;
-    const int code = allocate(out, row * height, KS_DEVICE);
+    const int code = kh_allocate(out, row * height, KS_DEVICE);
     if (code == 0) *pitch = row;
     return code;
 }
@@ -150,7 +150,7 @@ HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream)
     const int code = kh_stream_of(stream, &s);
     if (code) return code;
     if (kh_capturing(s)) return E_StreamCaptureUnsupported;
-    return allocate(out, size, KS_DEVICE);
+    return kh_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipFreeAsync, (void *p, void *stream), (p, stream))

@@ -13,6 +13,7 @@
 static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 static const char compressed_magic[] = "CCOB";
 enum { MAGIC = sizeof bundle_magic - 1, MOST_ENTRIES = 256, MOST_NAME = 256 };
+static const size_t most_bytes = (size_t)1 << 31; /* of a bundle whose size nobody tells */
 
 /* A reader that stops at the end of the image. */
 typedef struct reader {
@@ -79,6 +80,7 @@ static void add_name(char *have, size_t room, const char *name, size_t size)
 static int from_bundle(const uint8_t *image, size_t size, const kh_chip *chip, const void **elf,
                        size_t *elf_size)
 {
+    if (size > most_bytes) size = most_bytes;
     reader r = {image + MAGIC, size - MAGIC, false};
     const uint64_t count = take64(&r);
     char have[KS_TEXT / 2] = "";
@@ -203,14 +205,14 @@ static int load_handle(void **out, const void *image, size_t size)
 
 HIP(hipModuleLoadData, (void **out, const void *image), (out, image))
 {
-    return load_handle(out, image, SIZE_MAX - (size_t)(uintptr_t)image);
+    return load_handle(out, image, SIZE_MAX);
 }
 
 HIP(hipModuleLoadDataEx, (void **out, const void *image, unsigned count, int *option, void **value),
     (out, image, count, option, value))
 {
     (void)count, (void)option, (void)value; /* of a compiler that does not run here */
-    return load_handle(out, image, SIZE_MAX - (size_t)(uintptr_t)image);
+    return load_handle(out, image, SIZE_MAX);
 }
 
 /* A file's bytes; the caller frees them. */

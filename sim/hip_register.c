@@ -200,8 +200,7 @@ static int load(fat *f, kh_module **out)
     if (f->refused) return kh_refuse(E_NotSupported, "%s", f->refused);
     pthread_mutex_lock(&f->mutex);
     if (!f->module[device]) {
-        code = kh_module_load(f->binary, SIZE_MAX - (size_t)(uintptr_t)f->binary, device,
-                              &f->module[device]);
+        code = kh_module_load(f->binary, SIZE_MAX, device, &f->module[device]);
         if (code == 0) set_managed(f, f->module[device]);
     }
     pthread_mutex_unlock(&f->mutex);

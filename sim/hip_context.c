@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Contexts, as programs in the driver's style use them: each only stands for its device.
+#include <stdlib.h>
+#include "hip.h"
+
+typedef struct context {
+    int device;
+    unsigned flags;
+} context;
+enum { DEPTH = 16, API_VERSION = 4 };
+static context primary[KH_DEVICES] = {{.device = 0}, {.device = 1}};
+static unsigned retained[KH_DEVICES]; /* under kh_lock */
+static _Thread_local struct {
+    context *at[DEPTH];
+    int count;
+} stack;
+
+static bool is_context(const void *p)
+{
+    for (int i = 0; i < KH_DEVICES; i++)
+        if (p == &primary[i]) return true;
+    return kh_handle_is(p, KH_CONTEXT);
+}
+
+static int push(context *c)
+{
+    if (stack.count == DEPTH) return E_OutOfMemory;
+    const int code = kh_set_device(c->device);
+    if (code == 0) stack.at[stack.count++] = c;
+    return code;
+}
+
+/* After a change of the stack: its top's device is the thread's. */
+static int follow(void)
+{
+    return stack.count ? kh_set_device(stack.at[stack.count - 1]->device) : 0;
+}
+
+HIP(hipCtxCreate, (void **out, unsigned flags, int device), (out, flags, device))
+{
+    if (!out) return E_InvalidValue;
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    context *c = malloc(sizeof *c);
+    if (!c) return E_OutOfMemory;
+    *c = (context){device, flags};
+    int code = kh_handle_add(c, KH_CONTEXT) ? push(c) : E_OutOfMemory;
+    if (code) {
+        kh_handle_remove(c, KH_CONTEXT);
+        free(c);
+    } else {
+        *out = c;
+    }
+    return code;
+}
+
+HIP(hipCtxDestroy, (void *handle), (handle))
+{
+    if (!kh_handle_remove(handle, KH_CONTEXT)) return E_InvalidContext;
+    int kept = 0;
+    for (int i = 0; i < stack.count; i++)
+        if (stack.at[i] != handle) stack.at[kept++] = stack.at[i];
+    stack.count = kept;
+    free(handle);
+    return follow();
+}
+
+HIP(hipCtxPushCurrent, (void *handle), (handle))
+{
+    return is_context(handle) ? push(handle) : E_InvalidContext;
+}
+
+HIP(hipCtxPopCurrent, (void **out), (out))
+{
+    if (!stack.count) return E_InvalidContext;
+    context *c = stack.at[--stack.count];
+    if (out) *out = c;
+    return follow();
+}
+
+HIP(hipCtxSetCurrent, (void *handle), (handle))
+{
+    if (handle && !is_context(handle)) return E_InvalidContext;
+    if (stack.count) stack.count--;
+    return handle ? push(handle) : 0;
+}
+
+HIP(hipCtxGetCurrent, (void **out), (out))
+{
+    if (!out) return E_InvalidValue;
+    *out = stack.count ? stack.at[stack.count - 1] : NULL;
+    return 0;
+}
+
+HIP(hipCtxGetDevice, (int *device), (device))
+{
+    if (!device) return E_InvalidValue;
+    *device = kh_current();
+    return 0;
+}
+
+HIP(hipCtxGetApiVersion, (void *handle, unsigned *version), (handle, version))
+{
+    if (!version) return E_InvalidValue;
+    if (handle && !is_context(handle)) return E_InvalidContext;
+    *version = API_VERSION;
+    return 0;
+}
+
+HIP(hipCtxGetFlags, (unsigned *flags), (flags))
+{
+    if (!flags) return E_InvalidValue;
+    *flags = stack.count ? stack.at[stack.count - 1]->flags : 0;
+    return 0;
+}
+
+/* ---- the one that each device always has ---- */
+
+HIP(hipDevicePrimaryCtxRetain, (void **out, int device), (out, device))
+{
+    if (!out) return E_InvalidValue;
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    kh_lock();
+    retained[device]++;
+    kh_unlock();
+    *out = &primary[device];
+    return 0;
+}
+
+HIP(hipDevicePrimaryCtxRelease, (int device), (device))
+{
+    int code = 0;
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    kh_lock();
+    if (retained[device])
+        retained[device]--;
+    else
+        code = E_InvalidContext;
+    kh_unlock();
+    return code;
+}
+
+HIP(hipDevicePrimaryCtxReset, (int device), (device))
+{
+    return kh_device_of(device) ? 0 : E_InvalidDevice;
+}
+
+HIP(hipDevicePrimaryCtxGetState, (int device, unsigned *flags, int *active),
+    (device, flags, active))
+{
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!flags || !active) return E_InvalidValue;
+    kh_lock();
+    *flags = primary[device].flags;
+    *active = retained[device] != 0;
+    kh_unlock();
+    return 0;
+}
+
+HIP(hipDevicePrimaryCtxSetFlags, (int device, unsigned flags), (device, flags))
+{
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    kh_lock();
+    primary[device].flags = flags;
+    kh_unlock();
+    return 0;
+}

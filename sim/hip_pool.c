@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Memory pools: every allocation is made at the call and is an allocation like others, so that a
+// pool has only its attributes.
+#include <stdlib.h>
+#include <string.h>
+#include "hip.h"
+
+enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, READ_ONLY_LAST = 8 };
+typedef struct pool {
+    int device;
+    int reuse[REUSE_LAST];
+    uint64_t threshold;
+} pool;
+static pool standard[KH_DEVICES] = {{0, {1, 1, 1}, 0}, {1, {1, 1, 1}, 0}};
+static pool *chosen[KH_DEVICES] = {&standard[0], &standard[1]}; /* under kh_lock */
+
+static bool is_pool(const void *p)
+{
+    for (int i = 0; i < KH_DEVICES; i++)
+        if (p == &standard[i]) return true;
+    return kh_handle_is(p, KH_POOL);
+}
+
+HIP(hipDeviceGetDefaultMemPool, (void **out, int device), (out, device))
+{
+    if (!out) return E_InvalidValue;
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    *out = &standard[device];
+    return 0;
+}
+
+HIP(hipDeviceGetMemPool, (void **out, int device), (out, device))
+{
+    if (!out) return E_InvalidValue;
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    kh_lock();
+    *out = chosen[device];
+    kh_unlock();
+    return 0;
+}
+
+HIP(hipDeviceSetMemPool, (int device, void *handle), (device, handle))
+{
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!is_pool(handle)) return E_InvalidValue;
+    kh_lock();
+    chosen[device] = handle;
+    kh_unlock();
+    return 0;
+}
+
+typedef struct properties { /* hipMemPoolProps; the rest is of other processes and systems */
+    int allocation, handles, place_type, place;
+} properties;
+HIP(hipMemPoolCreate, (void **out, const properties *p), (out, p))
+{
+    enum { PINNED = 1, ON_DEVICE = 1 };
+    if (!out || !p || p->allocation != PINNED || p->place_type != ON_DEVICE) return E_InvalidValue;
+    if (p->handles)
+        return kh_refuse(E_NotSupported, "hipMemPoolCreate: memory shared with other processes: "
+                                         "the simulator's device is this process's own");
+    if (!kh_device_of(p->place)) return E_InvalidDevice;
+    pool *fresh = malloc(sizeof *fresh);
+    if (!fresh) return E_OutOfMemory;
+    *fresh = (pool){p->place, {1, 1, 1}, 0};
+    if (!kh_handle_add(fresh, KH_POOL)) {
+        free(fresh);
+        return E_OutOfMemory;
+    }
+    *out = fresh;
+    return 0;
+}
+
+HIP(hipMemPoolDestroy, (void *handle), (handle))
+{
+    if (!kh_handle_remove(handle, KH_POOL)) return E_InvalidValue;
+    kh_lock();
+    for (int i = 0; i < KH_DEVICES; i++)
+        if (chosen[i] == handle) chosen[i] = &standard[i];
+    kh_unlock();
+    free(handle);
+    return 0;
+}
+
+HIP(hipMemPoolTrimTo, (void *handle, size_t bytes), (handle, bytes))
+{
+    (void)bytes;
+    return is_pool(handle) ? 0 : E_InvalidValue;
+}
+
+HIP(hipMemPoolSetAttribute, (void *handle, int attribute, void *value), (handle, attribute, value))
+{
+    pool *p = handle;
+    if (!is_pool(p) || !value) return E_InvalidValue;
+    if (attribute >= REUSE_FIRST && attribute <= REUSE_LAST)
+        memcpy(&p->reuse[attribute - REUSE_FIRST], value, sizeof(int));
+    else if (attribute == RELEASE_THRESHOLD)
+        memcpy(&p->threshold, value, sizeof p->threshold);
+    else if (attribute < REUSE_FIRST || attribute > READ_ONLY_LAST)
+        return E_InvalidValue;
+    return 0;
+}
+
+/* What is reserved and what is used is what the program has allocated. */
+HIP(hipMemPoolGetAttribute, (void *handle, int attribute, void *value), (handle, attribute, value))
+{
+    const pool *p = handle;
+    if (!is_pool(p) || !value) return E_InvalidValue;
+    if (attribute < REUSE_FIRST || attribute > READ_ONLY_LAST) return E_InvalidValue;
+    const uint64_t n = attribute == RELEASE_THRESHOLD ? p->threshold : ks_alloc_live();
+    if (attribute <= REUSE_LAST)
+        memcpy(value, &p->reuse[attribute - REUSE_FIRST], sizeof(int));
+    else
+        memcpy(value, &n, sizeof n);
+    return 0;
+}
+
+HIP(hipMallocFromPoolAsync, (void **out, size_t size, void *handle, void *stream),
+    (out, size, handle, stream))
+{
+    kh_stream *s;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (!is_pool(handle)) return E_InvalidValue;
+    return kh_capturing(s) ? E_StreamCaptureUnsupported : kh_allocate(out, size, KS_DEVICE);
+}
