@@ -122,7 +122,7 @@ static inline uint32_t lanes_below(int i, int first)
     X1(v_ffbh_u32, VALU, 0, U32, U32, a ? leading_zeros(a) : ~0u)                                    \
     X1(v_ffbl_b32, VALU, 0, U32, B32, a ? ones((a & (0 - a)) - 1) : ~0u)                             \
     X1(v_ffbh_i32, VALU, 0, I32, I32, a == a >> 31 ? -1 : (int32_t)leading_zeros((uint32_t)(a ^ a >> 31)))\
-    X3(v_cndmask_b32, VALU, KS_F_RAW, B32, B32, B32, MASK, c ? b : a)                                \
+    X3(v_cndmask_b32, VALU, KS_F_RAW, B32, RF32, RF32, MASK, c ? b : a)                              \
     X2(v_and_b32, VALU, 0, B32, B32, B32, a & b)                                                     \
     X2(v_or_b32, VALU, 0, B32, B32, B32, a | b)                                                      \
     X2(v_xor_b32, VALU, 0, B32, B32, B32, a ^ b)                                                     \

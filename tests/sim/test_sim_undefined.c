@@ -78,6 +78,18 @@ static void test_undefined_exec(void **state)
         in.dpp_ctrl = 0x103;
         run(&in);
         assert_undefined(13, 0xff, 1ull << 2);
+        /* From a lane that is on but not written itself. */
+        undefine(1, 0xff, 1ull << 15, 9);
+        in.dpp_ctrl = 0x142;
+        in.row_mask = 2;
+        run(&in);
+        assert_undefined(13, 0xff, 0xffff0004);
+        /* Lanes that are off keep what they have. */
+        undefine(1, ~0u, ~0ull, 9);
+        ks_exec_set(w, 0xff);
+        RUN("v_mov_b32", 1, 1, vgpr(16), vgpr(1));
+        assert_undefined(16, ~0u, 0xff);
+        ks_exec_set(w, ~0ull);
         /* Into the parts of registers, and what these keep. */
         undefine(14, 0xffffffffu, 1, 9);
         ks_inst part = make(find("v_mad_u16"), 1, 3, OPERANDS(vgpr(14), vgpr(2), vgpr(3), vgpr(4)));
@@ -113,6 +125,13 @@ static void test_undefined_masks(void **state)
         assert_int_equal(w->su[24], 0xf0);
         RUN("v_cmp_eq_u64", 1, 2, sgpr(26), vgpr(1), vgpr(50)); /* and here they differ */
         assert_int_equal(w->su[26], 0);
+        /* Each has an undefined bit where the other has none, and both have one. */
+        undefine(40, 5, ~0ull, 9);
+        undefine(41, 6, ~0ull, 9);
+        for (unsigned l = 0; l < KS_LANES; l++)
+            w->v[40][l] = 4, w->v[41][l] = 3;
+        RUN("v_cmp_eq_u32", 1, 2, sgpr(28), vgpr(40), vgpr(41));
+        assert_int_equal(w->su[28], ~0u);
         /* A choice by an undefined mask, between values that differ in eight bits. */
         RUN("v_cndmask_b32", 1, 3, vgpr(6), vgpr(4), vgpr(5), sgpr(20));
         assert_undefined(6, 0xff, 0xf0);
@@ -132,6 +151,9 @@ static void test_undefined_masks(void **state)
         assert_int_equal(w->su[30], ~0u);
         RUN("v_readlane_b32", 1, 2, sgpr(30), vgpr(1), constant(8));
         assert_int_equal(w->su[30], 0);
+        w->su[5] = 32; /* which lane is not known */
+        RUN("v_readlane_b32", 1, 2, sgpr(30), vgpr(2), sgpr(5));
+        assert_int_equal(w->su[30], ~0u);
         w->su[31] = 3;
         RUN("v_writelane_b32", 1, 2, vgpr(30), sgpr(31), constant(60));
         assert_undefined(30, 3, 1ull << 60);
