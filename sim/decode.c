@@ -68,13 +68,13 @@ static bool decode_fields(ks_decoder *d, size_t bytes)
     decoders[encoding](d);
     return !d->bad && d->words * 4 == bytes && !ks_mfma_bad_modifier(in, d->arch);
 }
-static void decode_one(ks_object *o, ks_disasm *llvm, uint32_t pc, ks_inst *in)
+static void decode_one(ks_object *o, uint32_t pc, ks_inst *in)
 {
     char text[KS_TEXT_LINE];
     uint32_t words[4] = {0};
     size_t left = o->code_size - pc;
     memcpy(words, o->code + pc, left < sizeof words ? left & ~3u : sizeof words);
-    size_t bytes = ks_disasm_text(llvm, o->code + pc, left, pc, text, sizeof text);
+    size_t bytes = ks_disasm_text(o->arch, o->code + pc, left, pc, text, sizeof text);
     const ks_op *op = bytes >= 4 && bytes <= 12 && bytes % 4 == 0 ? find_op(text) : NULL;
     ks_decoder d = {.arch = o->arch, .op = op, .inst = in, .w = words};
     *in = (ks_inst){.pc = pc, .target = KS_NO_TARGET};
@@ -102,8 +102,7 @@ bool ks_decode(ks_object *o, ks_error *error)
     uint32_t code_size = (uint32_t)(o->code_size & ~3u), room = 0;
     if (!code_size)
         return true;
-    ks_disasm *llvm = ks_disasm_open(o->arch, error);
-    if (!llvm)
+    if (!ks_disasm_open(o->arch, error))
         return false;
     o->index_of = malloc(code_size);
     bool memory = o->index_of != NULL;
@@ -117,11 +116,10 @@ bool ks_decode(ks_object *o, ks_error *error)
                 break;
             o->inst = more;
         }
-        decode_one(o, llvm, pc, &o->inst[o->inst_count]);
+        decode_one(o, pc, &o->inst[o->inst_count]);
         o->index_of[pc / 4] = o->inst_count;
         pc += o->inst[o->inst_count].bytes;
     }
-    ks_disasm_close(llvm);
     if (!memory) {
         ks_fail(error, KS_NO_MEMORY, "no memory for the decoded instructions of %u bytes of code", code_size);
         return false;

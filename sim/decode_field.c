@@ -5,7 +5,7 @@
 #include "object.h"
 
 enum { /* 9-bit source codes */
-    SRC_SGPRS = 102, SRC_RESERVED = 125, SRC_INT = 128, SRC_NEGATIVE = 192, SRC_INT_END = 209, SRC_SHARED_BASE = 235,
+    SRC_SGPRS = 102, SRC_TTMP = 108, SRC_RESERVED = 125, SRC_INT = 128, SRC_NEGATIVE = 192, SRC_INT_END = 209, SRC_SHARED_BASE = 235,
     SRC_SHARED_LIMIT, SRC_PRIVATE_BASE, SRC_PRIVATE_LIMIT, SRC_FLOAT = 240, SRC_FLOAT_END = 249, SRC_LITERAL = 255,
     SRC_VGPR = 256
 };
@@ -32,6 +32,8 @@ void ks_dec_sgpr(ks_decoder *d, ks_operand *o, unsigned reg, ks_spec spec)
     operand_of(o, KS_SGPR, reg, spec);
     unsigned end = reg < SRC_SGPRS ? SRC_SGPRS : KS_SREGS;
     unsigned align = o->count > 2 ? 4 : o->count;
+    if (o->count > 2 && reg >= SRC_SGPRS && reg < SRC_TTMP)
+        d->bad = true; /* flat_scratch, xnack_mask and vcc are pairs */
     if (reg == SRC_RESERVED || reg + o->count > end || reg % align)
         d->bad = true;
 }

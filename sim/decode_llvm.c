@@ -4,25 +4,20 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "object.h"
 
 typedef void *create_fn(const char *triple, const char *cpu, const char *features, void *info, int tag, void *op_info,
                         void *symbols);
 typedef size_t disasm_fn(void *, const uint8_t *, uint64_t size, uint64_t pc, char *, size_t);
-typedef void dispose_fn(void *);
 typedef void init_fn(void);
 typedef void version_fn(unsigned *, unsigned *, unsigned *);
 
 enum { KS_LLVM_FIRST = 15, KS_LLVM_LAST = 22, KS_LLVM_KNOWN = 19, KS_GFX942_SINCE = 17 };
-struct ks_disasm {
-    void *context;
-};
 static struct {
     create_fn *create;
     disasm_fn *disasm;
-    dispose_fn *dispose;
+    void *context[KS_ARCH_COUNT]; /* made when first asked for, kept for the process's life */
     unsigned major;
     char tried[KS_TEXT / 2];
 } llvm;
@@ -51,8 +46,7 @@ static bool try_library(const char *path)
     init_fn *init[3];
     version_fn *version;
     bool ok = symbol_of(library, "LLVMCreateDisasmCPUFeatures", &llvm.create) &&
-              symbol_of(library, "LLVMDisasmInstruction", &llvm.disasm) &&
-              symbol_of(library, "LLVMDisasmDispose", &llvm.dispose);
+              symbol_of(library, "LLVMDisasmInstruction", &llvm.disasm);
     for (int i = 0; i < 3; i++)
         ok = ok && symbol_of(library, inits[i], &init[i]);
     if (!ok) {
@@ -106,46 +100,96 @@ static void find_llvm(void)
     }
 }
 
-ks_disasm *ks_disasm_open(ks_arch arch, ks_error *error)
+unsigned ks_disasm_version(void)
+{
+    pthread_once(&llvm_once, find_llvm);
+    return llvm.create ? llvm.major : 0;
+}
+bool ks_disasm_open(ks_arch arch, ks_error *error)
 {
     pthread_once(&llvm_once, find_llvm);
     if (!llvm.create) {
         ks_fail(error, KS_NOT_INITIALIZED,
                 "decoding needs LLVM's shared library with AMDGPU in it, and none was found (tried %s): install "
                 "libllvm19 or name one with KILN_SIM=llvm=PATH", llvm.tried);
-        return NULL;
-    }
-    ks_disasm *d = malloc(sizeof *d);
-    if (!d) {
-        ks_fail(error, KS_NO_MEMORY, "no memory for the disassembler");
-        return NULL;
+        return false;
     }
     /* An unknown CPU ends the process inside LLVM: older ones know gfx942's encodings as gfx940's. */
     const char *cpu = arch == KS_GFX90A ? "gfx90a" : llvm.major < KS_GFX942_SINCE ? "gfx940" : "gfx942";
     pthread_mutex_lock(&llvm_lock);
-    d->context = llvm.create("amdgcn-amd-amdhsa", cpu, "", NULL, 0, NULL, NULL);
+    if (!llvm.context[arch])
+        llvm.context[arch] = llvm.create("amdgcn-amd-amdhsa", cpu, "", NULL, 0, NULL, NULL);
+    bool ok = llvm.context[arch] != NULL;
     pthread_mutex_unlock(&llvm_lock);
-    if (!d->context) {
+    if (!ok)
         ks_fail(error, KS_NOT_INITIALIZED, "LLVM %u has no disassembler for %s: install libllvm19 or name one with "
                 "KILN_SIM=llvm=PATH", llvm.major, cpu);
-        free(d);
-        return NULL;
+    return ok;
+}
+
+/* Whether words may be an instruction at all.  LLVM ends the process for some operand fields that no GFX9 encoding
+   has: SDWA selections of 7, and (from version 20 on) literals and scalars where there can be none. */
+enum { SRC_INT = 128, SRC_INT_END = 209, SRC_BASES = 235, SRC_BASES_END = 239, SRC_FLOAT = 240, SRC_FLOAT_END = 249,
+       SRC_SDWA = 249, SRC_SPECIAL = 251, SRC_DIRECT = 254, SRC_VGPR = 256, FIRST_VOP2 = 0x100, FIRST_MATRIX = 0x40,
+       ACC_READ = 0x58, ACC_WRITE = 0x59, NO_SELECTION = 7, NO_UNUSED = 3 };
+static bool is_constant(unsigned code)
+{
+    return (code >= SRC_INT && code < SRC_INT_END) || (code >= SRC_FLOAT && code < SRC_FLOAT_END);
+}
+static bool is_source(unsigned code)
+{
+    return code < SRC_INT || code >= SRC_VGPR || is_constant(code) || (code >= SRC_BASES && code < SRC_BASES_END) ||
+           (code >= SRC_SPECIAL && code < SRC_DIRECT);
+}
+static bool vop3_exists(ks_encoding encoding, const uint32_t w[2])
+{
+    unsigned op = ks_bits(w[0], 16, 7);
+    bool matrix = encoding == KS_VOP3P && op >= FIRST_MATRIX && op != ACC_READ && op != ACC_WRITE;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned code = ks_bits(w[1], 9 * i, 9);
+        if (matrix ? code < SRC_VGPR && (i < 2 || !is_constant(code)) : !is_source(code))
+            return false;
     }
-    return d;
+    bool compare = encoding == KS_VOP3 && ks_bits(w[0], 16, 10) < FIRST_VOP2;
+    return !compare || ks_bits(w[0], 0, 8) < KS_SREGS;
 }
-void ks_disasm_close(ks_disasm *d)
+static bool sdwa_exists(ks_encoding encoding, uint32_t w)
 {
-    if (!d)
-        return;
-    pthread_mutex_lock(&llvm_lock);
-    llvm.dispose(d->context);
-    pthread_mutex_unlock(&llvm_lock);
-    free(d);
+    if (encoding != KS_VOPC && (ks_bits(w, 8, 3) == NO_SELECTION || ks_bits(w, 11, 2) == NO_UNUSED))
+        return false;
+    return ks_bits(w, 16, 3) != NO_SELECTION && ks_bits(w, 24, 3) != NO_SELECTION;
 }
-size_t ks_disasm_text(ks_disasm *d, const uint8_t *at, size_t left, uint64_t pc, char *out, size_t size)
+static bool may_ask(const uint8_t *at, size_t left)
 {
+    uint32_t w[2] = {0};
+    memcpy(w, at, left < sizeof w ? left & ~(size_t)3 : sizeof w);
+    ks_encoding encoding = ks_encoding_of(w[0]);
+    switch (encoding) {
+    case KS_VOP3: case KS_VOP3P:
+        return vop3_exists(encoding, w);
+    case KS_VOP1: case KS_VOP2: case KS_VOPC:
+        return ks_bits(w[0], 0, 9) != SRC_SDWA || sdwa_exists(encoding, w[1]);
+    case KS_MUBUF:
+        return is_source(w[1] >> 24);
+    case KS_SOP1: case KS_SOP2: case KS_SOPK: case KS_SOPC: case KS_SOPP: case KS_SMEM_ENC: case KS_DS:
+    case KS_FLAT_ENC:
+        return true;
+    case KS_ENCODING_COUNT:
+        break;
+    }
+    return false;
+}
+size_t ks_disasm_text(ks_arch arch, const uint8_t *at, size_t left, uint64_t pc, char *out, size_t size)
+{
+    uint8_t copy[16];
+    left = left < sizeof copy ? left : sizeof copy;
+    memcpy(copy, at, left);
+    if (size)
+        *out = 0;
+    if (!may_ask(copy, left))
+        return 0;
     pthread_mutex_lock(&llvm_lock);
-    size_t bytes = llvm.disasm(d->context, at, left < 16 ? left : 16, pc, out, size);
+    size_t bytes = llvm.context[arch] ? llvm.disasm(llvm.context[arch], copy, left, pc, out, size) : 0;
     pthread_mutex_unlock(&llvm_lock);
     if (!bytes && size)
         *out = 0;

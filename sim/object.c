@@ -74,7 +74,7 @@ static void find_serial(ks_object *o)
         object_serial = order_is_seen(o, &o->inst[i]);
     for (uint32_t k = 0; k < o->kernel_count && object_serial; k++) {
         ks_kernel *kernel = &o->kernel[k];
-        uint64_t pc = o->inst[kernel->entry].pc, end = pc + kernel->code_size;
+        uint64_t pc = o->inst[kernel->entry].pc, end = kernel->code_size ? pc + kernel->code_size : o->code_size;
         for (uint32_t i = kernel->entry; i < o->inst_count && o->inst[i].pc < end && !kernel->serial; i++) {
             const ks_op *op = o->inst[i].op;
             bool leaves = op->flags & KS_F_JUMP && (op->s[0].type == KS_B64 || op->d[0].type != KS_NONE);
@@ -176,14 +176,11 @@ const ks_symbol *ks_object_symbol(const ks_object *o, const char *name)
 }
 void ks_object_text(ks_object *o, uint32_t pc, char *out, size_t size)
 {
-    ks_error error;
-    if (size)
-        *out = 0;
-    ks_disasm *llvm = pc < o->code_size ? ks_disasm_open(o->arch, &error) : NULL;
-    if (!llvm)
+    if (!size)
         return;
-    ks_disasm_text(llvm, o->code + pc, o->code_size - pc, pc, out, size);
-    ks_disasm_close(llvm);
+    *out = 0;
+    if (pc < o->code_size)
+        ks_disasm_text(o->arch, o->code + pc, o->code_size - pc, pc, out, size);
     size_t blank = strspn(out, " \t");
     memmove(out, out + blank, strlen(out + blank) + 1);
     for (char *c = out; *c; c++)

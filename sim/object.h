@@ -36,12 +36,11 @@ bool ks_kernels_read(ks_file *);
 void ks_lines_free(void *lines);
 
 /* ---- Decoding ---- */
-/* decode_llvm.c: one disassembler of an architecture; NULL and an error where there is no LLVM for it. */
-typedef struct ks_disasm ks_disasm;
-ks_disasm *ks_disasm_open(ks_arch, ks_error *);
-void ks_disasm_close(ks_disasm *);
-/* Bytes of the instruction at `at`; 0: not one. */
-size_t ks_disasm_text(ks_disasm *, const uint8_t *at, size_t left, uint64_t pc, char *out, size_t size);
+/* decode_llvm.c: whether there is a disassembler for an architecture; else an error that says what was tried. */
+bool ks_disasm_open(ks_arch, ks_error *);
+unsigned ks_disasm_version(void); /* of LLVM; 0: none was found */
+/* Bytes of the instruction at `at`; 0: not one.  Thread-safe; after ks_disasm_open. */
+size_t ks_disasm_text(ks_arch, const uint8_t *at, size_t left, uint64_t pc, char *out, size_t size);
 
 typedef struct ks_decoder {
     ks_arch arch;
