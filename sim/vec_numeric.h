@@ -18,6 +18,11 @@ enum { KS_IEEE_MODE = 1 << 9, KS_FP16_OVFL = 1 << 23 };
         S s = (S)(x << (8 * sizeof(U) - W));                                                                    \
         return s ^ (S)((U)(s >> (8 * sizeof(U) - 1)) >> 1);                                                     \
     }                                                                                                           \
+    static inline S ks_value_##W(U x) /* the same with -0 equal to 0 */                                         \
+    {                                                                                                           \
+        S key = ks_key_##W(x);                                                                                  \
+        return key == -1 ? 0 : key;                                                                             \
+    }                                                                                                           \
     static inline bool ks_nan_##W(U x)                                                                          \
     {                                                                                                           \
         return (x & ~((U)1 << (W - 1))) > (U)(INFINITE);                                                        \
@@ -47,11 +52,13 @@ enum { KS_IEEE_MODE = 1 << 9, KS_FP16_OVFL = 1 << 23 };
     {                                                                                                           \
         return ks_max_##W(ks_max_##W(a, b, ieee), c, ieee);                                                     \
     }                                                                                                           \
-    /* V_MED3: the least of those that are numbers where one is not. */                                         \
+    /* V_MED3: the least number where one is not; else the greater of the two that the greatest leaves, the first of   \
+       equal ones being it. */                                                                                  \
     static inline U ks_med3_##W(U a, U b, U c, bool ieee)                                                       \
     {                                                                                                           \
-        U low = ks_min_##W(a, b, ieee), high = ks_max_##W(a, b, ieee);                                          \
-        U r = ks_max_##W(low, ks_min_##W(high, c, ieee), ieee);                                                 \
+        S top = ks_value_##W(ks_max3_##W(a, b, c, ieee));                                                       \
+        U r = ks_max_##W(a, top == ks_value_##W(b) ? c : b, ieee);                                              \
+        r = top == ks_value_##W(a) ? ks_max_##W(b, c, ieee) : r;                                                \
         return (ks_nan_##W(a) | ks_nan_##W(b) | ks_nan_##W(c)) ? ks_min3_##W(a, b, c, ieee) : r;                \
     }                                                                                                           \
     /* The bit of V_CMP_CLASS's mask that stands for x. */                                                      \
