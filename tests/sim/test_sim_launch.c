@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "group.h"
 
@@ -464,29 +465,30 @@ static void test_in_turn(void **state)
         assert_int_equal(order[i], i / 4);
     free(p);
 }
-/* Workgroup 37 fails late, those from 40 on at once, in another way. */
-static void fail_sometimes(ks_wave *w, const ks_inst *inst)
+/* Workgroup 37 fails when one from 40 on, on another thread, has failed in another way. */
+static atomic_uint failed;
+static void fail_in_two_ways(ks_wave *w, const ks_inst *inst)
 {
-    if (w->group->index >= 40)
+    if (w->group->index >= 40) {
         ks_report(w, inst, KILNSIM_ENDLESS, -1, 0, "at once");
-    w->scc = w->group->index == 37 && w->executed < 20000;
-    w->scc_u = false;
-}
-static void fail_late(ks_wave *w, const ks_inst *inst)
-{
-    if (w->group->index == 37)
-        ks_report(w, inst, KILNSIM_TRAP, -1, 0, "late");
+        atomic_fetch_add(&failed, 1);
+    }
+    if (w->group->index != 37)
+        return;
+    for (unsigned i = 0; i < 5000 && !failed; i++)
+        usleep(1000);
+    ks_report(w, inst, KILNSIM_TRAP, -1, 0, "late");
 }
 static void test_first_error(void **state)
 {
     (void)state;
     program *p = begin();
-    calls(p, fail_sometimes);
-    jump(p, "s_cbranch_scc1", 0);
-    calls(p, fail_late);
+    calls(p, fail_in_two_ways);
     named(p, "s_endpgm");
     for (unsigned i = 0; i < 30; i++) {
+        atomic_store(&failed, 0);
         assert_int_equal(launch(p, 500, 64), 719);
+        assert_true(failed);
         assert_int_equal(found.count, 1);
         assert_int_equal(found.group, 37);
         assert_string_equal(found.text, "late");

@@ -279,6 +279,7 @@ static const row rows[] = {
     { "s_subb_u32", 2, 2, 0, 1, 0xffffffff, 1 },
     { "s_subb_u32", 2, 0xffffffff, 0, 1, 2, 1 },
     { "s_subb_u32", 2, 1, 0, 0, 1, 0 },
+    { "s_subb_u32", 3, 2, 0, 1, 0, 0 },
     { "s_wqm_b32", 0x00001020, 0, 0, 0, 0x0000f0f0, 1 },
     { "s_wqm_b64", 0x8000000000000000, 0, 0, 0, 0xf000000000000000, 1 },
     { "s_xnor_b32", 0xff, 0x0f, 0, 0, 0xffffff0f, 1 },
@@ -788,6 +789,11 @@ static void test_buffer_loads(void **state)
     assert_int_equal(w->s[D + 3], 0);
     load("s_buffer_load_dword", base, 8, 8, -1);
     assert_int_equal(w->s[D], 0);
+    set(D, 5, 0);
+    set(D + 1, 5, 0);
+    load("s_buffer_load_dword", base, 16, 8, -1);
+    assert_int_equal(w->s[D], 102);
+    assert_int_equal(w->s[D + 1], 5);
     assert_int_equal(found.count, 0);
     load("s_buffer_load_dwordx2", base, 4096, 252, -1); /* the resource says more than there is */
     assert_int_equal(found.kind, KILNSIM_BOUNDS);
