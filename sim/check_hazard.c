@@ -292,18 +292,29 @@ static bool related(ks_relation r, const ks_near *first, const ks_inst *c, uint6
 
 /* ---- Checks ---- */
 static uint64_t windows[KS_ARCH_COUNT]; /* of ks_waits.recent: the kinds that some rule looks for that far back */
-static pthread_once_t windows_once = PTHREAD_ONCE_INIT;
-static void set_windows(void)
+enum { MOST_RULES = 16 };
+static struct { /* of a target: the rules about a first instruction of this kind */
+    uint8_t count, rule[MOST_RULES];
+} about[KS_ARCH_COUNT][KS_BIT_DGEMM16 + 1];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void index_rule(ks_arch arch, uint8_t i)
 {
-    for (unsigned arch = 0; arch < KS_ARCH_COUNT; arch++)
+    const ks_rule *r = &ks_rules[i];
+    for (unsigned kind = 0; kind <= KS_BIT_DGEMM16; kind++)
+        if ((r->first >> kind & 1) && about[arch][kind].count < MOST_RULES)
+            about[arch][kind].rule[about[arch][kind].count++] = i;
+    for (int n = 0; !r->per_pass && n < r->more && n < KS_SHORT_STATES; n++)
+        windows[arch] |= (r->first & KS_SHORT_MASK) << n * KS_SHORT;
+}
+static void index_rules(void)
+{
+    for (ks_arch arch = 0; arch < KS_ARCH_COUNT; arch++)
         for (size_t i = 0; i < ks_rule_count; i++)
-            for (int n = 0; (ks_rules[i].arches & 1 << arch) && !ks_rules[i].per_pass && n < ks_rules[i].more &&
-                            n < KS_SHORT_STATES; n++)
-                windows[arch] |= (ks_rules[i].first & KS_SHORT_MASK) << n * KS_SHORT;
+            if (ks_rules[i].arches & 1 << arch) index_rule(arch, (uint8_t)i);
 }
 void ks_hazard_reset(ks_waits *t)
 {
-    pthread_once(&windows_once, set_windows);
+    pthread_once(&once, index_rules);
     t->clock = 0;
     t->recent = 0;
     t->matrix_until = 0;
@@ -325,27 +336,43 @@ static void report(ks_wave *w, ks_waits *t, const ks_inst *inst, const ks_near *
     t->clock += (uint64_t)missing;
     t->recent = missing < KS_SHORT_STATES ? t->recent << missing * KS_SHORT : 0;
 }
-static void judge(ks_wave *w, ks_waits *t, const ks_inst *inst, uint64_t kinds)
+typedef struct verdict {
+    const ks_near *first;
+    const ks_rule *rule;
+    int need, missing;
+} verdict;
+/* The rules about one earlier instruction: the one that is broken most. */
+static void judge_pair(const ks_waits *t, const ks_near *first, const ks_inst *inst, uint64_t kinds, uint64_t firsts,
+                       bool past_dgemm, verdict *worst)
 {
-    const ks_near *worst = NULL;
-    const ks_rule *broken = NULL;
-    int worst_need = 0, worst_missing = 0;
+    const int between = (int)(t->clock - first->at) - 1;
+    for (uint64_t left = firsts; left; left &= left - 1) {
+        const unsigned kind = (unsigned)__builtin_ctzll(left);
+        for (unsigned i = 0; i < about[t->arch][kind].count; i++) {
+            const ks_rule *r = &ks_rules[about[t->arch][kind].rule[i]];
+            if (!(r->second & kinds)) continue;
+            const int need = r->more + (r->per_pass ? (int)passes(first->inst, t->arch) : 0);
+            if (need - between <= worst->missing || (r->relation == KS_REL_V_READ_PAST_DGEMM && !past_dgemm) ||
+                !related((ks_relation)r->relation, first, inst, kinds, t->arch))
+                continue;
+            *worst = (verdict){ first, r, need, need - between };
+        }
+    }
+}
+/* matrix: one of these may matter, from as far back as any does. */
+static void judge(ks_wave *w, ks_waits *t, const ks_inst *inst, uint64_t kinds, bool matrix)
+{
+    verdict worst = { NULL, NULL, 0, 0 };
+    const uint64_t wants = (kinds >> KS_WANTS_SHIFT & KS_SHORT_MASK) | (matrix ? MATRIX : 0);
+    const int farthest = matrix ? KS_LONGEST : KS_SHORT_STATES;
     bool past_dgemm = false;
     for (uint32_t n = t->near_count; n > 0 && t->near_count - n < KS_NEAR; n--) {
         const ks_near *first = &t->near[(n - 1) % KS_NEAR];
-        const int between = (int)(t->clock - first->at) - 1;
-        if (between >= KS_LONGEST) break;
-        for (const ks_rule *r = ks_rules; r < ks_rules + ks_rule_count; r++) {
-            if (!(r->arches & 1 << t->arch) || !(r->first & first->kinds) || !(r->second & kinds)) continue;
-            const int need = r->more + (r->per_pass ? (int)passes(first->inst, t->arch) : 0);
-            if (need - between <= worst_missing || (r->relation == KS_REL_V_READ_PAST_DGEMM && !past_dgemm) ||
-                !related((ks_relation)r->relation, first, inst, kinds, t->arch))
-                continue;
-            worst = first, broken = r, worst_need = need, worst_missing = need - between;
-        }
+        if ((int)(t->clock - first->at) - 1 >= farthest) break;
+        if (first->kinds & wants) judge_pair(t, first, inst, kinds, first->kinds & wants, past_dgemm, &worst);
         past_dgemm |= (first->kinds & DGEMM) != 0;
     }
-    if (worst) report(w, t, inst, worst, broken, worst_need);
+    if (worst.first) report(w, t, inst, worst.first, worst.rule, worst.need);
 }
 
 static bool any_after(const uint64_t *until, const ks_operand *o, uint64_t clock)
@@ -396,9 +423,9 @@ void ks_hazard_check(ks_wave *w, ks_waits *t, const ks_inst *inst, uint64_t kind
     const uint64_t recent = t->recent & windows[t->arch];
     const uint64_t folded = recent | recent >> KS_SHORT | recent >> 2 * KS_SHORT | recent >> 3 * KS_SHORT | recent >> 4 * KS_SHORT;
     const uint64_t states = kinds >> KS_STATES_SHIFT & 31;
-    if ((folded & KS_SHORT_MASK & kinds >> KS_WANTS_SHIFT) ||
-        (t->clock < t->matrix_until && (kinds & (KS_K_VALU | KS_K_VMEM | KS_K_DS | MATRIX)) && near_matrix(t, inst, kinds)))
-        judge(w, t, inst, kinds);
+    const bool matrix = t->clock < t->matrix_until && (kinds & (KS_K_VALU | KS_K_VMEM | KS_K_DS | MATRIX)) &&
+                        near_matrix(t, inst, kinds);
+    if (matrix || (folded & KS_SHORT_MASK & kinds >> KS_WANTS_SHIFT)) judge(w, t, inst, kinds, matrix);
     t->recent = states < KS_SHORT_STATES ? t->recent << states * KS_SHORT | (kinds & KS_SHORT_MASK) : 0;
     if (kinds & KS_PRODUCERS) {
         if (kinds & MATRIX) note_matrix(t, inst, kinds);
