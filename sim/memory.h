@@ -74,6 +74,8 @@ void ks_mem_store(ks_access *);
 void ks_mem_fill(ks_wave *, unsigned reg, unsigned count, uint64_t lanes, uint32_t value);
 /* The value of a narrow load as its register has it, in place. */
 void ks_mem_extend(const ks_access *, uint32_t *row);
+/* Lanes that have no address (undefined) get the poison where the op returns registers. */
+void ks_mem_lost(ks_access *, unsigned reg, bool returns);
 /* What the op's flags say, once addresses, space and data are there: checks, then bytes.  reg: destination. */
 void ks_mem_perform(ks_access *, unsigned reg);
 /* memory_atomic.c: checks, then the lanes' words; what memory had before waits in the access until it is returned to

@@ -140,8 +140,10 @@ void ks_run_buffer(ks_wave *w, const ks_inst *in)
         return;
     }
     if (!defined_resource(&a, &in->s[1]) || !ks_mem_defined_scalar(&a, (uint32_t)su, "soffset", KS_NO_ORIGIN))
-        return;
+        a.lanes = 0;
     vector_part(&a, &b);
+    bool loads = !in->lds && a.flags & KS_F_LOAD && (in->sc0 || !(a.flags & KS_F_ATOMIC));
+    ks_mem_lost(&a, a.flags & KS_F_ATOMIC ? in->s[3].reg : in->d[0].reg, loads);
     if (!a.lanes)
         return;
     if (is_private)

@@ -174,6 +174,13 @@ void ks_mem_fill(ks_wave *w, unsigned reg, unsigned count, uint64_t lanes, uint3
     ks_rows_written(w, reg, count, NULL, lanes);
 }
 
+void ks_mem_lost(ks_access *a, unsigned reg, bool returns)
+{
+    uint64_t lost = ks_exec_of(a->w) & ~a->lanes;
+    if (lost && returns)
+        ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, lost, KS_POISON);
+}
+
 /* A 16-bit load into half a register: chips with ECC, as those with gfx90a and gfx942 are, do not keep the other half
    (LLVM counts on neither for them), so it becomes undefined. */
 void ks_mem_extend(const ks_access *a, uint32_t *row)

@@ -49,6 +49,7 @@ void ks_run_ds(ks_wave *w, const ks_inst *in)
     if (!begin(&a, w, in))
         return;
     addresses(&a, (uint32_t)in->offset);
+    ks_mem_lost(&a, in->d[0].reg, a.flags & KS_F_LOAD);
     perform(&a, &in->s[1], in->d[0].reg);
 }
 
@@ -61,6 +62,8 @@ void ks_run_ds_pair(ks_wave *w, const ks_inst *in)
         return;
     unsigned words = a.bytes / 4u, reg = in->d[0].reg;
     addresses(&a, (uint32_t)in->offset * a.mem->unit);
+    ks_mem_lost(&a, reg, a.flags & KS_F_LOAD);
+    ks_mem_lost(&a, reg + words, a.flags & KS_F_LOAD);
     if (!a.lanes)
         return;
     uint64_t wanted = b.lanes = a.lanes;

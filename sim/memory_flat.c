@@ -95,12 +95,18 @@ static void perform(ks_access *a, ks_space space, uint64_t lanes)
     }
 }
 
+static bool returns(const ks_access *a)
+{
+    return a->flags & KS_F_ATOMIC ? a->in->sc0 : a->flags & KS_F_LOAD;
+}
+
 void ks_run_flat(ks_wave *w, const ks_inst *in)
 {
     ks_access a;
     if (!ks_access_begin(&a, w, in))
         return;
     far_addresses(&a);
+    ks_mem_lost(&a, in->d[0].reg, returns(&a));
     if (in->op->class != KS_FLAT_OP) {
         perform(&a, KS_SPACE_GLOBAL, a.lanes);
         return;
@@ -125,7 +131,7 @@ void ks_run_scratch(ks_wave *w, const ks_inst *in)
         uint64_t su = 0;
         base += (uint32_t)ks_scalar_read(w, &in->s[1], &su);
         if (!ks_mem_defined_scalar(&a, (uint32_t)su, "the scalar address", w->s_origin[in->s[1].reg % KS_SREGS]))
-            return;
+            a.lanes = 0;
     }
     for (unsigned l = 0; l < KS_LANES; l++)
         a.at[l] = base;
@@ -135,5 +141,6 @@ void ks_run_scratch(ks_wave *w, const ks_inst *in)
             a.at[l] = base + row[l];
         ks_mem_defined_address(&a, &in->s[0], u, 1);
     }
+    ks_mem_lost(&a, in->d[0].reg, returns(&a));
     perform(&a, KS_SPACE_SCRATCH, a.lanes);
 }
