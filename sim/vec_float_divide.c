@@ -89,7 +89,7 @@ static inline double div_fmas_64(double a, double b, double c, bool vcc)
         const U top = (U)1 << (W - 1), infinite = INFINITE;                                                  \
         U sign = (b ^ c) & top, q = a & ~top, d = b & ~top, n = c & ~top;                                    \
         U r = q > infinite ? infinite : q;                                                                   \
-        r = (EXPONENT(n) - EXPONENT(d) < (LEAST)) ? (U)(UNDERFLOW) : r;                                      \
+        r = (EXPONENT(n) - EXPONENT(d) < (LEAST)) ? UNDERFLOW(n, sign) & ~top : r;                           \
         r = d == infinite || n == 0 ? 0 : r;                                                                 \
         r = d == 0 || n == infinite ? infinite : r;                                                          \
         r |= sign;                                                                                           \
@@ -100,10 +100,11 @@ static inline double div_fmas_64(double a, double b, double c, bool vcc)
 #define NO_EXPONENT(x) 0
 #define EXPONENT_32(x) (int32_t)((x) >> 23)
 #define EXPONENT_64(x) (int32_t)((x) >> 52)
-/* What is too small for a denormal, in the current rounding direction (but for its sign). */
-#define LOST_32 ks_bits32((float)(0x1p-126f * ks_f32(0x00800000u)))
-#define LOST_64 ks_bits64(0x1p-1022 * ks_f64(1ull << 52))
-DEFINE_FIXUP(16, uint32_t, 0x7c00u, 0x200u, 0xfe00u, NO_EXPONENT, -1, 0u)
+/* What is too small for a denormal, in the current rounding direction: a product that no compiler knows. */
+#define LOST_16(n, sign) (sign)
+#define LOST_32(n, sign) ks_bits32(0x1p-126f * ks_f32((sign) | 0x00800000u | ((n) & 0x7fffffu)))
+#define LOST_64(n, sign) ks_bits64(0x1p-1022 * ks_f64((sign) | 1ull << 52 | ((n) & 0xfffffu)))
+DEFINE_FIXUP(16, uint32_t, 0x7c00u, 0x200u, 0xfe00u, NO_EXPONENT, -1, LOST_16)
 DEFINE_FIXUP(32, uint32_t, 0x7f800000u, 0x400000u, 0xffc00000u, EXPONENT_32, -150, LOST_32)
 DEFINE_FIXUP(64, uint64_t, 0x7ff0000000000000ull, 1ull << 51, 0xfff8000000000000ull, EXPONENT_64, -1075, LOST_64)
 

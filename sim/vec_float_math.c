@@ -121,7 +121,8 @@ static double trig_preop(double a, uint32_t b)
     uint64_t bits = 0;
     for (int32_t i = shift; i < shift + 53; i++)
         bits = bits << 1 | (i <= 1200 ? two_over_pi[i / 64] >> (63 - i % 64) & 1u : 0u);
-    return ldexp((double)bits, -53 - shift + (expo >= 1968 ? 128 : 0));
+    int32_t by = -53 - shift + (expo >= 1968 ? 128 : 0), lost = by < -1074 ? -1074 - by : 0; /* rounds to 0 */
+    return ldexp((double)(lost > 53 ? 0 : bits >> lost), by + lost);
 }
 
 #define FLOAT_MATH_OPS(X1, X2, X3, X4, Y1, Y2, Y3, Z) \
