@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every instruction by name: the vector tables of the best variant for this CPU, the scalar and the memory tables, in
-// one index that is built at first use.
+// Every instruction by name: the vector tables of the best variant for this CPU, the scalar and the
+// memory tables, in one index that is built at first use.
 #include <pthread.h>
 #include <string.h>
 #include "vec.h"
 
 const ks_type_info ks_types[KS_TYPE_COUNT] = {
-#define X(name, regs, bits, class) { #name, regs, bits, class },
+#define X(name, regs, bits, class) {#name, regs, bits, class},
     KS_TYPES(X)
 #undef X
 };
@@ -22,7 +22,9 @@ KS_VARIANTS
 
 typedef ks_op_table table_fn(void);
 #define TABLE(table, v) KS_CAT(ks_##table##_ops, v),
-#define X(v) static table_fn *const tables_##v[] = { KS_VEC_TABLES(TABLE, v) ks_scalar_ops, ks_flow_ops, ks_smem_ops, ks_memory_ops, NULL };
+#define X(v)                                                                                       \
+    static table_fn *const tables_##v[] = {KS_VEC_TABLES(TABLE, v) ks_scalar_ops, ks_flow_ops,     \
+                                           ks_smem_ops, ks_memory_ops, NULL};
 KS_VARIANTS
 #undef X
 
@@ -47,7 +49,7 @@ static const struct {
     bool (*runs)(void);
     table_fn *const *tables;
 } variants[] = {
-#define X(v) { #v, runs_##v, tables_##v },
+#define X(v) {#v, runs_##v, tables_##v},
     KS_VARIANTS
 #undef X
 };
@@ -60,8 +62,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t hash(const char *name, size_t length)
 {
     uint32_t h = 2166136261u;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)name[i]) * 16777619u;
     return (h ^ h >> 15) & (SLOTS - 1);
 }
 
@@ -79,8 +80,7 @@ static void add(const ks_op_table table)
     for (size_t i = 0; i < table.count && all_count < SLOTS / 2; i++) {
         size_t at = place(table.op[i].name, strlen(table.op[i].name));
         all[all_count++] = &table.op[i];
-        if (!slot[at])
-            slot[at] = &table.op[i];
+        if (!slot[at]) slot[at] = &table.op[i];
     }
 }
 
@@ -91,11 +91,9 @@ static void build(void)
     for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
         if (variants[i].runs()) {
             best = i;
-            if (wanted && !strcmp(wanted, variants[i].name))
-                break;
+            if (wanted && !strcmp(wanted, variants[i].name)) break;
         }
-    for (table_fn *const *t = variants[best].tables; *t; t++)
-        add((*t)());
+    for (table_fn *const *t = variants[best].tables; *t; t++) add((*t)());
 }
 
 const ks_op *ks_find_op(const char *name, size_t length)

@@ -6,8 +6,8 @@
 void ks_exec_set(ks_wave *w, uint64_t exec)
 {
     static const uint32_t nibble[16][4] = {
-#define ROW(n) { (n) & 1 ? ~0u : 0, (n) & 2 ? ~0u : 0, (n) & 4 ? ~0u : 0, (n) & 8 ? ~0u : 0 }
-        ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
+#define ROW(n) {(n)&1 ? ~0u : 0, (n)&2 ? ~0u : 0, (n)&4 ? ~0u : 0, (n)&8 ? ~0u : 0}
+        ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
         ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15),
 #undef ROW
     };
@@ -20,22 +20,21 @@ void ks_exec_set(ks_wave *w, uint64_t exec)
 
 static void splat(uint32_t *row, uint32_t value)
 {
-    for (unsigned i = 0; i < KS_LANES; i++)
-        row[i] = value;
+    for (unsigned i = 0; i < KS_LANES; i++) row[i] = value;
 }
 
-const uint32_t *ks_rows_read(ks_wave *w, const ks_operand *o, unsigned slot, const uint32_t **undefined)
+const uint32_t *ks_rows_read(ks_wave *w, const ks_operand *o, unsigned slot,
+                             const uint32_t **undefined)
 {
     enum { HALF = 16 }; /* rows of a slot: the value's, then those of its undefined bits */
     unsigned count = o->count ? o->count : ks_types[o->type].regs;
-    uint32_t (*temp)[KS_LANES] = w->temp[slot];
+    uint32_t(*temp)[KS_LANES] = w->temp[slot];
     *undefined = NULL;
     if (o->where == KS_VGPR) {
         bool clean = true;
         for (unsigned r = 0; w->undefined_checked && r < count; r++)
             clean = clean && w->v_clean[o->reg + r];
-        if (clean)
-            return w->v[o->reg];
+        if (clean) return w->v[o->reg];
         for (unsigned r = 0; r < count; r++) /* rows of clean registers are not kept up to date */
             if (w->v_clean[o->reg + r])
                 memset(temp[HALF + r], 0, sizeof(temp[0]));
@@ -49,15 +48,14 @@ const uint32_t *ks_rows_read(ks_wave *w, const ks_operand *o, unsigned slot, con
         splat(temp[r], (uint32_t)(value >> r * 32));
         splat(temp[HALF + r], (uint32_t)(u >> r * 32));
     }
-    if (w->undefined_checked && u)
-        *undefined = temp[HALF];
+    if (w->undefined_checked && u) *undefined = temp[HALF];
     return temp[0];
 }
 
-void ks_rows_written(ks_wave *w, unsigned reg, unsigned count, const uint32_t *undefined, uint64_t lanes)
+void ks_rows_written(ks_wave *w, unsigned reg, unsigned count, const uint32_t *undefined,
+                     uint64_t lanes)
 {
-    if (!w->undefined_checked)
-        return;
+    if (!w->undefined_checked) return;
     for (unsigned r = 0; r < count; r++) {
         const uint32_t *from = undefined ? undefined + r * KS_LANES : NULL;
         uint32_t *u = w->vu[reg + r], any = 0, fresh = 0;
@@ -74,7 +72,6 @@ void ks_rows_written(ks_wave *w, unsigned reg, unsigned count, const uint32_t *u
             any |= u[i];
         }
         w->v_clean[reg + r] = any == 0;
-        if (fresh && w->inst)
-            w->v_origin[reg + r] = w->inst->pc;
+        if (fresh && w->inst) w->v_origin[reg + r] = w->inst->pc;
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Sources of a vector instruction as rows: registers in place; scalars and constants spread; then, where an instruction
-// asks for it, other fills of undefined bits, DPP, SDWA's selection, op_sel, f16 to f32 (fma_mix), denormals, abs, neg.
+// Sources of a vector instruction as rows: registers in place; scalars and constants spread; then,
+// where an instruction asks for it, other fills of undefined bits, DPP, SDWA's selection, op_sel,
+// f16 to f32 (fma_mix), denormals, abs, neg.
 #include "vec_lanes.h"
 
 #define KS_HASH(x) (((x) ^ (x) >> 15) * 0x2c1b3c6du)
 
-/* Undefined bits get the same fill wherever the same register is read, so that v_xor v0, v0, v0 is defined. */
+/* The same register has the same fill wherever it is read, so that v_xor v0, v0, v0 is defined. */
 static uint64_t fill_bits(unsigned fill, uint64_t value, uint64_t undefined, unsigned reg)
 {
     uint64_t p = KS_HASH(reg * 0x9e3779b9u + 0x85ebca6bu);
@@ -24,9 +25,11 @@ static uint64_t fill_bits(unsigned fill, uint64_t value, uint64_t undefined, uns
     }
 }
 
-static void fill_row(unsigned fill, uint32_t *out, const uint32_t *row, const uint32_t *undefined, unsigned reg)
+static void fill_row(unsigned fill, uint32_t *out, const uint32_t *row, const uint32_t *undefined,
+                     unsigned reg)
 {
-    uint32_t pattern = KS_HASH(reg * 0x9e3779b9u + 0x5bd1e995u), flip = fill == KS_FILL_INVERSE ? ~0u : 0;
+    uint32_t pattern = KS_HASH(reg * 0x9e3779b9u + 0x5bd1e995u),
+             flip = fill == KS_FILL_INVERSE ? ~0u : 0;
     if (fill == KS_FILL_ACTUAL)
         memcpy(out, row, KS_LANES * 4);
     else if (fill == KS_FILL_ZEROS || fill == KS_FILL_ONES)
@@ -34,20 +37,19 @@ static void fill_row(unsigned fill, uint32_t *out, const uint32_t *row, const ui
             out[i] = (row[i] & ~undefined[i]) | (fill == KS_FILL_ONES ? undefined[i] : 0);
     else
         for (uint32_t i = 0; i < KS_LANES; i++)
-            out[i] = (row[i] & ~undefined[i]) | ((KS_HASH(pattern + i * 0x9e3779b9u) ^ flip) & undefined[i]);
+            out[i] = (row[i] & ~undefined[i]) |
+                     ((KS_HASH(pattern + i * 0x9e3779b9u) ^ flip) & undefined[i]);
 }
 
 /* Value of a scalar source; its undefined bits filled. */
 static uint64_t scalar(const ks_job *j, const ks_operand *o)
 {
     const ks_wave *w = j->w;
-    if (o->where == KS_CONST)
-        return o->value;
+    if (o->where == KS_CONST) return o->value;
     if (o->where == KS_SGPR) {
         bool pair = o->count > 1;
         uint64_t v = pair ? ks_s64(w, o->reg) : w->s[o->reg];
-        if (j->fill == KS_FILL_ACTUAL)
-            return v;
+        if (j->fill == KS_FILL_ACTUAL) return v;
         uint64_t u = w->su[o->reg] | (pair ? (uint64_t)w->su[o->reg + 1] << 32 : 0);
         return fill_bits(j->fill, v, u, 1024u + o->reg);
     }
@@ -73,8 +75,7 @@ static const uint32_t *spread(const ks_job *j, const ks_operand *o, uint32_t (*t
 const uint32_t *KS_V(ks_fetch_plain)(ks_job *j, unsigned n)
 {
     const ks_operand *o = &j->in->s[n];
-    if (o->where == KS_VGPR)
-        return j->w->v[j->s[n]];
+    if (o->where == KS_VGPR) return j->w->v[j->s[n]];
     return spread(j, o, j->w->temp[KS_T_SOURCE + n]);
 }
 
@@ -83,8 +84,7 @@ const uint32_t *KS_V(ks_fetch_plain)(ks_job *j, unsigned n)
 static int dpp_lane(unsigned ctrl, int i)
 {
     int row = i & ~15, in_row = i & 15, by = (int)(ctrl & 15u), from;
-    if (ctrl < 0x100)
-        return (i & ~3) | (int)(ctrl >> (i & 3) * 2 & 3u); /* quad_perm */
+    if (ctrl < 0x100) return (i & ~3) | (int)(ctrl >> (i & 3) * 2 & 3u); /* quad_perm */
     switch (ctrl >> 4) {
     case 0x10: /* row_shl */
         return in_row + by < 16 ? i + by : -1;
@@ -96,10 +96,10 @@ static int dpp_lane(unsigned ctrl, int i)
         from = by < 8 ? i + 1 : i - 1;
         return (by & 4) ? from & 63 : from < KS_LANES ? from : -1;
     case 0x14:
-        return by == 0   ? row | (15 - in_row)          /* row_mirror */
-               : by == 1 ? (i & ~7) | (7 - (i & 7))     /* row_half_mirror */
-               : by == 2 ? row - 1                      /* row_bcast:15 */
-               : i >= 32 ? 31                           /* row_bcast:31 */
+        return by == 0   ? row | (15 - in_row)      /* row_mirror */
+               : by == 1 ? (i & ~7) | (7 - (i & 7)) /* row_half_mirror */
+               : by == 2 ? row - 1                  /* row_bcast:15 */
+               : i >= 32 ? 31                       /* row_bcast:31 */
                          : -1;
     default: /* row_newbcast */
         return row | by;
@@ -107,8 +107,9 @@ static int dpp_lane(unsigned ctrl, int i)
 }
 static bool dpp_known(unsigned ctrl)
 {
-    return ctrl < 0x100 || (ctrl > 0x100 && ctrl < 0x130 && (ctrl & 15u)) || (ctrl >> 4 == 0x13 && !(ctrl & 3u)) ||
-           (ctrl >= 0x140 && ctrl <= 0x143) || ctrl >> 4 == 0x15;
+    return ctrl < 0x100 || (ctrl > 0x100 && ctrl < 0x130 && (ctrl & 15u)) ||
+           (ctrl >> 4 == 0x13 && !(ctrl & 3u)) || (ctrl >= 0x140 && ctrl <= 0x143) ||
+           ctrl >> 4 == 0x15;
 }
 /* Lanes with a source: one that exists and that EXEC has on. */
 static uint64_t dpp_sources(const ks_job *j, int8_t from[KS_LANES])
@@ -127,12 +128,11 @@ void KS_V(ks_dpp_lanes)(ks_job *j)
     const ks_inst *in = j->in;
     int8_t from[KS_LANES];
     if (!dpp_known(in->dpp_ctrl))
-        ks_report(j->w, in, KILNSIM_UNKNOWN, -1, 0, "DPP control 0x%x is not one of this target's", in->dpp_ctrl);
-    if (!in->bound_ctrl)
-        j->lanes &= dpp_sources(j, from);
+        ks_report(j->w, in, KILNSIM_UNKNOWN, -1, 0, "DPP control 0x%x is not one of this target's",
+                  in->dpp_ctrl);
+    if (!in->bound_ctrl) j->lanes &= dpp_sources(j, from);
     uint64_t banks = 0x000f000f000f000full, masks = 0;
-    for (unsigned b = 0; b < 4; b++)
-        masks |= (in->bank_mask >> b & 1u) ? banks << b * 4 : 0;
+    for (unsigned b = 0; b < 4; b++) masks |= (in->bank_mask >> b & 1u) ? banks << b * 4 : 0;
     for (unsigned r = 0; r < 4; r++)
         masks &= (in->row_mask >> r & 1u) ? ~0ull : ~(0xffffull << r * 16);
     j->lanes &= masks;
@@ -152,7 +152,8 @@ static void dpp_move(ks_job *j, uint32_t (*out)[KS_LANES], const uint32_t *in, u
 /* ---- Bits of one row ---- */
 static void sdwa_select(uint32_t *row, unsigned sel, bool sext)
 {
-    static const uint8_t shift[8] = { 0, 8, 16, 24, 0, 16, 0, 0 }, width[8] = { 8, 8, 8, 8, 16, 16, 32, 32 };
+    static const uint8_t shift[8] = {0, 8, 16, 24, 0, 16, 0, 0},
+                         width[8] = {8, 8, 8, 8, 16, 16, 32, 32};
     unsigned up = 32u - width[sel] - shift[sel], down = 32u - width[sel];
     for (int i = 0; i < KS_LANES; i++)
         row[i] = sext ? (uint32_t)((int32_t)(row[i] << up) >> down) : row[i] << up >> down;
@@ -160,8 +161,7 @@ static void sdwa_select(uint32_t *row, unsigned sel, bool sext)
 static void sign(uint32_t *row, uint32_t bit, bool abs, bool neg)
 {
     uint32_t keep = abs ? ~bit : ~0u, flip = neg ? bit : 0;
-    for (int i = 0; i < KS_LANES; i++)
-        row[i] = (row[i] & keep) ^ flip;
+    for (int i = 0; i < KS_LANES; i++) row[i] = (row[i] & keep) ^ flip;
 }
 static void flush16(uint32_t *row, unsigned shift)
 {
@@ -170,8 +170,7 @@ static void flush16(uint32_t *row, unsigned shift)
 }
 static void flush32(uint32_t *row)
 {
-    for (int i = 0; i < KS_LANES; i++)
-        row[i] &= (row[i] & 0x7f800000u) ? ~0u : 0x80000000u;
+    for (int i = 0; i < KS_LANES; i++) row[i] &= (row[i] & 0x7f800000u) ? ~0u : 0x80000000u;
 }
 static void flush64(uint32_t (*rows)[KS_LANES])
 {
@@ -231,10 +230,8 @@ static void mix_source(const ks_job *j, unsigned n, uint32_t *row)
     if (half) {
         float f[KS_LANES];
         if (high)
-            for (int i = 0; i < KS_LANES; i++)
-                row[i] >>= 16;
-        if (!(ks_mode_denorm(j->w->mode, false) & KS_DENORM_IN))
-            flush16(row, 0);
+            for (int i = 0; i < KS_LANES; i++) row[i] >>= 16;
+        if (!(ks_mode_denorm(j->w->mode, false) & KS_DENORM_IN)) flush16(row, 0);
         ks_row_from_f16(f, row, 0);
         memcpy(row, f, sizeof(f));
     } else if (!(ks_mode_denorm(j->w->mode, true) & KS_DENORM_IN)) {
@@ -256,10 +253,8 @@ static void signs(const ks_inst *in, unsigned n, uint32_t (*rows)[KS_LANES])
     const ks_type_info *t = &ks_types[in->s[n].type];
     bool abs = in->abs >> n & 1u, neg = in->neg >> n & 1u, neg_hi = in->neg_hi >> n & 1u;
     if (t->class == 'p') {
-        if (neg)
-            sign(rows[0], t->regs == 2 ? 0x80000000u : 0x8000u, false, true);
-        if (neg_hi)
-            sign(rows[t->regs - 1], 0x80000000u, false, true);
+        if (neg) sign(rows[0], t->regs == 2 ? 0x80000000u : 0x8000u, false, true);
+        if (neg_hi) sign(rows[t->regs - 1], 0x80000000u, false, true);
     } else if (abs || neg) {
         sign(rows[t->regs - 1], t->bits == 16 ? 0x8000u : 0x80000000u, abs, neg);
     }
@@ -294,14 +289,13 @@ static void undefined_row(const ks_job *j, unsigned n, unsigned r, uint32_t *row
     else
         ks_splat(row, o->where == KS_SGPR ? w->su[o->reg + r] : 0);
 }
-/* Undefined bits become those of the other source (of the first two; where both are undefined, the second's): then
-   what a comparison for equality depends on is found. */
+/* Undefined bits become those of the other source (of the first two; where both are undefined, the
+   second's): then what a comparison for equality depends on is found. */
 static void fill_as_other(ks_job *j, unsigned n, uint32_t (*rows)[KS_LANES], unsigned count)
 {
     unsigned m = n ^ 1u, other_count = j->in->ns > 1 && n < 2 ? row_count(&j->in->s[m]) : 0;
-    uint32_t (*other)[KS_LANES] = j->w->temp[KS_T_WORK], take[KS_LANES], too[KS_LANES];
-    if (!other_count || j->in->s[m].type == KS_MASK)
-        return;
+    uint32_t(*other)[KS_LANES] = j->w->temp[KS_T_WORK], take[KS_LANES], too[KS_LANES];
+    if (!other_count || j->in->s[m].type == KS_MASK) return;
     raw_rows(j, m, other, other_count);
     for (unsigned r = 0; r < count && r < other_count; r++) {
         undefined_row(j, n, r, take);
@@ -319,11 +313,12 @@ const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
     const ks_inst *in = j->in;
     const ks_operand *o = &in->s[n];
     const ks_type_info *t = &ks_types[o->type];
-    uint32_t (*temp)[KS_LANES] = w->temp[KS_T_SOURCE + n];
+    uint32_t(*temp)[KS_LANES] = w->temp[KS_T_SOURCE + n];
     const uint32_t *rows = temp[0];
     unsigned count = row_count(o);
     bool dpp = in->dpp && n == 0, select = in->sdwa && n < 2 && in->src_sel[n] < 6;
-    bool half = in->encoding == KS_VOP3 && t->bits == 16 && t->class != 'p' && (in->op_sel >> n & 1u);
+    bool half =
+        in->encoding == KS_VOP3 && t->bits == 16 && t->class != 'p' && (in->op_sel >> n & 1u);
     bool packed = in->encoding == KS_VOP3P && t->class == 'p' &&
                   ((in->op_sel >> n & 1u) || !(in->op_sel_hi >> n & 1u));
     bool sign_bits = (in->abs | in->neg | in->neg_hi) >> n & 1u, flushed = flushes(j, o->type);
@@ -336,24 +331,17 @@ const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
     } else {
         raw_rows(j, n, temp, count);
     }
-    if (o->type == KS_MASK || j->in->op->class == KS_MFMA_OP)
-        return rows;
-    if (dpp)
-        dpp_move(j, temp, rows, count);
-    if (select)
-        sdwa_select(temp[0], in->src_sel[n], in->sext >> n & 1u);
+    if (o->type == KS_MASK || j->in->op->class == KS_MFMA_OP) return rows;
+    if (dpp) dpp_move(j, temp, rows, count);
+    if (select) sdwa_select(temp[0], in->src_sel[n], in->sext >> n & 1u);
     if (mix) {
         mix_source(j, n, temp[0]);
         return rows;
     }
     if (half)
-        for (int i = 0; i < KS_LANES; i++)
-            temp[0][i] >>= 16;
-    if (packed)
-        packed_halves(in, n, temp);
-    if (flushed)
-        flush(temp, o->type);
-    if (sign_bits)
-        signs(in, n, temp);
+        for (int i = 0; i < KS_LANES; i++) temp[0][i] >>= 16;
+    if (packed) packed_halves(in, n, temp);
+    if (flushed) flush(temp, o->type);
+    if (sign_bits) signs(in, n, temp);
     return rows;
 }

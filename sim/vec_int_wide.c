@@ -6,7 +6,7 @@ static inline uint32_t difference(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
-/* Four bytes of a from byte `at` against those of b; masked: bytes of b that are 0 count nothing. */
+/* Four bytes of a, from byte `at` on, against those of b; masked: zero bytes of b do not count. */
 static inline uint32_t sad(uint64_t a, uint32_t b, unsigned at, bool masked)
 {
     uint32_t sum = 0;
@@ -44,19 +44,19 @@ static inline uint32_t carry_i64(int64_t a, int64_t b)
     return (uint32_t)(sum >> 63) ^ (uint32_t)wrong;
 }
 
-#define WIDE_OPS(X1, X2, X3, X4, Y1, Y2, Y3, Z)                                                      \
-    X1(v_mov_b64, VALU, 0, B64, B64, a)                                                              \
-    X2(v_lshlrev_b64, VALU, 0, B64, U32, B64, b << (a & 63))                                         \
-    X2(v_lshrrev_b64, VALU, 0, B64, U32, B64, b >> (a & 63))                                         \
-    X2(v_ashrrev_i64, VALU, 0, I64, U32, I64, b >> (a & 63))                                         \
-    X3(v_lshl_add_u64, VALU, 0, U64, U64, U32, U64, (a << (b & 7)) + c)                              \
-    Y3(v_mad_u64_u32, VALU, 0, U64, MASK, U32, U32, U64,                                             \
-       d = (uint64_t)a * b + c, e = d < c, d = clamp && e ? ~0ull : d)                               \
-    Y3(v_mad_i64_i32, VALU, 0, I64, MASK, I32, I32, I64,                                             \
-       e = carry_i64((int64_t)a * b, c), d = (int64_t)((uint64_t)((int64_t)a * b) + (uint64_t)c),    \
-       d = clamp && e != (uint32_t)(d < 0) ? (e ? INT64_MIN : INT64_MAX) : d)                        \
-    X3(v_qsad_pk_u16_u8, VALU, 0, B64, U64, U32, U64, quad_sad(a, b, c, false, clamp))               \
-    X3(v_mqsad_pk_u16_u8, VALU, 0, B64, U64, U32, U64, quad_sad(a, b, c, true, clamp))               \
+#define WIDE_OPS(X1, X2, X3, X4, Y1, Y2, Y3, Z)                                                   \
+    X1(v_mov_b64, VALU, 0, B64, B64, a)                                                           \
+    X2(v_lshlrev_b64, VALU, 0, B64, U32, B64, b << (a & 63))                                      \
+    X2(v_lshrrev_b64, VALU, 0, B64, U32, B64, b >> (a & 63))                                      \
+    X2(v_ashrrev_i64, VALU, 0, I64, U32, I64, b >> (a & 63))                                      \
+    X3(v_lshl_add_u64, VALU, 0, U64, U64, U32, U64, (a << (b & 7)) + c)                           \
+    Y3(v_mad_u64_u32, VALU, 0, U64, MASK, U32, U32, U64,                                          \
+       d = (uint64_t)a * b + c, e = d < c, d = clamp && e ? ~0ull : d)                            \
+    Y3(v_mad_i64_i32, VALU, 0, I64, MASK, I32, I32, I64,                                          \
+       e = carry_i64((int64_t)a * b, c), d = (int64_t)((uint64_t)((int64_t)a * b) + (uint64_t)c), \
+       d = clamp && e != (uint32_t)(d < 0) ? (e ? INT64_MIN : INT64_MAX) : d)                     \
+    X3(v_qsad_pk_u16_u8, VALU, 0, B64, U64, U32, U64, quad_sad(a, b, c, false, clamp))            \
+    X3(v_mqsad_pk_u16_u8, VALU, 0, B64, U64, U32, U64, quad_sad(a, b, c, true, clamp))            \
     Z(v_mqsad_u32_u8, VALU, 0, ({ KS_U32, 4 }), ({ KS_U64, 0 }, { KS_U32, 0 }, { KS_U32, 4 }))
 
 KS_VEC_TABLE(wide, WIDE_OPS)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Vector instructions that are no function of rows: between lanes and scalars, exchange, and those that do nothing.
+// Vector instructions that are no function of rows: between lanes and scalars, exchange, and those
+// that do nothing.
 #include "vec_table.h"
 
 /* Lane, of 64, that a readlane or writelane names; undefined: the choice is. */
@@ -33,10 +34,8 @@ static void read_lane(ks_wave *w, const ks_inst *in, unsigned lane, bool any)
         value = (uint32_t)ks_scalar_read(w, s, &bits);
         u = (uint32_t)bits;
     }
-    if (any)
-        u = ~0u;
-    if (d->where != KS_SGPR)
-        return;
+    if (any) u = ~0u;
+    if (d->where != KS_SGPR) return;
     ks_scalar_write(w, d->reg, 1, value, w->undefined_checked ? u : 0, origin);
 }
 static void run_readlane(ks_wave *w, const ks_inst *in)
@@ -56,13 +55,11 @@ static void run_writelane(ks_wave *w, const ks_inst *in)
     uint64_t u = 0, value = ks_scalar_read(w, &in->s[0], &u);
     unsigned lane = chosen_lane(w, &in->s[1], &any), reg = in->d[0].reg;
     w->v[reg][lane] = (uint32_t)value;
-    if (!w->undefined_checked)
-        return;
-    uint32_t row[KS_LANES] = { 0 }, bits = any ? ~0u : (uint32_t)u;
+    if (!w->undefined_checked) return;
+    uint32_t row[KS_LANES] = {0}, bits = any ? ~0u : (uint32_t)u;
     row[lane] = bits;
     /* An undefined choice may have hit any lane. */
-    for (unsigned i = 0; any && i < KS_LANES; i++)
-        row[i] = ~0u;
+    for (unsigned i = 0; any && i < KS_LANES; i++) row[i] = ~0u;
     ks_rows_written(w, reg, 1, bits ? row : NULL, any ? ~0ull : 1ull << lane);
 }
 static void run_swap(ks_wave *w, const ks_inst *in)
@@ -74,8 +71,7 @@ static void run_swap(ks_wave *w, const ks_inst *in)
         w->v[a][i] ^= flip;
         w->v[b][i] ^= flip;
     }
-    if (!w->undefined_checked || (w->v_clean[a] && w->v_clean[b]))
-        return;
+    if (!w->undefined_checked || (w->v_clean[a] && w->v_clean[b])) return;
     uint32_t row[2][KS_LANES], origin = w->v_origin[a];
     for (unsigned i = 0; i < KS_LANES; i++) {
         row[0][i] = undefined_at(w, b, i);
@@ -93,17 +89,19 @@ static void run_nothing(ks_wave *w, const ks_inst *in)
 }
 
 static const ks_op lane_ops[] = {
-#define ROW(nm, fn, fl, ...) { .name = #nm, .exec = fn, .class = KS_VALU_OP, .flags = fl, __VA_ARGS__ },
-    ROW(v_readlane_b32, run_readlane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 }, { KS_U32, 0 } })
-    ROW(v_readfirstlane_b32, run_readfirstlane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 } })
-    ROW(v_writelane_b32, run_writelane, KS_F_NO_EXEC, .d = { { KS_B32, 0 } }, .s = { { KS_B32, 0 }, { KS_U32, 0 } })
-    ROW(v_swap_b32, run_swap, KS_F_DST_IN, .d = { { KS_B32, 0 }, { KS_B32, 0 } },
-        .s = { { KS_B32, 0 }, { KS_B32, 0 } })
-    ROW(v_nop, run_nothing, KS_F_NO_EXEC, )
-    ROW(v_clrexcp, run_nothing, KS_F_NO_EXEC, )
+#define ROW(nm, fn, fl, ...)                                                                       \
+    {.name = #nm, .exec = fn, .class = KS_VALU_OP, .flags = fl, __VA_ARGS__},
+    ROW(v_readlane_b32, run_readlane, KS_F_NO_EXEC, .d = {{KS_B32, 0}},
+        .s = {{KS_B32, 0}, {KS_U32, 0}}) ROW(v_readfirstlane_b32, run_readfirstlane, KS_F_NO_EXEC,
+                                             .d = {{KS_B32, 0}}, .s = {{KS_B32, 0}})
+        ROW(v_writelane_b32, run_writelane, KS_F_NO_EXEC, .d = {{KS_B32, 0}},
+            .s = {{KS_B32, 0}, {KS_U32, 0}})
+            ROW(v_swap_b32, run_swap, KS_F_DST_IN, .d = {{KS_B32, 0}, {KS_B32, 0}},
+                .s = {{KS_B32, 0}, {KS_B32, 0}}) ROW(v_nop, run_nothing, KS_F_NO_EXEC, )
+                ROW(v_clrexcp, run_nothing, KS_F_NO_EXEC, )
 #undef ROW
 };
 ks_op_table KS_V(ks_lane_ops)(void)
 {
-    return (ks_op_table){ lane_ops, sizeof(lane_ops) / sizeof(lane_ops[0]) };
+    return (ks_op_table){lane_ops, sizeof(lane_ops) / sizeof(lane_ops[0])};
 }

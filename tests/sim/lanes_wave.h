@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A wave and instructions made by hand, for tests of vector instructions in every variant that this CPU runs.
+// A wave and instructions made by hand, for tests of vector instructions in every variant that this
+// CPU runs.
 #ifndef LANES_WAVE_H
 #define LANES_WAVE_H
 #include <setjmp.h>
@@ -34,15 +35,15 @@ static ks_object object;
 static ks_kernel kernel;
 static ks_group group;
 
-enum { MODE_IEEE = 0x3f0 }; /* nearest, all denormals, DX10_CLAMP and IEEE: what HIP kernels start with */
+enum {
+    MODE_IEEE = 0x3f0
+}; /* nearest, all denormals, DX10_CLAMP and IEEE: what HIP kernels start with */
 
 static inline bool runs_here(const char *name)
 {
 #ifdef __x86_64__
-    if (!strcmp(name, "v3"))
-        return __builtin_cpu_supports("x86-64-v3");
-    if (!strcmp(name, "v4"))
-        return __builtin_cpu_supports("x86-64-v4");
+    if (!strcmp(name, "v3")) return __builtin_cpu_supports("x86-64-v3");
+    if (!strcmp(name, "v4")) return __builtin_cpu_supports("x86-64-v4");
 #endif
     return !strcmp(name, "base");
 }
@@ -58,8 +59,7 @@ static inline uint32_t noise(uint32_t n)
 static inline void reset(void)
 {
     for (unsigned r = 0; r < KS_VREGS; r++) {
-        for (unsigned l = 0; l < KS_LANES; l++)
-            w->v[r][l] = noise(r * 64 + l + 1);
+        for (unsigned l = 0; l < KS_LANES; l++) w->v[r][l] = noise(r * 64 + l + 1);
         w->v_clean[r] = 1;
         w->v_origin[r] = KS_NO_ORIGIN;
     }
@@ -80,9 +80,8 @@ static inline int start(void **state)
     static char name[] = "by_hand";
     setenv("KILN_SIM", "log=off", 1);
     w = aligned_alloc(64, (sizeof(*w) + 63) / 64 * 64);
-    uint32_t (*vu)[KS_LANES] = aligned_alloc(64, sizeof(uint32_t[KS_VREGS][KS_LANES]));
-    if (!w || !vu)
-        return -1;
+    uint32_t(*vu)[KS_LANES] = aligned_alloc(64, sizeof(uint32_t[KS_VREGS][KS_LANES]));
+    if (!w || !vu) return -1;
     memset(w, 0, sizeof(*w));
     memset(vu, 0x5a, sizeof(uint32_t[KS_VREGS][KS_LANES]));
     kernel.name = name;
@@ -96,9 +95,9 @@ static inline int start(void **state)
     w->group = &group;
     w->vu = vu;
 #define TABLE(table, v) KS_CAT(ks_##table##_ops, v)(),
-#define X(v)                                                                                   \
-    if (runs_here(#v))                                                                         \
-        variants[variant_count++] = (variant){ #v, { KS_VEC_TABLES(TABLE, v) }, ks_run_lanes_##v };
+#define X(v)                                                                                       \
+    if (runs_here(#v))                                                                             \
+        variants[variant_count++] = (variant){#v, {KS_VEC_TABLES(TABLE, v)}, ks_run_lanes_##v};
     VARIANTS(X)
 #undef X
 #undef TABLE
@@ -118,29 +117,37 @@ static inline const ks_op *find(const char *name)
 {
     for (unsigned t = 0; t < 16; t++)
         for (size_t i = 0; i < now->table[t].count; i++)
-            if (!strcmp(now->table[t].op[i].name, name))
-                return &now->table[t].op[i];
+            if (!strcmp(now->table[t].op[i].name, name)) return &now->table[t].op[i];
     fail_msg("no instruction %s", name);
     return NULL;
 }
 static inline ks_operand vgpr(unsigned reg)
 {
-    return (ks_operand){ .where = KS_VGPR, .reg = (uint16_t)reg };
+    return (ks_operand){.where = KS_VGPR, .reg = (uint16_t)reg};
 }
 static inline ks_operand sgpr(unsigned reg)
 {
-    return (ks_operand){ .where = KS_SGPR, .reg = (uint16_t)reg };
+    return (ks_operand){.where = KS_SGPR, .reg = (uint16_t)reg};
 }
 static inline ks_operand constant(uint64_t value)
 {
-    return (ks_operand){ .where = KS_CONST, .value = value };
+    return (ks_operand){.where = KS_CONST, .value = value};
 }
 /* An instruction of an op with its operands, d first; types and counts are the op's. */
 static inline ks_inst make(const ks_op *op, unsigned nd, unsigned ns, const ks_operand *o)
 {
-    ks_inst in = { .run = op->exec, .op = op, .pc = 0x40, .bytes = 8, .encoding = KS_VOP3, .op_sel_hi = 7,
-                   .row_mask = 15, .bank_mask = 15, .nd = (uint8_t)nd, .ns = (uint8_t)ns,
-                   .dst_sel = 6, .src_sel = { 6, 6 } };
+    ks_inst in = {.run = op->exec,
+                  .op = op,
+                  .pc = 0x40,
+                  .bytes = 8,
+                  .encoding = KS_VOP3,
+                  .op_sel_hi = 7,
+                  .row_mask = 15,
+                  .bank_mask = 15,
+                  .nd = (uint8_t)nd,
+                  .ns = (uint8_t)ns,
+                  .dst_sel = 6,
+                  .src_sel = {6, 6}};
     for (unsigned i = 0; i < nd + ns; i++) {
         const ks_spec *spec = i < nd ? &op->d[i] : &op->s[i - nd];
         ks_operand *to = i < nd ? &in.d[i] : &in.s[i - nd];
@@ -150,7 +157,7 @@ static inline ks_inst make(const ks_op *op, unsigned nd, unsigned ns, const ks_o
     }
     return in;
 }
-#define OPERANDS(...) ((const ks_operand[]){ __VA_ARGS__ })
+#define OPERANDS(...) ((const ks_operand[]){__VA_ARGS__})
 static inline void run(const ks_inst *in)
 {
     w->inst = in;
@@ -167,8 +174,7 @@ static inline uint64_t v64(unsigned reg, unsigned lane)
 /* Marks bits of a register undefined, in the lanes of a mask. */
 static inline void undefine(unsigned reg, uint32_t bits, uint64_t lanes, uint32_t origin)
 {
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->vu[reg][l] = (lanes >> l & 1u) ? bits : 0;
+    for (unsigned l = 0; l < KS_LANES; l++) w->vu[reg][l] = (lanes >> l & 1u) ? bits : 0;
     w->v_clean[reg] = 0;
     w->v_origin[reg] = origin;
 }
@@ -217,9 +223,14 @@ static inline void third(ks_lanes *k)
 }
 static inline ks_op by_hand(ks_lanes_fn *f, unsigned d, unsigned s, uint32_t flags)
 {
-    ks_spec t = { (uint8_t)s, 0 };
-    return (ks_op){ .name = "by_hand", .exec = now->run, .lanes = f, .class = KS_VALU_OP, .flags = flags,
-                    .d = { { (uint8_t)d, 0 } }, .s = { t, t, t } };
+    ks_spec t = {(uint8_t)s, 0};
+    return (ks_op){.name = "by_hand",
+                   .exec = now->run,
+                   .lanes = f,
+                   .class = KS_VALU_OP,
+                   .flags = flags,
+                   .d = {{(uint8_t)d, 0}},
+                   .s = {t, t, t}};
 }
 static uint32_t before[KS_VREGS][KS_LANES];
 static inline void remember(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Undefined bits through vector instructions: exact where bits only move, origins kept, nothing said where it does not matter.
+// Undefined bits through vector instructions: exact where bits only move, origins kept, nothing
+// said where it does not matter.
 #include "kilnsim.h"
 #include "lanes_wave.h"
 
@@ -7,18 +8,18 @@ static void assert_undefined(unsigned reg, uint32_t bits, uint64_t lanes)
 {
     for (unsigned l = 0; l < KS_LANES; l++)
         if (undefined_bits(reg, l) != (on(lanes, l) ? bits : 0))
-            fail_msg("%s v%u lane %u: undefined %x, want %x", now->name, reg, l, undefined_bits(reg, l),
-                     on(lanes, l) ? bits : 0);
+            fail_msg("%s v%u lane %u: undefined %x, want %x", now->name, reg, l,
+                     undefined_bits(reg, l), on(lanes, l) ? bits : 0);
     bool any = false;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        any |= bits && on(lanes, l);
+    for (unsigned l = 0; l < KS_LANES; l++) any |= bits && on(lanes, l);
     assert_int_equal(w->v_clean[reg], !any);
 }
 static void test_undefined_bits(void **state)
 {
     (void)state;
     const uint64_t odd = 0xaaaaaaaaaaaaaaaaull;
-    EACH_VARIANT {
+    EACH_VARIANT
+    {
         reset();
         undefine(1, 0x00ff00ffu, odd, KS_NO_ORIGIN);
         RUN("v_mov_b32", 1, 1, vgpr(10), vgpr(1));
@@ -57,7 +58,8 @@ static void test_undefined_bits(void **state)
 static void test_undefined_exec(void **state)
 {
     (void)state;
-    EACH_VARIANT {
+    EACH_VARIANT
+    {
         reset();
         undefine(10, ~0u, ~0ull, KS_NO_ORIGIN);
         ks_exec_set(w, 0xffffffff);
@@ -109,12 +111,13 @@ static void test_undefined_exec(void **state)
 static void test_undefined_masks(void **state)
 {
     (void)state;
-    EACH_VARIANT {
+    EACH_VARIANT
+    {
         reset();
         undefine(1, ~0u, 0xf0, KS_NO_ORIGIN);
-        for (unsigned l = 0; l < KS_LANES; l++)
-            w->v[5][l] = w->v[4][l] ^ 0xff;
-        RUN("v_cmp_eq_u32", 1, 2, sgpr(20), vgpr(1), constant(77)); /* none of the usual fills is 77 */
+        for (unsigned l = 0; l < KS_LANES; l++) w->v[5][l] = w->v[4][l] ^ 0xff;
+        RUN("v_cmp_eq_u32", 1, 2, sgpr(20), vgpr(1),
+            constant(77)); /* none of the usual fills is 77 */
         assert_int_equal(w->su[20], 0xf0);
         assert_int_equal(w->su[21], 0);
         assert_int_equal(w->s_origin[20], 0x40);
@@ -128,8 +131,7 @@ static void test_undefined_masks(void **state)
         /* Each has an undefined bit where the other has none, and both have one. */
         undefine(40, 5, ~0ull, 9);
         undefine(41, 6, ~0ull, 9);
-        for (unsigned l = 0; l < KS_LANES; l++)
-            w->v[40][l] = 4, w->v[41][l] = 3;
+        for (unsigned l = 0; l < KS_LANES; l++) w->v[40][l] = 4, w->v[41][l] = 3;
         RUN("v_cmp_eq_u32", 1, 2, sgpr(28), vgpr(40), vgpr(41));
         assert_int_equal(w->su[28], ~0u);
         /* A choice by an undefined mask, between values that differ in eight bits. */
@@ -138,7 +140,8 @@ static void test_undefined_masks(void **state)
         RUN("v_cndmask_b32", 1, 3, vgpr(7), vgpr(4), vgpr(4), sgpr(20));
         assert_undefined(7, 0, 0);
         w->su[20] = 0;
-        RUN("v_cndmask_b32", 1, 3, vgpr(8), vgpr(1), vgpr(5), sgpr(20)); /* only where it is chosen */
+        RUN("v_cndmask_b32", 1, 3, vgpr(8), vgpr(1), vgpr(5),
+            sgpr(20)); /* only where it is chosen */
         assert_undefined(8, ~0u, 0xf0 & ~pair(20));
         /* Scalars. */
         w->su[9] = 0xf;
@@ -179,7 +182,8 @@ static void visit(const kilnsim_finding *f, void *user)
 static void test_undefined_finding(void **state)
 {
     (void)state;
-    EACH_VARIANT {
+    EACH_VARIANT
+    {
         found = 0;
         reset();
         kilnsim_findings_clear();
