@@ -91,11 +91,18 @@ static void plain(ks_access *a, const resource *b)
         ks_mem_perform(a, data->reg);
         return;
     }
+    /* The first words may land on the registers that hold the addresses. */
+    uint32_t offset[KS_LANES], index[KS_LANES];
+    resource kept = *b;
+    if (b->offset)
+        kept.offset = memcpy(offset, b->offset, sizeof offset);
+    if (b->index)
+        kept.index = memcpy(index, b->index, sizeof index);
     const uint32_t *rows = a->rows, *undefined = a->undefined;
     unsigned words = a->bytes < 4 ? 1 : a->bytes / 4;
     a->bytes = a->bytes < 4 ? a->bytes : 4;
     for (unsigned i = 0; i < words; i++) {
-        uint64_t out = addresses(a, b, i) & wanted;
+        uint64_t out = addresses(a, &kept, i) & wanted;
         a->lanes = wanted & ~out;
         a->rows = rows ? rows + i * KS_LANES : NULL;
         a->undefined = undefined ? undefined + i * KS_LANES : NULL;
