@@ -143,7 +143,14 @@ static void test_undefined_masks(void **state)
         RUN("v_cndmask_b32", 1, 3, vgpr(8), vgpr(1), vgpr(5),
             sgpr(20)); /* only where it is chosen */
         assert_undefined(8, ~0u, 0xf0 & ~pair(20));
-        /* Scalars. */
+    }
+}
+static void test_undefined_scalars(void **state)
+{
+    (void)state;
+    EACH_VARIANT {
+        reset();
+        undefine(1, ~0u, 0xf0, KS_NO_ORIGIN);
         w->su[9] = 0xf;
         w->s_origin[9] = 0x77;
         RUN("v_mov_b32", 1, 1, vgpr(9), sgpr(9));
@@ -210,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_undefined_bits),
         cmocka_unit_test(test_undefined_exec),
         cmocka_unit_test(test_undefined_masks),
+        cmocka_unit_test(test_undefined_scalars),
         cmocka_unit_test(test_undefined_finding),
     };
     return cmocka_run_group_tests(tests, start, stop);
