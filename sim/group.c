@@ -8,7 +8,7 @@
 #include "group.h"
 
 /* ---- Memory ---- */
-enum { SLOTS_KEPT = 64 };
+enum { SLOTS_KEPT = 16 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static ks_slot *kept;
 static unsigned kept_count;
@@ -176,7 +176,7 @@ void ks_stop(ks_wave *w, int hip)
 static bool overtaken(const ks_group *g)
 {
     uint64_t stop = atomic_load_explicit(&g->launch->stop, memory_order_relaxed);
-    return stop && stop >> 16 < g->index;
+    return (stop && stop >> 16 < g->index) || ks_pool_closing();
 }
 static void past_limit(ks_wave *w, const ks_inst *inst, uint64_t limit)
 {

@@ -40,4 +40,6 @@ void ks_wave_start(ks_wave *);
 
 /* pool.c: runs `work` on this thread and others of the pool, at most count in all, until each has returned. */
 void ks_pool_run(void (*work)(void *), void *data, uint64_t count);
+/* The process ends while another thread's launch is still running: it is to end soon. */
+bool ks_pool_closing(void);
 #endif

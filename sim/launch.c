@@ -168,12 +168,14 @@ static void run_groups(void *data)
     ks_slot_give(s);
 }
 
-/* Workgroups in turn on one thread: when all that have been started wait, one more is started; so the first of a chain
-   runs on as soon as the last that it waits for has done its work.  Hardware has room for no more than RESIDENT waves. */
+/* Workgroups in turn on one thread: when all that have been started wait, as many more are started.  The turns go up
+   and down, so that chains of workgroups that wait for the next or for the last one are done in few of them.
+   Hardware has room for no more than RESIDENT waves. */
 enum { RESIDENT = 304 * 4 * 4, RESIDENT_GROUPS = RESIDENT };
 typedef struct turns {
     ks_slot *slot[RESIDENT_GROUPS];
     unsigned count;
+    bool down;
 } turns;
 
 static bool admit(job *j, turns *t)
@@ -196,16 +198,20 @@ static bool admit(job *j, turns *t)
 static void take_turns(job *j, turns *t)
 {
     unsigned left = 0;
-    for (unsigned i = 0; i < t->count; i++) {
+    for (unsigned n = 0; n < t->count; n++) {
+        unsigned i = t->down ? t->count - 1 - n : n;
         ks_slot *s = t->slot[i];
-        if (!j->launch->stop && !ks_group_step(&s->group, true)) {
-            t->slot[left++] = s;
+        if (!j->launch->stop && !ks_group_step(&s->group, true))
             continue;
-        }
         add_counters(j, &s->group);
         ks_slot_give(s);
+        t->slot[i] = NULL;
     }
+    for (unsigned i = 0; i < t->count; i++)
+        if (t->slot[i])
+            t->slot[left++] = t->slot[i];
     t->count = left;
+    t->down = !t->down;
 }
 static void run_in_turn(void *data)
 {
@@ -218,8 +224,11 @@ static void run_in_turn(void *data)
     }
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);
-    while (admit(j, t) || t->count)
+    for (unsigned more = 1; admit(j, t) || t->count; more = t->count ? t->count : 1) {
+        for (unsigned i = 1; i < more && admit(j, t); i++)
+            ;
         take_turns(j, t);
+    }
     fesetenv(&before);
     free(t);
 }

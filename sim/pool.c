@@ -2,8 +2,9 @@
 // A small pool of host threads that help a launching thread with its workgroups.  Made when first needed, joined when
 // the library goes.  Several host threads may launch at once: each works on its own launch, helpers go where there is
 // work.
+#define _GNU_SOURCE
 #include <pthread.h>
-#include <stdlib.h>
+#include <sched.h>
 #include <unistd.h>
 #include "group.h"
 
@@ -22,7 +23,7 @@ static struct {
     task *tasks;
     pthread_t helper[MOST_HELPERS];
     unsigned helpers;
-    bool closing;
+    atomic_bool closing;
     pid_t process;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
@@ -36,7 +37,7 @@ static task *open_task(void)
 static void *help(void *unused)
 {
     pthread_mutex_lock(&pool.mutex);
-    while (!pool.closing) {
+    while (!ks_pool_closing()) {
         task *t = open_task();
         if (!t) {
             pthread_cond_wait(&pool.more, &pool.mutex);
@@ -53,14 +54,21 @@ static void *help(void *unused)
     pthread_mutex_unlock(&pool.mutex);
     return unused;
 }
+/* Cores that this process may use. */
+static unsigned cores(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
+}
 static unsigned helpers_wanted(void)
 {
-    unsigned threads = ks_options_get()->threads;
-    if (!threads) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = cores > 0 ? (unsigned)cores : 1;
-    }
+    unsigned threads = ks_options_get()->threads ? ks_options_get()->threads : cores();
     return threads - 1 < MOST_HELPERS ? threads - 1 : MOST_HELPERS;
+}
+bool ks_pool_closing(void)
+{
+    return atomic_load_explicit(&pool.closing, memory_order_relaxed);
 }
 /* A forked child has none of its parent's threads. */
 static void make_helpers(void)

@@ -28,7 +28,7 @@ static void report_range(ks_wave *w, const ks_inst *inst, uint64_t address, unsi
 static void write_none(ks_wave *w, const ks_inst *inst)
 {
     for (unsigned i = 0; i < inst->d[0].count; i++)
-        ks_scalar_write(w, inst->d[0].reg + i, 1, KS_POISON, UINT32_MAX, KS_NO_ORIGIN);
+        ks_scalar_write(w, inst->d[0].reg + i, 1, KS_POISON, w->undefined_checked ? UINT32_MAX : 0, KS_NO_ORIGIN);
 }
 static void write_row(ks_wave *w, const ks_inst *inst, const uint32_t *value)
 {

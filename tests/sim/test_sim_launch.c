@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "group.h"
+#include "object.h"
 
 enum { MOST = 32, LIMIT = 300000 };
 typedef struct program {
@@ -28,6 +29,11 @@ static program *begin(void)
     p->object = (ks_object){.arch = KS_GFX942, .inst = p->inst, .index_of = p->index_of, .code = (uint8_t *)p->word};
     p->kernel = (ks_kernel){.name = name, .object = &p->object, .max_threads = 1024, .rsrc3 = 63};
     return p;
+}
+static void end(program *p)
+{
+    ks_lines_free(p->object.lines);
+    free(p);
 }
 static ks_inst *add(program *p, const ks_op *op)
 {
@@ -196,7 +202,7 @@ static void test_start(void **state)
         fail_msg("%s%s", found.text, error.text);
     assert_int_equal(seen_waves, 12 * 4);
     ks_free(kernarg, KS_KERNARG);
-    free(p);
+    end(p);
 }
 static void look_at_preloaded(ks_wave *w, const ks_inst *inst)
 {
@@ -235,7 +241,7 @@ static void test_preload(void **state)
     assert_int_equal(ks_launch_run(&p->kernel, one, one, 0, kernarg, &error), 0);
     assert_int_equal(seen_waves, 1);
     ks_free(kernarg, KS_KERNARG);
-    free(p);
+    end(p);
 }
 static void test_hidden(void **state)
 {
@@ -292,7 +298,7 @@ static void test_barrier(void **state)
     assert_int_equal(steps, 9);
     assert_memory_equal(order, expected, sizeof expected);
     assert_int_equal(found.count, 0);
-    free(p);
+    end(p);
 }
 static void only_first(ks_wave *w, const ks_inst *inst)
 {
@@ -315,7 +321,7 @@ static void test_barrier_not_reached(void **state)
     assert_int_equal(found.kind, KILNSIM_BARRIER);
     assert_int_equal(found.pc, 12);
     assert_non_null(strstr(found.text, "3 of the workgroup's 4 waves ended"));
-    free(p);
+    end(p);
 }
 static void half(ks_wave *w, const ks_inst *inst)
 {
@@ -333,7 +339,7 @@ static void test_divergent_barrier(void **state)
     assert_int_equal(launch(p, 1, 20), 719);
     assert_int_equal(found.kind, KILNSIM_BARRIER);
     assert_non_null(strstr(found.text, "4 of the wave's 20"));
-    free(p);
+    end(p);
 }
 
 /* ---- Ends ---- */
@@ -348,7 +354,7 @@ static void test_endless(void **state)
     assert_int_equal(found.kind, KILNSIM_ENDLESS);
     assert_int_equal(found.group, 0);
     assert_non_null(strstr(found.text, "300000 instructions"));
-    free(p);
+    end(p);
 }
 static void count_instruction(ks_wave *w, const ks_inst *inst)
 {
@@ -368,7 +374,7 @@ static void test_limit(void **state)
             named(p, "s_nop");
         named(p, "s_endpgm");
         assert_int_equal(launch(p, 1, 64), extra == 1 ? 0 : 702);
-        free(p);
+        end(p);
     }
 }
 static void test_no_end(void **state)
@@ -379,7 +385,7 @@ static void test_no_end(void **state)
     assert_int_equal(launch(p, 1, 64), 719);
     assert_int_equal(found.kind, KILNSIM_TRAP);
     assert_non_null(strstr(found.text, "s_endpgm"));
-    free(p);
+    end(p);
 }
 /* A wave waits in a loop, sleeping or not, for what another of its workgroup does later: no deadlock. */
 static uint32_t flag[512];
@@ -403,7 +409,7 @@ static void test_waves_wait(void **state)
         named(p, "s_barrier");
         named(p, "s_endpgm");
         assert_int_equal(launch(p, 1, 256), 0);
-        free(p);
+        end(p);
     }
 }
 
@@ -420,27 +426,47 @@ static void tell(ks_wave *w, const ks_inst *inst)
     (void)inst;
     flag[w->group->index] = flag[w->group->index + 1] + 1;
 }
-/* Each waits for the one after it, the last for nothing. */
-static void test_chain(void **state)
+static void wait_for_previous(ks_wave *w, const ks_inst *inst)
 {
-    (void)state;
+    (void)inst;
+    w->scc = !flag[CHAIN - w->group->index];
+    w->scc_u = false;
+}
+static void tell_next(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    flag[CHAIN - w->group->index - 1] = flag[CHAIN - w->group->index] + 1;
+}
+static program *chain(ks_exec *wait, ks_exec *then)
+{
     program *p = begin();
     jump(p, "s_branch", 2);
     named(p, "s_sleep");
-    calls(p, wait_for_next);
+    calls(p, wait);
     jump(p, "s_cbranch_scc1", 1);
-    calls(p, tell);
+    calls(p, then);
     named(p, "s_endpgm");
     p->kernel.serial = true;
+    return p;
+}
+/* Each waits for the one after it, the last for nothing; the other way round; and for what nobody ever does. */
+static void test_chain(void **state)
+{
+    (void)state;
+    program *p = chain(wait_for_next, tell), *back = chain(wait_for_previous, tell_next);
     memset(flag, 0, sizeof flag);
     flag[CHAIN] = 1;
     assert_int_equal(launch(p, CHAIN, 128), 0);
     assert_true(flag[0] > CHAIN);
-    flag[CHAIN] = 0; /* nobody ever says so: ends at the limit */
+    memset(flag, 0, sizeof flag);
+    flag[CHAIN] = 1;
+    assert_int_equal(launch(back, CHAIN, 128), 0);
+    assert_true(flag[0] > CHAIN);
     memset(flag, 0, sizeof flag);
     assert_int_equal(launch(p, 4, 64), 702);
     assert_int_equal(found.kind, KILNSIM_ENDLESS);
-    free(p);
+    end(p);
+    end(back);
 }
 static void turns(ks_wave *w, const ks_inst *inst)
 {
@@ -463,7 +489,7 @@ static void test_in_turn(void **state)
     assert_int_equal(steps, 64);
     for (unsigned i = 0; i < 64; i++)
         assert_int_equal(order[i], i / 4);
-    free(p);
+    end(p);
 }
 /* Workgroup 37 fails when one from 40 on, on another thread, has failed in another way. */
 static atomic_uint failed;
@@ -493,7 +519,7 @@ static void test_first_error(void **state)
         assert_int_equal(found.group, 37);
         assert_string_equal(found.text, "late");
     }
-    free(p);
+    end(p);
 }
 static atomic_uint total;
 static void add_up(ks_wave *w, const ks_inst *inst)
@@ -527,7 +553,7 @@ static void test_many_launches(void **state)
         assert_null(bad);
     }
     assert_int_equal(total, THREADS * 20 * 2 * (600 * 601 / 2));
-    free(p);
+    end(p);
 }
 
 /* ---- What is refused ---- */
@@ -568,7 +594,7 @@ static void test_refusals(void **state)
     p->kernel.scratch = 0;
     p->kernel.kernarg_size = 8;
     refused(p, one, one, 0, KS_INVALID_VALUE, "kernel arguments");
-    free(p);
+    end(p);
 }
 int main(void)
 {
