@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim.h"
+#include "memory.h"
 
 enum {
     WORDS = KS_MAX_LDS / 4,
@@ -41,7 +41,7 @@ typedef struct ks_lds_shadow {
     bool atomics;           /* any in this epoch */
     uint8_t undefined[KS_MAX_LDS];
     uint32_t *byte;         /* [KS_MAX_LDS], at the first split */
-    uint32_t *stamp;        /* [KS_MAX_LDS] by unit of a store: serial << LANE_BITS | lane that stored last */
+    uint32_t *stamp; /* [KS_MAX_LDS] by unit of a store: serial << LANE_BITS | lane that stored last */
     uint32_t serial;
 } ks_lds_shadow;
 
@@ -325,35 +325,42 @@ static bool rising(const ks_lds_access *x)
     return !overlap && x->lanes == ~0ull;
 }
 
-/* Unit i of what a lane stores. */
-static uint32_t unit_of(const ks_lds_access *x, unsigned lane, uint32_t i, uint32_t unit)
+/* Byte i of what a lane stores. */
+static uint8_t byte_of(const ks_lds_access *x, unsigned lane, uint32_t i)
 {
-    uint32_t byte = i * unit, word = x->data[byte / 4 * KS_LANES + lane] >> byte % 4 * 8;
-    return unit == 4 ? word : word & ((1u << unit * 8) - 1);
+    return (uint8_t)(x->data[i / 4 * KS_LANES + lane] >> i % 4 * 8);
 }
 
-static void check_unit(access *a, unsigned lane, uint32_t i, uint32_t unit)
+/* Two lanes that store to the same unit: a finding where they differ. */
+static void compare_lanes(access *a, unsigned one, unsigned two)
 {
-    ks_lds_shadow *s = a->w->group->shadow;
     const ks_lds_access *x = a->x;
-    uint32_t at = x->address[lane] / unit + i, stamp = s->stamp[at], other = stamp & (KS_LANES - 1);
-    s->stamp[at] = s->serial << LANE_BITS | lane;
-    if (stamp >> LANE_BITS != s->serial || a->reported)
+    uint32_t from = x->address[one] > x->address[two] ? x->address[one] : x->address[two];
+    uint32_t end = (x->address[one] < x->address[two] ? x->address[one] : x->address[two]) + x->bytes;
+    for (uint32_t at = from; at < end; at++) {
+        uint8_t p = byte_of(x, one, at - x->address[one]), q = byte_of(x, two, at - x->address[two]);
+        if (p == q)
+            continue;
+        a->reported = true;
+        ks_report(a->w, a->in, KILNSIM_RACE, (int)two, at,
+                  "lanes %u and %u of one store write 0x%x and 0x%x to LDS byte %u: let one lane store", one, two, p, q, at);
         return;
-    uint32_t i2 = at - x->address[other] / unit, mine = unit_of(x, lane, i, unit), its = unit_of(x, other, i2, unit);
-    if (mine == its)
-        return;
-    a->reported = true;
-    ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, at * unit,
-              "lanes %u and %u of one store write 0x%x and 0x%x to LDS byte %u: let one lane store", other, lane, its,
-              mine, at * unit);
+    }
+}
+
+/* Stores are looked at in units that all their addresses are multiples of: one of their size, or words, or bytes. */
+static uint32_t unit_size(const ks_lds_access *x)
+{
+    uint32_t bits = 0, unit = x->bytes == 12 ? 4 : x->bytes;
+    for (unsigned l = 0; l < KS_LANES; l++)
+        bits |= x->address[l];
+    return !(bits & (unit - 1)) ? unit : !(bits & 3) ? 4 : 1;
 }
 
 static void check_lanes(access *a)
 {
     ks_lds_shadow *s = a->w->group->shadow;
     const ks_lds_access *x = a->x;
-    uint32_t unit = x->bytes < 4 ? x->bytes : 4, bits = 0;
     if (rising(x))
         return;
     if (!s->stamp)
@@ -364,13 +371,16 @@ static void check_lanes(access *a)
         memset(s->stamp, 0, KS_MAX_LDS * sizeof(*s->stamp));
         s->serial = 1;
     }
-    for (unsigned l = 0; l < KS_LANES; l++)
-        bits |= x->address[l];
-    if (bits & (unit - 1))
-        unit = 1;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        for (uint32_t i = 0; x->lanes >> l & 1 && i < x->bytes / unit; i++)
-            check_unit(a, l, i, unit);
+    uint32_t unit = unit_size(x), count = x->bytes / unit, *stamp = s->stamp, now = s->serial << LANE_BITS;
+    unsigned shift = (unsigned)__builtin_ctz(unit);
+    KS_EACH_LANE(l, x->lanes) {
+        uint32_t first = x->address[l] >> shift;
+        for (uint32_t i = first; i < first + count; i++) {
+            if (stamp[i] >= now && !a->reported)
+                compare_lanes(a, stamp[i] - now, l);
+            stamp[i] = now | l;
+        }
+    }
 }
 
 void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)

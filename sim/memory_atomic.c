@@ -138,6 +138,26 @@ static uint64_t result(ks_atomic fn, const maths *k, uint64_t m, uint64_t d, uin
     return k->bits == 32 ? (uint32_t)v : v;
 }
 
+static inline uint64_t get(uint64_t at, unsigned bits)
+{
+    uint64_t wide;
+    uint32_t word;
+    if (bits == 32) {
+        memcpy(&word, (const void *)(uintptr_t)at, 4);
+        return word;
+    }
+    memcpy(&wide, (const void *)(uintptr_t)at, 8);
+    return wide;
+}
+static inline void put(uint64_t at, unsigned bits, uint64_t value)
+{
+    uint32_t word = (uint32_t)value;
+    if (bits == 32)
+        memcpy((void *)(uintptr_t)at, &word, 4);
+    else
+        memcpy((void *)(uintptr_t)at, &value, 8);
+}
+
 /* Memory's value before. */
 static uint64_t shared_word(ks_atomic fn, const maths *k, uint64_t at, uint64_t d, uint64_t c)
 {
@@ -155,10 +175,8 @@ static uint64_t shared_word(ks_atomic fn, const maths *k, uint64_t at, uint64_t 
 }
 static uint64_t own_word(ks_atomic fn, const maths *k, uint64_t at, uint64_t d, uint64_t c)
 {
-    uint64_t m = 0;
-    memcpy(&m, (const void *)(uintptr_t)at, k->bits / 8);
-    uint64_t v = result(fn, k, m, d, c);
-    memcpy((void *)(uintptr_t)at, &v, k->bits / 8);
+    uint64_t m = get(at, k->bits);
+    put(at, k->bits, result(fn, k, m, d, c));
     return m;
 }
 
@@ -170,13 +188,9 @@ static uint64_t word_of(const uint32_t *rows, unsigned l, unsigned words)
 /* One undefined bit of what goes in makes all of the word undefined: a carry, a comparison depend on it. */
 static uint64_t undefined_word(ks_access *a, unsigned l, uint64_t from_data)
 {
-    uint64_t in_memory = 0, after;
-    void *beside = (void *)(uintptr_t)(a->at[l] + (uint64_t)a->shadow);
-    memcpy(&in_memory, beside, a->bytes);
-    after = in_memory | from_data ? ~0ull : 0;
-    if (a->mem->fn == KS_ATOMIC_SWAP)
-        after = from_data;
-    memcpy(beside, &after, a->bytes);
+    uint64_t beside = a->at[l] + (uint64_t)a->shadow, in_memory = get(beside, a->bytes * 8);
+    if (in_memory | from_data)
+        put(beside, a->bytes * 8, a->mem->fn == KS_ATOMIC_SWAP ? from_data : ~0ull);
     return in_memory;
 }
 

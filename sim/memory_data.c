@@ -88,22 +88,38 @@ void ks_access_settle(ks_access *a)
             }                                               \
     } while (0)
 
-/* Four lanes of four words each become four rows of four. */
+/* Four by four words: y[i] is made of the words i of all x. */
 typedef uint32_t four __attribute__((vector_size(16)));
+#define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+static inline void transpose(const four x[4], four y[4])
+{
+    four lo01 = MIX(x[0], x[1], 0, 4, 1, 5), hi01 = MIX(x[0], x[1], 2, 6, 3, 7);
+    four lo23 = MIX(x[2], x[3], 0, 4, 1, 5), hi23 = MIX(x[2], x[3], 2, 6, 3, 7);
+    y[0] = MIX(lo01, lo23, 0, 1, 4, 5);
+    y[1] = MIX(lo01, lo23, 2, 3, 6, 7);
+    y[2] = MIX(hi01, hi23, 0, 1, 4, 5);
+    y[3] = MIX(hi01, hi23, 2, 3, 6, 7);
+}
 static void gather_quads(uint32_t *rows, const uint64_t *at)
 {
     for (unsigned l = 0; l < KS_LANES; l += 4) {
-        four x[4];
+        four x[4], y[4];
         for (unsigned i = 0; i < 4; i++)
             memcpy(&x[i], (const void *)(uintptr_t)at[l + i], 16);
-        four lo01 = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), hi01 = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
-        four lo23 = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5), hi23 = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
-        four y[4] = {
-            __builtin_shufflevector(lo01, lo23, 0, 1, 4, 5), __builtin_shufflevector(lo01, lo23, 2, 3, 6, 7),
-            __builtin_shufflevector(hi01, hi23, 0, 1, 4, 5), __builtin_shufflevector(hi01, hi23, 2, 3, 6, 7),
-        };
+        transpose(x, y);
         for (unsigned i = 0; i < 4; i++)
             memcpy(rows + i * KS_LANES + l, &y[i], 16);
+    }
+}
+static void scatter_quads(const uint32_t *rows, const uint64_t *at)
+{
+    for (unsigned l = 0; l < KS_LANES; l += 4) {
+        four x[4], y[4];
+        for (unsigned i = 0; i < 4; i++)
+            memcpy(&x[i], rows + i * KS_LANES + l, 16);
+        transpose(x, y);
+        for (unsigned i = 0; i < 4; i++)
+            memcpy((void *)(uintptr_t)at[l + i], &y[i], 16);
     }
 }
 
@@ -159,7 +175,15 @@ void ks_scatter(const uint32_t *rows, const uint64_t *at, uint64_t lanes, unsign
         LANES(put32(at[l], rows[l]); put32(at[l] + 4, r1[l]); put32(at[l] + 8, r2[l]));
         break;
     default:
-        LANES(four v = { rows[l], r1[l], r2[l], r3[l] }; memcpy((void *)(uintptr_t)at[l], &v, 16));
+        if (lanes == ~0ull)
+            scatter_quads(rows, at);
+        else
+            KS_EACH_LANE(l, lanes) {
+                put32(at[l], rows[l]);
+                put32(at[l] + 4, r1[l]);
+                put32(at[l] + 8, r2[l]);
+                put32(at[l] + 12, r3[l]);
+            }
     }
 }
 
