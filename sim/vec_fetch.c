@@ -210,11 +210,10 @@ static void packed_halves(const ks_inst *in, unsigned n, uint32_t (*rows)[KS_LAN
 {
     bool low_high = in->op_sel >> n & 1u, high_high = in->op_sel_hi >> n & 1u;
     if (ks_types[in->s[n].type].regs == 2) {
-        uint32_t low[KS_LANES], high[KS_LANES];
+        uint32_t low[KS_LANES];
         memcpy(low, rows[low_high], sizeof(low));
-        memcpy(high, rows[high_high], sizeof(high));
-        memcpy(rows[0], low, sizeof(low));
-        memcpy(rows[1], high, sizeof(high));
+        if (!high_high) memcpy(rows[1], rows[0], sizeof(low));
+        if (low_high) memcpy(rows[0], low, sizeof(low));
         return;
     }
     unsigned low = low_high ? 16 : 0, high = high_high ? 16 : 0;
@@ -307,22 +306,32 @@ static void fill_as_other(ks_job *j, unsigned n, uint32_t (*rows)[KS_LANES], uns
     }
 }
 
+/* What an instruction has done to a source, in this order. */
+enum { DPP = 1, SELECT = 2, MIX = 4, HALF = 8, PACKED = 16, FLUSH = 32, SIGN = 64 };
+static unsigned changes_of(const ks_job *j, unsigned n)
+{
+    const ks_inst *in = j->in;
+    unsigned type = in->s[n].type, change = 0;
+    const ks_type_info *t = &ks_types[type];
+    bool sel = in->op_sel >> n & 1u, sel_hi = in->op_sel_hi >> n & 1u;
+    if (type == KS_MASK || in->op->class == KS_MFMA_OP) return 0;
+    if (in->dpp && n == 0) change |= DPP;
+    if (in->sdwa && n < 2 && in->src_sel[n] < 6) change |= SELECT;
+    if (j->flags & KS_F_MIX) return change | MIX;
+    if (in->encoding == KS_VOP3 && t->bits == 16 && t->class != 'p' && sel) change |= HALF;
+    if (in->encoding == KS_VOP3P && t->class == 'p' && (sel || !sel_hi)) change |= PACKED;
+    if (flushes(j, type)) change |= FLUSH;
+    if ((in->abs | in->neg | in->neg_hi) >> n & 1u) change |= SIGN;
+    return change;
+}
+
 const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
 {
-    ks_wave *w = j->w;
     const ks_inst *in = j->in;
     const ks_operand *o = &in->s[n];
-    const ks_type_info *t = &ks_types[o->type];
-    uint32_t(*temp)[KS_LANES] = w->temp[KS_T_SOURCE + n];
-    const uint32_t *rows = temp[0];
-    unsigned count = row_count(o);
-    bool dpp = in->dpp && n == 0, select = in->sdwa && n < 2 && in->src_sel[n] < 6;
-    bool half =
-        in->encoding == KS_VOP3 && t->bits == 16 && t->class != 'p' && (in->op_sel >> n & 1u);
-    bool packed = in->encoding == KS_VOP3P && t->class == 'p' &&
-                  ((in->op_sel >> n & 1u) || !(in->op_sel_hi >> n & 1u));
-    bool sign_bits = (in->abs | in->neg | in->neg_hi) >> n & 1u, flushed = flushes(j, o->type);
-    bool mix = (j->flags & KS_F_MIX) != 0;
+    uint32_t(*temp)[KS_LANES] = j->w->temp[KS_T_SOURCE + n];
+    unsigned count = row_count(o), change = changes_of(j, n);
+    if (j->fill == KS_FILL_ACTUAL && !change) return KS_V(ks_fetch_plain)(j, n);
     if (j->fill == KS_FILL_OTHER) {
         j->fill = KS_FILL_ACTUAL;
         raw_rows(j, n, temp, count);
@@ -331,17 +340,13 @@ const uint32_t *KS_V(ks_fetch)(ks_job *j, unsigned n)
     } else {
         raw_rows(j, n, temp, count);
     }
-    if (o->type == KS_MASK || j->in->op->class == KS_MFMA_OP) return rows;
-    if (dpp) dpp_move(j, temp, rows, count);
-    if (select) sdwa_select(temp[0], in->src_sel[n], in->sext >> n & 1u);
-    if (mix) {
-        mix_source(j, n, temp[0]);
-        return rows;
-    }
-    if (half)
+    if (change & DPP) dpp_move(j, temp, temp[0], count);
+    if (change & SELECT) sdwa_select(temp[0], in->src_sel[n], in->sext >> n & 1u);
+    if (change & MIX) mix_source(j, n, temp[0]);
+    if (change & HALF)
         for (int i = 0; i < KS_LANES; i++) temp[0][i] >>= 16;
-    if (packed) packed_halves(in, n, temp);
-    if (flushed) flush(temp, o->type);
-    if (sign_bits) signs(in, n, temp);
-    return rows;
+    if (change & PACKED) packed_halves(in, n, temp);
+    if (change & FLUSH) flush(temp, o->type);
+    if (change & SIGN) signs(in, n, temp);
+    return temp[0];
 }
