@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Every matrix builtin of the AMD compiler for gfx90a and gfx942, compiled at -O3, run on the simulator through HIP's
 # entry points and compared with a statement of the layouts of its own (mfma_device.c).
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
+# shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
-amd_available gfx942 && amd_available gfx90a || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
+if ! amd_available gfx942 || ! amd_available gfx90a; then echo "1..0 # SKIP no AMD compiler"; exit 77; fi
 lib=$(cd "$(dirname "$bin")/lib" && pwd)
 
 check "host program" "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -o "$tmp/device" tests/sim/mfma_device.c -L"$lib" \

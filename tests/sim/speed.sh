@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The simulator's speed: a 1024^3 f16 GEMM of 128x128 tiles with all checks, on one core in at most 3 s of its time.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
+# shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
 amd_available gfx942 || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
 lib=$(cd "$(dirname "$bin")/lib" && pwd)
