@@ -14,7 +14,7 @@ SO := $(BUILD)/lib/libkiln.so
 LUA_CFLAGS = $(shell pkg-config --cflags lua5.4 2>/dev/null || pkg-config --cflags lua 2>/dev/null || echo -I/usr/include/lua5.4)
 LUA_LIBS   = $(shell pkg-config --libs lua5.4 2>/dev/null || pkg-config --libs lua 2>/dev/null || echo -llua5.4)
 
-programs: $(BUILD)/bin/kiln-gen $(BUILD)/bin/kiln $(EXAMPLES) ## generator, library and tools, without modules
+programs: $(BUILD)/bin/kiln-gen $(BUILD)/bin/kiln $(EXAMPLES) sim ## generator, library, simulator and tools, without modules
 
 $(BUILD)/obj/gen/%.o: gen/%.c | $(DEPS)
 	$(call say,CC,$<)

@@ -10,6 +10,7 @@ SIM_FLAGS_v4 := -march=x86-64-v4 -mtune=generic -mprefer-vector-width=512
 SIM_OBJ := $(patsubst sim/%.c,$(BUILD)/obj/sim/%.o,$(filter-out $(SIM_VEC),$(SIM_SRC))) \
     $(foreach v,$(SIM_VARIANTS),$(patsubst sim/%.c,$(BUILD)/obj/sim/%.$(v).o,$(SIM_VEC)))
 SIM_SO := $(BUILD)/lib/libkilnsim.so
+SIM_NAMES := libamdhip64.so libamdhip64.so.5 libamdhip64.so.6 libamdhip64.so.7
 SIM_AR := $(BUILD)/obj/sim.a
 SIM_LIBS := -lelf -ldw -lmsgpackc -ldl -lpthread -lm
 # Lanes are independent and exceptions are not looked at, but rounding modes are: nothing may be contracted or folded.
@@ -34,7 +35,7 @@ $(SIM_SO): $(SIM_OBJ) sim/kilnsim.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(@D)/sim && $(CC) -shared $(SAN_LINK) -Wl,-soname,libkilnsim.so -Wl,--version-script=sim/kilnsim.map \
 	    -Wl,--no-undefined -o $@ $(SIM_OBJ) $(SIM_LIBS)
-	$(Q)for n in libamdhip64.so libamdhip64.so.5 libamdhip64.so.6 libamdhip64.so.7; do ln -sf ../libkilnsim.so $(@D)/sim/$$n; done
+	$(Q)for n in $(SIM_NAMES); do ln -sf ../libkilnsim.so $(@D)/sim/$$n; done
 $(SIM_AR): $(SIM_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

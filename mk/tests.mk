@@ -39,10 +39,12 @@ $(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
 	$(Q)ln -sf libcuda.so.1 $@
 -include $(wildcard $(BUILD)/tests/*.d)
 
-.PHONY: test test-programs check-gpu check-san
+.PHONY: test test-programs check-gpu check-sim check-san
 test-programs: programs $(TEST_PROGRAMS)
 test: test-programs instances ## everything that needs no GPU; closes with `N passed, N failed`
 	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
 	$(Q)BUILD=$(BUILD) tests/run.sh
+check-sim: programs instances ## every AMD instance on the simulator, all shapes, all checks
+	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
 check-gpu: programs instances ## every instance on this machine's GPU against the reference; 77 where there is none
 	$(Q)tests/check-gpu.sh $(BUILD)

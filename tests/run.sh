@@ -38,7 +38,7 @@ suite() { # name, command...
 
 only=("$@")
 for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
-for d in spec gen tools docs emul sim build; do
+for d in spec gen tools docs sim build; do
     for t in tests/"$d"/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
 done
 suite numerics/host "$KILN_BIN" verify --all --device host --quick

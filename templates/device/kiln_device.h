@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a kernel needs from its machine, spelt the same everywhere: qualifiers, thread and block
 // numbers, the barrier, fused multiply-add, the integer dot product.  Read by C11 (host), clang for
-// AMD GPUs with or without HIP's headers, nvcc, and the CPU emulation of the tests (KILN_EMULATE),
-// which brings its own definitions.
+// AMD GPUs with or without HIP's headers, and nvcc.
 #ifndef KILN_DEVICE_H
 #define KILN_DEVICE_H
 
-#if defined(KILN_EMULATE)
-#include "kiln_emulate.h"
-#elif defined(__CUDACC__)
+#if defined(__CUDACC__)
 #define KILN_GPU_NVIDIA 1
 #elif defined(__HIP__) || defined(__AMDGCN__)
 #define KILN_GPU_AMD 1
@@ -27,7 +24,7 @@
 #define KILN_KERNEL(threads, blocks)                                                               \
     extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, blocks)))
 #endif
-#elif !defined(KILN_EMULATE)
+#else
 #define KILN_DEVICE inline __attribute__((always_inline))
 #endif
 
