@@ -64,7 +64,8 @@ static inline float ks_f16_to_f32(uint32_t h)
     uint32_t sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
     uint32_t normal = (rest << 13) + 0x38000000u;
     uint32_t special = (rest << 13) | 0x7f800000u | (rest > 0x7c00u ? 0x400000u : 0u);
-    uint32_t small = ks_bits32(ks_f32(0x3f000000u | rest) - 0.5f); /* rest * 2^-24 */
+    /* rest * 2^-24; downwards, 0.5 - 0.5 is -0 */
+    uint32_t small = ks_bits32(ks_f32(0x3f000000u | rest) - 0.5f) & 0x7fffffffu;
     return ks_f32(sign | (rest >= 0x7c00u ? special : rest < 0x400u ? small : normal));
 }
 /* f32 to f16 in the current rounding direction: adding and taking away 2^13 times the result's unit
