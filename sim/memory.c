@@ -33,8 +33,8 @@
     X(sub_x2, SUB, 8, 2, 2) X(smin_x2, SMIN, 8, 2, 2) X(umin_x2, UMIN, 8, 2, 2) X(smax_x2, SMAX, 8, 2, 2)     \
     X(umax_x2, UMAX, 8, 2, 2) X(and_x2, AND, 8, 2, 2) X(or_x2, OR, 8, 2, 2) X(xor_x2, XOR, 8, 2, 2)           \
     X(inc_x2, INC, 8, 2, 2) X(dec_x2, DEC, 8, 2, 2) X(add_f32, FADD, 4, 1, 1) X(add_f64, FADD, 8, 2, 2)       \
-    X(min_f64, FMIN, 8, 2, 2) X(max_f64, FMAX, 8, 2, 2) X(pk_add_f16, PKADD_F16, 4, 1, 1)                     \
-    X(pk_add_bf16, PKADD_BF16, 4, 1, 1)
+    X(min_f64, FMIN, 8, 2, 2) X(max_f64, FMAX, 8, 2, 2) X(pk_add_f16, PKADD_F16, 4, 1, 1)
+#define FAR_ATOMICS(X) X(pk_add_bf16, PKADD_BF16, 4, 1, 1) /* not of MUBUF */
 
 /* DS: addr, data0, data1.  name, bytes, sign, flags, registers */
 #define DS_READS(X)                                                                                           \
@@ -83,7 +83,7 @@ static const ks_op memory_ops[] = {
 #undef X
 #define X(n, a, b, r, d) \
     ROW("flat_atomic_" #n, ks_run_flat, KS_FLAT_OP, RETURNS, M(b, .fn = KS_ATOMIC_##a), d, 2, 0, r, 0)
-    ATOMIC_LIST(X)
+    ATOMIC_LIST(X) FAR_ATOMICS(X)
 #undef X
 #define X(n, b, g, f, r) ROW("global_load_" #n, ks_run_flat, KS_GLOBAL_OP, f, M(b, .sign = g), r, 2, 2, 0, 0)
     NARROW_LOADS(X) WIDE_LOADS(X)
@@ -97,7 +97,7 @@ static const ks_op memory_ops[] = {
 #undef X
 #define X(n, a, b, r, d) \
     ROW("global_atomic_" #n, ks_run_flat, KS_GLOBAL_OP, RETURNS, M(b, .fn = KS_ATOMIC_##a), d, 2, 2, r, 0)
-    ATOMIC_LIST(X)
+    ATOMIC_LIST(X) FAR_ATOMICS(X)
 #undef X
 /* SCRATCH: vaddr, saddr, data */
 #define X(n, b, g, f, r) ROW("scratch_load_" #n, ks_run_scratch, KS_SCRATCH_OP, f, M(b, .sign = g), r, 1, 1, 0, 0)

@@ -3,11 +3,12 @@
 // alignment; defined addresses and data.  A lane that fails is reported and left out.
 //
 // Alignment.  The HSA runtime sets the unaligned access mode, and LLVM uses it: of aligned C++ (four neighbouring bytes
-// or halves whose alignment is only their own) clang makes global_load_dword, ds_read_b64 and ds_read_b128 at any
-// address.  So plain global and LDS accesses may stand anywhere.  What needs its alignment: atomics (all of the word;
-// there the hardware faults), and private memory (words of 4 bytes are interleaved by lane: LLVM never makes an access
-// that could cross one).  KILN_SIM=alignment=strict asks for what hand-written vector accesses are meant to have: 2 bytes
-// for 2, 4 for wider global ones, and in LDS all of 8 or 16 (LLVM splits known smaller alignments there itself).
+// or halves whose alignment is only their own) clang makes global_load_dword, ds_read_b64, ds_read_b128 and, on gfx942,
+// scratch_store_dwordx2 at any address.  So plain accesses may stand anywhere.  What needs its alignment: atomics (all
+// of the word; there the hardware faults), and gfx90a's private memory, where words of 4 bytes are interleaved by lane
+// and LLVM never makes an access that could cross one.  KILN_SIM=alignment=strict asks for what hand-written vector
+// accesses are meant to have: 2 bytes for 2, 4 for wider ones, and in LDS all of 8 or 16 (LLVM splits known smaller
+// alignments there itself).
 #include <stdio.h>
 #include <string.h>
 #include "memory.h"
@@ -44,11 +45,11 @@ static unsigned alignment(const ks_access *a)
     unsigned word = a->bytes < 4 ? a->bytes : 4;
     if (a->flags & KS_F_ATOMIC)
         return a->bytes;
-    if (a->space == KS_SPACE_SCRATCH)
+    if (a->space == KS_SPACE_SCRATCH && a->in->op->class == KS_BUFFER_OP)
         return word;
     if (!ks_options_get()->strict_alignment)
         return 1;
-    return a->space == KS_SPACE_GLOBAL ? word : a->bytes == 12 ? 16 : a->bytes;
+    return a->space != KS_SPACE_LDS ? word : a->bytes == 12 ? 16 : a->bytes;
 }
 
 static void report_alignment(ks_access *a, const failure *f, uint64_t address, unsigned needed)

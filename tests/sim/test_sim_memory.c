@@ -283,7 +283,7 @@ static uint64_t reference(const char *name, uint64_t m, uint64_t d, uint64_t c)
     X(swap, 4) X(cmpswap, 4) X(add, 4) X(sub, 4) X(smin, 4) X(umin, 4) X(smax, 4) X(umax, 4) X(and, 4) X(or, 4)   \
     X(xor, 4) X(inc, 4) X(dec, 4) X(swap_x2, 8) X(cmpswap_x2, 8) X(add_x2, 8) X(sub_x2, 8) X(smin_x2, 8)          \
     X(umin_x2, 8) X(smax_x2, 8) X(umax_x2, 8) X(and_x2, 8) X(or_x2, 8) X(xor_x2, 8) X(inc_x2, 8) X(dec_x2, 8)     \
-    X(add_f32, 4) X(add_f64, 8) X(min_f64, 8) X(max_f64, 8) X(pk_add_f16, 4) X(pk_add_bf16, 4)
+    X(add_f32, 4) X(add_f64, 8) X(min_f64, 8) X(max_f64, 8) X(pk_add_f16, 4)
 static uint64_t operand_value(const char *name, unsigned bytes)
 {
     uint64_t x = (uint64_t)noise() << 32 | noise();
@@ -359,6 +359,9 @@ static void every_atomic(void **state)
             for (unsigned returns = 0; returns < 2; returns++) {
 #define X(n, b) one_atomic(ways[i], #n, b, returns, masks[m]);
                 ATOMICS(X)
+                if (ways[i] != BUFFER) {
+                    X(pk_add_bf16, 4)
+                }
 #undef X
             }
 }
@@ -481,6 +484,13 @@ static void private_buffer(void **state)
     w->v[2][17] = SCRATCH_BYTES - 30;
     run(&st);
     expect(KILNSIM_SCRATCH_BOUNDS, 17, "byte 254");
+    w->v[2][17] = 6;
+    run(&st);
+    expect(KILNSIM_MISALIGNED, 17, "private memory is not aligned to 4");
+    st = make("scratch_store_dwordx2", ABSENT, 2, ABSENT, 20, ABSENT); /* gfx942 does such ones */
+    run(&st);
+    assert_memory_equal(w->scratch + 17 * SCRATCH_BYTES + 6, &w->v[20][17], 4);
+    assert_int_equal(findings(), 0);
 }
 
 /* ---- Lanes that fail ---- */
@@ -556,6 +566,48 @@ static void mixed_flat(void **state)
     assert_int_equal(findings(), 0);
 }
 
+/* Destinations over the address registers: every address counts as it was before. */
+static void own_addresses(void **state)
+{
+    static const char *const names[] = {"buffer_load_dwordx4", "global_load_dwordx4", "ds_read_b128", "ds_read2_b64",
+                                        "scratch_load_dwordx4", "ds_add_rtn_u64", "global_atomic_add_x2"};
+    (void)state;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (int short_range = 0; short_range < 2; short_range++) {
+            uint32_t want[4][KS_LANES], at[KS_LANES];
+            bool buffer = names[i][0] == 'b', lds = names[i][0] == 'd', far = names[i][0] == 'g', atomic = strstr(names[i], "add");
+            unsigned words = atomic ? 2 : 4;
+            fresh();
+            ks_inst in = make(names[i], 2, 2, buffer ? S + 8 : lds && atomic ? 20 : ABSENT,
+                              buffer ? S + 12 : far && atomic ? 20 : ABSENT, ABSENT);
+            in.offen = buffer;
+            in.sc0 = atomic;
+            in.offset1 = 1;
+            w->s[8] = (uint32_t)address(memory);
+            w->s[9] = (uint32_t)(address(memory) >> 32);
+            w->s[10] = short_range ? 600 : SIZE; /* some lanes wholly, one partly in range */
+            w->s[11] = 0x00020000;
+            w->s[12] = 0;
+            for (unsigned l = 0; l < KS_LANES; l++) {
+                uint8_t *from = lds ? group.lds : far || buffer ? memory : w->scratch + l * SCRATCH_BYTES;
+                at[l] = names[i][0] == 's' ? 16 * (l % 8) : 24 * l;
+                w->v[2][l] = at[l];
+                if (far)
+                    set64(2, l, address(memory) + at[l]);
+                for (unsigned r = 0; r < words; r++) {
+                    memcpy(&want[r][l], from + at[l] + 4 * r, 4);
+                    if (buffer && short_range && at[l] + 4 * r + 4 > 600)
+                        want[r][l] = 0;
+                }
+            }
+            run(&in);
+            for (unsigned r = 0; r < words; r++)
+                if (memcmp(want[r], w->v[2 + r], sizeof(want[r])) != 0)
+                    fail_msg("%s: register %u", names[i], r);
+            assert_int_equal(findings(), 0);
+        }
+}
+
 /* global_load_lds: M0 + offset + 4 * lane, narrow values extended to a word. */
 static void lds_direct(void **state)
 {
@@ -608,7 +660,7 @@ int main(void)
         cmocka_unit_test(every_load),         cmocka_unit_test(every_store),   cmocka_unit_test(every_atomic),
         cmocka_unit_test(denormals),          cmocka_unit_test(buffer_ranges), cmocka_unit_test(structured_buffers),
         cmocka_unit_test(private_buffer),     cmocka_unit_test(failing_lanes), cmocka_unit_test(undefined_addresses),
-        cmocka_unit_test(mixed_flat),         cmocka_unit_test(lds_direct),
+        cmocka_unit_test(mixed_flat),         cmocka_unit_test(own_addresses), cmocka_unit_test(lds_direct),
     };
     return cmocka_run_group_tests_name("sim_memory", tests, start, stop);
 }
