@@ -15,7 +15,6 @@ DEFINE_TO_INTEGER(to_i32, int32_t, -0x1p31, 0x1p31 - 1)
 DEFINE_TO_INTEGER(to_u32, uint32_t, 0, 0x1p32 - 1)
 DEFINE_TO_INTEGER(to_i16, int32_t, -32768.0, 32767.0)
 DEFINE_TO_INTEGER(to_u16, uint32_t, 0, 65535.0)
-DEFINE_TO_INTEGER(to_u8, uint32_t, 0, 255.0)
 static inline int32_t to_i32_32(float a)
 {
     float v = a != a ? 0 : a < -0x1p31f ? -0x1p31f : a;
@@ -27,12 +26,12 @@ static inline int32_t to_i32_32(float a)
 static inline uint32_t to_snorm(float a)
 {
     double v = a != a ? 0 : a < -1 ? -1 : a > 1 ? 1 : a;
-    return (uint32_t)(int32_t)rint(v * 32767) & 0xffffu;
+    return (uint32_t)lrint(v * 32767) & 0xffffu;
 }
 static inline uint32_t to_unorm(float a)
 {
     double v = a != a ? 0 : a < 0 ? 0 : a > 1 ? 1 : a;
-    return (uint32_t)rint(v * 65535);
+    return (uint32_t)lrint(v * 65535);
 }
 
 /* ---- Packed ---- */
@@ -51,7 +50,8 @@ static inline uint32_t to_f16_cut(float a)
 static inline uint32_t insert_u8(float a, uint32_t b, uint32_t c)
 {
     uint32_t shift = (b & 3u) * 8u;
-    return (c & ~(0xffu << shift)) | to_u8(rint((double)a)) << shift;
+    float v = a != a || a < 0 ? 0 : a > 255 ? 255 : a;
+    return (c & ~(0xffu << shift)) | (uint32_t)lrintf(v) << shift;
 }
 /* op_sel chooses the part of the destination: of a pair its bit 3 the half, of one number its bits 2 and 3 the byte. */
 static inline uint32_t insert_pair(uint32_t old, uint32_t low, uint32_t high, uint32_t op_sel)

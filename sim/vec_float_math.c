@@ -49,7 +49,7 @@ static inline double sine_of(double a, bool cosine)
     TERM(-0x1.b6e24f44b128fp+0) TERM(0x1.f9d38a3763cc3p+2) TERM(-0x1.a6d1f2a204a8cp+4) TERM(0x1.e1f506891babbp+5)
     TERM(-0x1.55d3c7e3cbffap+6) TERM(0x1.03c1f081b5ac4p+6) TERM(-0x1.3bd3cc9be45dep+4) TERM(1.0)
     double v = (q & 1) ? r : sine;
-    v = (q & 2) ? -v : v;
+    v = (q & 2) ? 0 - v : v;
     double special = fabs(a) <= DBL_MAX ? (cosine ? 1.0 : 0.0) : a - a; /* infinities and NaNs: NaN */
     return inside ? (a == 0 && !cosine ? a : v) : special;
 }
