@@ -8,6 +8,7 @@
 #include <string.h>
 #include "sim.h"
 
+#define MOST (SIZE_MAX >> 25) /* bytes: more than any host has, and sums of it cannot overflow */
 enum {
     GUARD = 4096,      /* bytes on each side */
     LEAST_ALIGN = 256, /* hipMalloc's */
@@ -114,12 +115,10 @@ static bool counts_as_program(uint8_t kind)
 /* A new allocation's memory: its base, and its first byte in *begin. */
 static void *take(size_t size, size_t align, uint64_t *begin)
 {
-    if (align & (align - 1) || align > SIZE_MAX / 8)
+    if (align & (align - 1) || align > MOST || size > MOST)
         return NULL;
     align = align > LEAST_ALIGN ? align : LEAST_ALIGN;
     size_t before = align > GUARD ? align : GUARD, slack = before + GUARD + align;
-    if (size > SIZE_MAX / 2 - slack)
-        return NULL;
     void *base = malloc(size + slack);
     if (base)
         *begin = ((uint64_t)(uintptr_t)base + before + align - 1) & ~(uint64_t)(align - 1);
