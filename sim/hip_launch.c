@@ -4,7 +4,7 @@
 #include <string.h>
 #include "hip.h"
 
-enum { MOST_THREADS = 1024, WAVE = 64 };
+enum { MOST_THREADS = 1024 };
 
 /* ---- arguments ---- */
 
@@ -116,13 +116,28 @@ HIP(hipModuleLaunchKernel,
     return kh_launch(f, grid, block, lds, stream, params, extra);
 }
 
-/* No workgroup waits for another here; a kernel that waits for the whole grid ends at the limit. */
+/* Workgroups of a cooperative launch may wait for each other: the device must hold all of them at
+ * once. */
+static int check_cooperative(const kh_function *f, const uint32_t grid[3], const uint32_t block[3],
+                             size_t lds)
+{
+    const int code = kh_check_sizes(f->kernel, grid, block, lds);
+    if (code) return code;
+    const int units = kh_device_of(f->module->device)->chip->units;
+    const int of_unit = kh_groups_per_unit(f->kernel, block[0] * block[1] * block[2], lds);
+    const uint64_t most = (uint64_t)of_unit * (uint64_t)units, plane = (uint64_t)grid[0] * grid[1];
+    return plane > most || plane * grid[2] > most ? E_CooperativeLaunchTooLarge : 0;
+}
+
 HIP(hipModuleLaunchCooperativeKernel,
     (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
      unsigned lds, void *stream, void **params),
     (f, gx, gy, gz, bx, by, bz, lds, stream, params))
 {
-    return body_hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, lds, stream, params, NULL);
+    const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
+    if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
+    const int code = check_cooperative(f, grid, block, lds);
+    return code ? code : kh_launch(f, grid, block, lds, stream, params, NULL);
 }
 
 static int record(void *event, void *stream)
@@ -186,7 +201,11 @@ HIP(hipLaunchCooperativeKernel,
     (const void *host, kh_dim grid, kh_dim block, void **params, unsigned lds, void *stream),
     (host, grid, block, params, lds, stream))
 {
-    return launch_host(host, grid, block, params, lds, stream);
+    const uint32_t g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
+    kh_function *f;
+    int code = kh_registered_function(host, &f);
+    if (code == 0) code = check_cooperative(f, g, b, lds);
+    return code ? code : kh_launch(f, g, b, lds, stream, params, NULL);
 }
 HIP_TOO(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
         (const void *host, kh_dim grid, kh_dim block, void **params, unsigned lds, void *stream))

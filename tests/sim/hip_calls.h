@@ -63,6 +63,8 @@ int hipModuleUnload(ptr), hipModuleGetFunction(ptr *, ptr, const char *);
 int hipModuleGetGlobal(ptr *, size_t *, ptr, const char *);
 int hipModuleLaunchKernel(ptr, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           ptr, ptr *, ptr *);
+int hipModuleLaunchCooperativeKernel(ptr, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, ptr, ptr *);
 int hipFuncGetAttribute(int *, int, ptr);
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *, ptr, int, size_t);
 int hipLaunchKernel(const void *, dim, dim, ptr *, size_t, ptr), hipLaunchByPtr(const void *);

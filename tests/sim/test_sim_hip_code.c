@@ -237,6 +237,13 @@ static void launches_run_at_the_call(void **state)
     ptr extra[] = {(ptr)1, &packed, (ptr)2, &size, (ptr)3};
     OK(hipModuleLaunchKernel(f, 5, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
     assert_true(all_are(p, 300, 78));
+    int n = 300, value = 79;
+    ptr params[] = {&p, &n, &value};
+    OK(hipModuleLaunchCooperativeKernel(f, 5, 1, 1, 64, 1, 1, 0, NULL, params));
+    assert_true(all_are(p, 300, 79));
+    OK(hipModuleLaunchCooperativeKernel(f, 304 * 2, 1, 1, 1024, 1, 1, 0, NULL, params));
+    FAILS(E_CooperativeLaunchTooLarge,
+          hipModuleLaunchCooperativeKernel(f, 304 * 2 + 1, 1, 1, 1024, 1, 1, 0, NULL, params));
     OK(hipFree(p));
     OK(hipModuleUnload(m));
 }

@@ -32,6 +32,14 @@ int main(int argc, char **argv)
     }
     CHECK(hipMalloc((void **)&dx, sizeof x));
     CHECK(hipMalloc((void **)&dy, sizeof y));
+    hipPointerAttribute_t
+        attributes; /* numbered otherwise since ROCm 6: as this program was built */
+    CHECK(hipPointerGetAttributes(&attributes, dx));
+#if HIP_VERSION_MAJOR >= 6
+    if (attributes.type != hipMemoryTypeDevice) return 1;
+#else
+    if (attributes.memoryType != hipMemoryTypeDevice) return 1;
+#endif
     CHECK(hipMemcpyHtoD(dx, x, sizeof x));
     CHECK(hipMemcpyHtoD(dy, y, sizeof y));
     float ten = 10, a = 2;
