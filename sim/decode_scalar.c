@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Scalar encodings of GFX9: SOP1, SOP2, SOPK, SOPC, SOPP and SMEM.  Which operands an instruction has is the op
-// table's word, where their fields are is the encoding's.
+// Scalar encodings of GFX9: SOP1, SOP2, SOPK, SOPC, SOPP and SMEM.  Which operands an instruction
+// has is the op table's word, where their fields are is the encoding's.
 #include "object.h"
 
 enum { SOFFSET_BIT = 14, GLC_BIT = 16, IMM_BIT = 17 };
 
 static void destination(ks_decoder *d, unsigned reg)
 {
-    if (d->op->d[0].type == KS_NONE)
-        return;
+    if (d->op->d[0].type == KS_NONE) return;
     ks_dec_sgpr(d, &d->inst->d[0], reg, d->op->d[0]);
     d->inst->nd = 1;
 }
 static void old_destination(ks_decoder *d)
 {
-    if (d->op->flags & KS_F_DST_IN)
-        d->inst->s[d->inst->ns++] = d->inst->d[0];
+    if (d->op->flags & KS_F_DST_IN) d->inst->s[d->inst->ns++] = d->inst->d[0];
 }
 /* 8-bit source fields, one after the other from bit 0; count: how many the encoding has. */
 static void sources(ks_decoder *d, unsigned count)
@@ -51,8 +49,8 @@ static void sopc(ks_decoder *d)
     }
     sources(d, 2);
 }
-/* With a destination: the constant, then the old destination where it is read.  Without: the register that is
-   compared or given to the hardware register, then the constant. */
+/* With a destination: the constant, then the old destination where it is read.  Without: the
+   register that is compared or given to the hardware register, then the constant. */
 static void sopk(ks_decoder *d)
 {
     ks_inst *in = d->inst;
@@ -65,8 +63,7 @@ static void sopk(ks_decoder *d)
         ks_dec_const(&in->s[in->ns++], literal, (ks_spec){KS_B32, 0});
         return;
     }
-    if (!in->nd && op->s[0].type != KS_NONE)
-        ks_dec_sgpr(d, &in->s[in->ns++], reg, op->s[0]);
+    if (!in->nd && op->s[0].type != KS_NONE) ks_dec_sgpr(d, &in->s[in->ns++], reg, op->s[0]);
     ks_spec spec = op->s[in->ns];
     if (spec.type != KS_NONE) {
         ks_dec_const(&in->s[in->ns++], (uint64_t)(int64_t)in->imm, spec);
@@ -91,8 +88,16 @@ void ks_dec_sop(ks_decoder *d)
     case KS_SOPP:
         d->inst->imm = (int16_t)(d->w[0] & 0xffff);
         break;
-    case KS_SMEM_ENC: case KS_VOP1: case KS_VOP2: case KS_VOPC: case KS_VOP3: case KS_VOP3P: case KS_DS:
-    case KS_FLAT_ENC: case KS_MUBUF: case KS_ENCODING_COUNT:
+    case KS_SMEM_ENC:
+    case KS_VOP1:
+    case KS_VOP2:
+    case KS_VOPC:
+    case KS_VOP3:
+    case KS_VOP3P:
+    case KS_DS:
+    case KS_FLAT_ENC:
+    case KS_MUBUF:
+    case KS_ENCODING_COUNT:
         d->bad = true;
     }
 }
@@ -104,8 +109,7 @@ void ks_dec_smem(ks_decoder *d)
     bool soffset = ks_bits(d->w[0], SOFFSET_BIT, 1), imm = ks_bits(d->w[0], IMM_BIT, 1);
     d->words = 2;
     in->sc0 = ks_bits(d->w[0], GLC_BIT, 1);
-    if (imm)
-        in->offset = (int32_t)(d->w[1] << 11) >> 11;
+    if (imm) in->offset = (int32_t)(d->w[1] << 11) >> 11;
     if (op->s[0].type != KS_NONE) {
         ks_dec_sgpr(d, &in->s[0], ks_bits(d->w[0], 0, 6) << 1, op->s[0]);
         in->ns = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Vector ALU encodings of GFX9: VOP1, VOP2, VOPC with their literal, SDWA and DPP words, VOP3, VOP3P and the matrix
-// instructions.  Operand types are the op table's; implicit VCC and old destinations become operands here.
+// Vector ALU encodings of GFX9: VOP1, VOP2, VOPC with their literal, SDWA and DPP words, VOP3,
+// VOP3P and the matrix instructions.  Operand types are the op table's; implicit VCC and old
+// destinations become operands here.
 #include <string.h>
 #include "object.h"
 
@@ -17,8 +18,7 @@ static void vcc(ks_decoder *d, ks_operand *o)
 static unsigned source_count(const ks_op *op)
 {
     unsigned n = 0;
-    while (n < 4 && op->s[n].type != KS_NONE)
-        n++;
+    while (n < 4 && op->s[n].type != KS_NONE) n++;
     return n;
 }
 /* What an instruction's own fields do not hold: a mask that is VCC, and the old destination. */
@@ -40,8 +40,7 @@ static void destination(ks_decoder *d, unsigned reg)
 {
     const ks_op *op = d->op;
     ks_inst *in = d->inst;
-    if (op->d[0].type == KS_NONE)
-        return;
+    if (op->d[0].type == KS_NONE) return;
     if (is_mask(op->d[0]) || ks_dec_is(d, "v_readlane_b32") || ks_dec_is(d, "v_readfirstlane_b32"))
         ks_dec_sgpr(d, &in->d[0], reg, op->d[0]);
     else
@@ -69,8 +68,7 @@ static void sdwa_word(ks_decoder *d, unsigned *src0, unsigned *src1, bool compar
     *src0 = ks_bits(w, 0, 8) + (ks_bits(w, 23, 1) ? 0 : SRC_VGPR);
     if (ks_bits(w, 31, 1)) /* the second source is an SGPR or a constant, too */
         *src1 -= SRC_VGPR;
-    if (*src0 == 255 || *src1 == 255)
-        d->bad = true; /* no room for a literal */
+    if (*src0 == 255 || *src1 == 255) d->bad = true; /* no room for a literal */
 }
 static void dpp_word(ks_decoder *d, unsigned *src0)
 {
@@ -130,7 +128,8 @@ static void vop2(ks_decoder *d)
     destination(d, ks_bits(d->w[0], 17, 8));
     ks_dec_source(d, &in->s[0], src0, op->s[0]);
     if (op->flags & KS_F_LITERAL_K) {
-        bool middle = strstr(op->name, "mk_") != NULL; /* fmamk: src0 * K + src1; fmaak: src0 * src1 + K */
+        bool middle =
+            strstr(op->name, "mk_") != NULL; /* fmamk: src0 * K + src1; fmaak: src0 * src1 + K */
         ks_dec_const(&in->s[middle ? 1 : 2], ks_dec_literal(d), op->s[middle ? 1 : 2]);
         ks_dec_source(d, &in->s[middle ? 2 : 1], src1, op->s[middle ? 2 : 1]);
         in->ns = 3;
@@ -150,8 +149,7 @@ static void vopc(ks_decoder *d)
     unsigned src0 = ks_bits(d->w[0], 0, 9), src1 = ks_bits(d->w[0], 9, 8) + SRC_VGPR, dst = KS_VCC;
     if (src0 == SRC_SDWA) {
         sdwa_word(d, &src0, &src1, true);
-        if (ks_bits(d->w[1], 15, 1))
-            dst = ks_bits(d->w[1], 8, 7);
+        if (ks_bits(d->w[1], 15, 1)) dst = ks_bits(d->w[1], 8, 7);
     } else if (src0 == SRC_DPP) {
         dpp_word(d, &src0);
     }
@@ -168,8 +166,7 @@ static void three_sources(ks_decoder *d)
     ks_inst *in = d->inst;
     const ks_op *op = d->op;
     unsigned n = source_count(op), explicit = op->flags & KS_F_DST_IN ? n - 1 : n;
-    if (explicit > 3)
-        explicit = 3;
+    if (explicit > 3) explicit = 3;
     for (unsigned i = 0; i < explicit; i++) {
         unsigned code = ks_bits(d->w[1], 9 * i, 9);
         if (code == 255)
@@ -258,8 +255,7 @@ static void packed_modifiers(ks_decoder *d)
 {
     const ks_inst *in = d->inst;
     for (unsigned i = 0; i < in->ns; i++)
-        if ((in->neg | in->abs) >> i & 1 && ks_types[in->s[i].type].class == 'p')
-            d->bad = true;
+        if ((in->neg | in->abs) >> i & 1 && ks_types[in->s[i].type].class == 'p') d->bad = true;
 }
 void ks_dec_vop(ks_decoder *d)
 {
@@ -279,10 +275,17 @@ void ks_dec_vop(ks_decoder *d)
     case KS_VOP3P:
         vop3p(d);
         break;
-    case KS_SOP1: case KS_SOP2: case KS_SOPK: case KS_SOPC: case KS_SOPP: case KS_SMEM_ENC: case KS_DS:
-    case KS_FLAT_ENC: case KS_MUBUF: case KS_ENCODING_COUNT:
+    case KS_SOP1:
+    case KS_SOP2:
+    case KS_SOPK:
+    case KS_SOPC:
+    case KS_SOPP:
+    case KS_SMEM_ENC:
+    case KS_DS:
+    case KS_FLAT_ENC:
+    case KS_MUBUF:
+    case KS_ENCODING_COUNT:
         d->bad = true;
     }
-    if (d->inst->encoding != KS_VOP3P)
-        packed_modifiers(d);
+    if (d->inst->encoding != KS_VOP3P) packed_modifiers(d);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Code objects: a file's bytes into an image with kernels, variables and decoded instructions, or a sentence that says
-// what is wrong with it.  The parts are object_elf.c's, object_kernel.c's, object_line.c's and decode.c's.
+// Code objects: a file's bytes into an image with kernels, variables and decoded instructions, or a
+// sentence that says what is wrong with it.  The parts are object_elf.c's, object_kernel.c's,
+// object_line.c's and decode.c's.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,35 +21,36 @@ static bool add_variable(ks_file *f, const GElf_Sym *sym, const char *name, void
 {
     ks_object *o = f->object;
     size_t length = strlen(name), *capacity = room;
-    if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || (length > 3 && !strcmp(name + length - 3, ".kd")))
+    if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT ||
+        (length > 3 && !strcmp(name + length - 3, ".kd")))
         return true;
     uint8_t *at = ks_elf_at(f, sym->st_value, sym->st_size);
     if (!at) {
-        ks_fail(f->error, KS_INVALID_IMAGE, "code object: variable %s lies outside the segments: the file is damaged",
-                name);
+        ks_fail(f->error, KS_INVALID_IMAGE,
+                "code object: variable %s lies outside the segments: the file is damaged", name);
         return false;
     }
     if (o->symbol_count == *capacity) {
         *capacity = *capacity ? 2 * *capacity : 16;
         ks_symbol *more = realloc(o->symbol, *capacity * sizeof *more);
-        if (!more)
-            goto no_memory;
+        if (!more) goto no_memory;
         o->symbol = more;
     }
     ks_symbol *s = &o->symbol[o->symbol_count];
     *s = (ks_symbol){copy_name(name), (uint64_t)(uintptr_t)at, sym->st_size};
-    if (!s->name)
-        goto no_memory;
+    if (!s->name) goto no_memory;
     o->symbol_count++;
     return true;
 no_memory:
     ks_fail(f->error, KS_NO_MEMORY, "no memory for the symbols of a code object");
     return false;
 }
-/* May the order of workgroups be seen by memory that they share?  Integer atomics that return nothing commute. */
+/* May the order of workgroups be seen by memory that they share?  Integer atomics that return
+ * nothing commute. */
 static bool order_is_seen(const ks_object *o, const ks_inst *in)
 {
-    static const char *const commute[] = {"_add", "_sub", "_and", "_or", "_xor", "_smin", "_smax", "_umin", "_umax"};
+    static const char *const commute[] = {"_add",  "_sub",  "_and",  "_or",  "_xor",
+                                          "_smin", "_smax", "_umin", "_umax"};
     const ks_op *op = in->op;
     if (op->class != KS_GLOBAL_OP && op->class != KS_FLAT_OP && op->class != KS_BUFFER_OP)
         return false;
@@ -57,13 +59,11 @@ static bool order_is_seen(const ks_object *o, const ks_inst *in)
         return op->flags & (KS_F_LOAD | KS_F_LDS_DIRECT) && coherent;
     }
     const char *what = strstr(op->name, "_atomic");
-    if (in->sc0 || !what)
-        return true;
+    if (in->sc0 || !what) return true;
     what += strlen("_atomic");
     for (size_t i = 0; i < sizeof commute / sizeof *commute; i++) {
         size_t n = strlen(commute[i]);
-        if (!strncmp(what, commute[i], n) && (!what[n] || !strcmp(what + n, "_x2")))
-            return false;
+        if (!strncmp(what, commute[i], n) && (!what[n] || !strcmp(what + n, "_x2"))) return false;
     }
     return true;
 }
@@ -74,10 +74,13 @@ static void find_serial(ks_object *o)
         object_serial = order_is_seen(o, &o->inst[i]);
     for (uint32_t k = 0; k < o->kernel_count && object_serial; k++) {
         ks_kernel *kernel = &o->kernel[k];
-        uint64_t pc = o->inst[kernel->entry].pc, end = kernel->code_size ? pc + kernel->code_size : o->code_size;
-        for (uint32_t i = kernel->entry; i < o->inst_count && o->inst[i].pc < end && !kernel->serial; i++) {
+        uint64_t pc = o->inst[kernel->entry].pc,
+                 end = kernel->code_size ? pc + kernel->code_size : o->code_size;
+        for (uint32_t i = kernel->entry;
+             i < o->inst_count && o->inst[i].pc < end && !kernel->serial; i++) {
             const ks_op *op = o->inst[i].op;
-            bool leaves = op->flags & KS_F_JUMP && (op->s[0].type == KS_B64 || op->d[0].type != KS_NONE);
+            bool leaves =
+                op->flags & KS_F_JUMP && (op->s[0].type == KS_B64 || op->d[0].type != KS_NONE);
             kernel->serial = leaves || order_is_seen(o, &o->inst[i]);
         }
     }
@@ -91,15 +94,17 @@ static bool load(ks_file *f, ks_arch device)
         ks_fail(f->error, KS_INVALID_IMAGE, "code object: %s: the file is damaged", elf_errmsg(-1));
         return false;
     }
-    if (!ks_elf_header(f, device) || !ks_elf_image(f) || !ks_elf_relocate(f) || !ks_kernels_read(f) ||
-        !ks_elf_symbols(f, add_variable, &room) || !ks_decode(o, f->error))
+    if (!ks_elf_header(f, device) || !ks_elf_image(f) || !ks_elf_relocate(f) ||
+        !ks_kernels_read(f) || !ks_elf_symbols(f, add_variable, &room) || !ks_decode(o, f->error))
         return false;
     for (uint32_t i = 0; i < o->kernel_count; i++) {
         ks_kernel *k = &o->kernel[i];
         k->entry = o->index_of[k->entry / 4];
         if (k->entry == KS_NO_TARGET) {
-            ks_fail(f->error, KS_INVALID_IMAGE, "code object: kernel %s starts inside another instruction: the file is "
-                    "damaged", k->name);
+            ks_fail(f->error, KS_INVALID_IMAGE,
+                    "code object: kernel %s starts inside another instruction: the file is "
+                    "damaged",
+                    k->name);
             return false;
         }
     }
@@ -119,11 +124,9 @@ static void elf_start(void)
 ks_object *ks_object_load(const void *elf, size_t size, ks_arch device, ks_error *error)
 {
     pthread_once(&elf_once, elf_start);
-    if (!ks_elf_size(elf, &size, error))
-        return NULL;
+    if (!ks_elf_size(elf, &size, error)) return NULL;
     ks_file f = {.error = error, .object = calloc(1, sizeof *f.object)};
-    if (f.object)
-        f.object->elf = malloc(size);
+    if (f.object) f.object->elf = malloc(size);
     if (!f.object || !f.object->elf) {
         free(f.object);
         ks_fail(error, KS_NO_MEMORY, "no memory for a code object of %zu bytes", size);
@@ -133,26 +136,21 @@ ks_object *ks_object_load(const void *elf, size_t size, ks_arch device, ks_error
     memcpy(f.object->elf, elf, size);
     bool ok = load(&f, device);
     elf_end(f.elf);
-    if (ok)
-        return f.object;
+    if (ok) return f.object;
     ks_object_free(f.object);
     return NULL;
 }
 void ks_object_free(ks_object *o)
 {
-    if (!o)
-        return;
-    if (o->registered)
-        ks_unregister(o->image);
-    if (o->image)
-        munmap(o->image, o->image_size);
+    if (!o) return;
+    if (o->registered) ks_unregister(o->image);
+    if (o->image) munmap(o->image, o->image_size);
     ks_lines_free(o->lines);
     for (uint32_t i = 0; i < o->kernel_count; i++) {
         free(o->kernel[i].name);
         free(o->kernel[i].args);
     }
-    for (uint32_t i = 0; i < o->symbol_count; i++)
-        free(o->symbol[i].name);
+    for (uint32_t i = 0; i < o->symbol_count; i++) free(o->symbol[i].name);
     free(o->kernel);
     free(o->symbol);
     free(o->inst);
@@ -163,26 +161,21 @@ void ks_object_free(ks_object *o)
 const ks_kernel *ks_object_kernel(const ks_object *o, const char *name)
 {
     for (uint32_t i = 0; i < o->kernel_count; i++)
-        if (!strcmp(o->kernel[i].name, name))
-            return &o->kernel[i];
+        if (!strcmp(o->kernel[i].name, name)) return &o->kernel[i];
     return NULL;
 }
 const ks_symbol *ks_object_symbol(const ks_object *o, const char *name)
 {
     for (uint32_t i = 0; i < o->symbol_count; i++)
-        if (!strcmp(o->symbol[i].name, name))
-            return &o->symbol[i];
+        if (!strcmp(o->symbol[i].name, name)) return &o->symbol[i];
     return NULL;
 }
 void ks_object_text(ks_object *o, uint32_t pc, char *out, size_t size)
 {
-    if (!size)
-        return;
+    if (!size) return;
     *out = 0;
-    if (pc < o->code_size)
-        ks_disasm_text(o->arch, o->code + pc, o->code_size - pc, pc, out, size);
+    if (pc < o->code_size) ks_disasm_text(o->arch, o->code + pc, o->code_size - pc, pc, out, size);
     size_t blank = strspn(out, " \t");
     memmove(out, out + blank, strlen(out + blank) + 1);
-    for (char *c = out; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
+    for (char *c = out; *c; c++) *c = *c == '\t' ? ' ' : *c;
 }

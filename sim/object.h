@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What object*.c and decode*.c share: the file being loaded, the disassembler, the decoding of one instruction.
+// What object*.c and decode*.c share: the file being loaded, the disassembler, the decoding of one
+// instruction.
 #ifndef KS_OBJECT_H
 #define KS_OBJECT_H
 #include <gelf.h>
@@ -28,15 +29,18 @@ bool ks_elf_image(ks_file *);
 bool ks_elf_relocate(ks_file *);
 /* The image's bytes at a virtual address; NULL where the segments have not that many. */
 uint8_t *ks_elf_at(const ks_file *, uint64_t vaddr, uint64_t size);
-/* Calls visit for each defined symbol with a name; false as soon as visit says so or the table is damaged. */
-bool ks_elf_symbols(ks_file *, bool (*visit)(ks_file *, const GElf_Sym *, const char *name, void *), void *);
+/* Calls visit for each defined symbol with a name; false as soon as visit says so or the table is
+ * damaged. */
+bool ks_elf_symbols(ks_file *, bool (*visit)(ks_file *, const GElf_Sym *, const char *name, void *),
+                    void *);
 /* object_kernel.c: kernel descriptors and metadata. */
 bool ks_kernels_read(ks_file *);
 /* object_line.c */
 void ks_lines_free(void *lines);
 
 /* ---- Decoding ---- */
-/* decode_llvm.c: whether there is a disassembler for an architecture; else an error that says what was tried. */
+/* decode_llvm.c: whether there is a disassembler for an architecture; else an error that says what
+ * was tried. */
 bool ks_disasm_open(ks_arch, ks_error *);
 unsigned ks_disasm_version(void); /* of LLVM; 0: none was found */
 /* Bytes of the instruction at `at`; 0: not one.  Thread-safe; after ks_disasm_open. */
