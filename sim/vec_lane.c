@@ -88,18 +88,21 @@ static void run_nothing(ks_wave *w, const ks_inst *in)
     (void)in;
 }
 
+#define WORD {KS_B32, 0}
+/* name, function, flags, destinations, sources */
+#define LANE_OPS(X)                                                            \
+    X(v_readlane_b32, run_readlane, KS_F_NO_EXEC, (WORD), (WORD, WORD))        \
+    X(v_readfirstlane_b32, run_readfirstlane, KS_F_NO_EXEC, (WORD), (WORD))    \
+    X(v_writelane_b32, run_writelane, KS_F_NO_EXEC, (WORD), (WORD, WORD))      \
+    X(v_swap_b32, run_swap, KS_F_DST_IN, (WORD, WORD), (WORD, WORD))           \
+    X(v_nop, run_nothing, KS_F_NO_EXEC, (), ())                                \
+    X(v_clrexcp, run_nothing, KS_F_NO_EXEC, (), ())
 static const ks_op lane_ops[] = {
-#define ROW(nm, fn, fl, ...)                                                                       \
-    {.name = #nm, .exec = fn, .class = KS_VALU_OP, .flags = fl, __VA_ARGS__},
-    ROW(v_readlane_b32, run_readlane, KS_F_NO_EXEC, .d = {{KS_B32, 0}},
-        .s = {{KS_B32, 0}, {KS_U32, 0}}) ROW(v_readfirstlane_b32, run_readfirstlane, KS_F_NO_EXEC,
-                                             .d = {{KS_B32, 0}}, .s = {{KS_B32, 0}})
-        ROW(v_writelane_b32, run_writelane, KS_F_NO_EXEC, .d = {{KS_B32, 0}},
-            .s = {{KS_B32, 0}, {KS_U32, 0}})
-            ROW(v_swap_b32, run_swap, KS_F_DST_IN, .d = {{KS_B32, 0}, {KS_B32, 0}},
-                .s = {{KS_B32, 0}, {KS_B32, 0}}) ROW(v_nop, run_nothing, KS_F_NO_EXEC, )
-                ROW(v_clrexcp, run_nothing, KS_F_NO_EXEC, )
-#undef ROW
+#define X(nm, fn, fl, dst, src)                                                                    \
+    {.name = #nm, .exec = fn, .flags = fl, .class = KS_VALU_OP, .d = {KS_STRIP dst},               \
+     .s = {KS_STRIP src}},
+    LANE_OPS(X)
+#undef X
 };
 ks_op_table KS_V(ks_lane_ops)(void)
 {
