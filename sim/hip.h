@@ -259,7 +259,8 @@ struct kh_stream {
     uint64_t epoch;        /* of the device, when it was kept */
     kh_capture *capture;
     kh_tail tail;
-    kh_stream *next; /* the streams of a capture */
+    kh_stream *next;  /* the streams of a capture */
+    kh_stream *older; /* the streams of threads */
 };
 struct kh_event {
     unsigned flags;
@@ -270,6 +271,7 @@ struct kh_event {
 };
 /* A stream handle, or one of the three that stand for a stream; hipErrorInvalidHandle. */
 int kh_stream_of(void *handle, kh_stream **);
+bool kh_is_legacy(const kh_stream *); /* hipStreamLegacy, which cannot capture */
 /* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the
  * caller's. */
 int kh_submit(kh_stream *, const kh_op *);

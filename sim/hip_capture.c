@@ -159,7 +159,7 @@ static int wait_locked(kh_stream *s, const kh_event *e)
         s->capture->invalid = c->invalid = true;
         return E_StreamCaptureMerge;
     }
-    if (!s->capture && !kh_handle_is(s, KH_STREAM)) return E_StreamCaptureImplicit;
+    if (kh_is_legacy(s)) return E_StreamCaptureImplicit;
     if (c->invalid) return E_StreamCaptureInvalidated;
     if (!s->capture) join(s, c);
     if (tail_join(&s->tail, &e->tail)) return 0;
@@ -183,7 +183,7 @@ HIP(hipStreamBeginCapture, (void *stream, int mode), (stream, mode))
     int code = kh_stream_of(stream, &s);
     if (code) return code;
     if (mode < GLOBAL || mode > RELAXED) return E_InvalidValue;
-    if (s != stream && stream != (void *)2) return E_StreamCaptureUnsupported; /* legacy */
+    if (kh_is_legacy(s)) return E_StreamCaptureUnsupported;
     kh_capture *c = calloc(1, sizeof *c);
     kh_graph *g = c ? kh_graph_new() : NULL;
     if (!g) {

@@ -10,16 +10,15 @@ enum { NON_BLOCKING = 1, EVENT_NO_TIME = 2, EVENT_INTERPROCESS = 4, WAIT_EXTERNA
 #define LEGACY     ((void *)1)
 #define PER_THREAD ((void *)2)
 
-/* Streams that are always there: one for each device, and one for each thread and device. */
+/* Streams that are always there: one for each device, and one for each thread and device, made when
+ * first asked for and kept to the end, since a capture in it may outlive its thread. */
 static kh_stream legacy[KH_DEVICES] = {
     {.device = 0, .mutex = PTHREAD_MUTEX_INITIALIZER},
     {.device = 1, .mutex = PTHREAD_MUTEX_INITIALIZER},
 };
-static _Thread_local kh_stream per_thread[KH_DEVICES] = {
-    {.device = 0, .mutex = PTHREAD_MUTEX_INITIALIZER},
-    {.device = 1, .mutex = PTHREAD_MUTEX_INITIALIZER},
-};
 _Static_assert(KH_DEVICES == 2, "one row each above");
+static _Thread_local kh_stream *per_thread[KH_DEVICES];
+static kh_stream *of_threads; /* under kh_lock */
 
 /* The first error of each device that no synchronize has returned yet, and whose it is. */
 static struct {
@@ -35,17 +34,37 @@ uint64_t kh_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+bool kh_is_legacy(const kh_stream *s)
+{
+    return s == &legacy[s->device];
+}
+
+static kh_stream *of_thread(int device)
+{
+    kh_stream *s = per_thread[device];
+    if (s) return s;
+    s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->device = device;
+    pthread_mutex_init(&s->mutex, NULL);
+    kh_lock();
+    s->older = of_threads;
+    of_threads = s;
+    kh_unlock();
+    return per_thread[device] = s;
+}
+
 int kh_stream_of(void *handle, kh_stream **out)
 {
     if (!handle || handle == LEGACY)
         *out = &legacy[kh_current()];
     else if (handle == PER_THREAD)
-        *out = &per_thread[kh_current()];
+        *out = of_thread(kh_current());
     else if (kh_handle_is(handle, KH_STREAM))
         *out = handle;
     else
         return E_InvalidHandle;
-    return 0;
+    return *out ? 0 : E_OutOfMemory;
 }
 
 /* ---- operations ---- */

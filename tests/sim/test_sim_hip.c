@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // HIP's entry points on the simulator, called as programs call them: devices, memory, copies,
 // streams, events, bad arguments.  What needs device code is in test_sim_hip_code.c.
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -521,6 +522,40 @@ static void forbidden_calls_spoil_a_capture(void **state)
     OK(hipStreamDestroy(s));
 }
 
+/* A thread that begins a capture in its own stream, and is gone. */
+static void *begin_and_leave(void *user)
+{
+    return hipStreamBeginCapture((ptr)2, 2) == 0 ? user : NULL;
+}
+
+static void a_stream_of_each_thread(void **state)
+{
+    (void)state;
+    const ptr mine = (ptr)2;
+    ptr p, graph, exec, event;
+    char host[4] = {0};
+    pthread_t thread;
+    void *result = NULL;
+    OK(hipMalloc(&p, 4));
+    OK(hipEventCreate(&event));
+    OK(hipStreamBeginCapture(mine, 2));
+    OK(hipEventRecord(event, mine));
+    FAILS(E_StreamCaptureImplicit, hipStreamWaitEvent(NULL, event, 0));
+    OK(hipMemsetAsync(p, 6, 4, mine));
+    OK(hipMemcpyDtoHAsync(host, p, 4, mine));
+    assert_int_equal(pthread_create(&thread, NULL, begin_and_leave, host), 0);
+    pthread_join(thread, &result);
+    assert_non_null(result); /* its stream is another */
+    OK(hipStreamEndCapture(mine, &graph));
+    OK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    OK(hipGraphLaunch(exec, mine));
+    assert_int_equal(host[3], 6);
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(graph));
+    OK(hipEventDestroy(event));
+    OK(hipFree(p));
+}
+
 static void graphs_by_hand(void **state)
 {
     (void)state;
@@ -586,6 +621,7 @@ int main(void)
         cmocka_unit_test(forks_must_be_joined),
         cmocka_unit_test(forbidden_calls_spoil_a_capture),
         cmocka_unit_test(graphs_by_hand),
+        cmocka_unit_test(a_stream_of_each_thread), /* last: leaves a capture */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
