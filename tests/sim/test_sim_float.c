@@ -366,7 +366,7 @@ static void test_division(void **state)
                 if (round % 4 == 1) /* few bits: exact quotients, ties among denormals */
                     a &= 0xfffc000000000000, b &= 0xfff8000000000000;
                 if (round % 4 == 2) /* quotients near the least numbers */
-                    b = (b & ~(0x7ffull << 52)) | ((a >> 52 & 0x7ff) + 0x3fe - n % 60) << 52;
+                    a &= ~(1ull << 62), b = (b & ~(0x7ffull << 52)) | ((a >> 52 & 0x3ff) + 0x3fa + n % 60) << 52;
                 if (round % 4 == 3) /* edges */
                     a = edges[2][n & 15] ^ (n >> 8 & 3), b = edges[2][n >> 4 & 15] ^ (n >> 10 & 3);
                 den_f64[l] = ks_f64(b), num_f64[l] = ks_f64(a);
@@ -374,7 +374,7 @@ static void test_division(void **state)
                 if (round % 4 == 1)
                     c &= 0xfff00000, d &= 0xffe00000;
                 if (round % 4 == 2)
-                    d = (d & ~(0xffu << 23)) | ((c >> 23 & 0xff) + 0x7e - n % 30) << 23;
+                    c &= ~(1u << 30), d = (d & ~(0xffu << 23)) | ((c >> 23 & 0x7f) + 0x7a + n % 30) << 23;
                 if (round % 4 == 3)
                     c = (uint32_t)edges[1][n & 15] ^ (n >> 8 & 3), d = (uint32_t)edges[1][n >> 4 & 15] ^ (n >> 10 & 3);
                 den_f32[l] = ks_f32(d), num_f32[l] = ks_f32(c);
@@ -525,6 +525,15 @@ static void test_rest(void **state)
             call(cases[i].name, MODE_IEEE);
             same(cases[i].name, 5, ks_bits32(cases[i].d), out32(5));
         }
+    EACH_VARIANT
+    { /* v_div_fmas rounds once: just below the middle of two denormals */
+        EACH_LANE putf(0, l, -0x1p-100f), putf(1, l, 0x1p-45f), putf(2, l, 0x1.8p-85f), put64(3, l, 1);
+        call("v_div_fmas_f32", MODE_IEEE);
+        same("v_div_fmas_f32", 9, 1, out32(9));
+        EACH_LANE putd(0, l, -0x1p-1000), putd(1, l, 0x1p-30), putd(2, l, 0x1.8p-946), put64(3, l, 1);
+        call("v_div_fmas_f64", MODE_IEEE);
+        same("v_div_fmas_f64", 9, 1, out64(9));
+    }
 }
 
 int main(void)
