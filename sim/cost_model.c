@@ -251,7 +251,9 @@ static void run(unit *u)
             const uint64_t at = run_simd(u, simd);
             next = at < next ? at : next;
         }
-        if (u->left) u->now = next < u->wake ? next : u->wake;
+        next = next < u->wake ? next : u->wake;
+        if (next == UINT64_MAX) break; /* no wave can go on: nothing that ran to its end gets here */
+        if (u->left) u->now = next;
     }
 }
 
