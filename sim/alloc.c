@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Device memory: the host's, with guard space on both sides, so that an access a little outside hits nothing, and kept
-// back for a while after it is freed, so that its use is found.  Ranges of all memory that kernels may touch stand in
-// one sorted array under a read-write lock; a thread looks in its own few last ranges first, which are good as long as
-// nothing has changed.
+// Device memory: the host's, with guard space on both sides, so that an access a little outside
+// hits nothing, and kept back for a while after it is freed, so that its use is found.  Ranges of
+// all memory that kernels may touch stand in one sorted array under a read-write lock; a thread
+// looks in its own few last ranges first, which are good as long as nothing has changed.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +15,19 @@ enum {
     RECENT = 4,        /* ranges that a thread remembers */
     INVALID = 1,       /* hipErrorInvalidValue */
 };
-static const uint32_t freed_pattern = 0x7fdddfddu; /* a NaN in f16, bf16 and f32, and never mistaken for KS_POISON */
+static const uint32_t freed_pattern =
+    0x7fdddfddu; /* a NaN in f16, bf16 and f32, and never mistaken for KS_POISON */
 
 typedef struct block {
     ks_range range;
-    void *base;      /* of the host's memory; NULL: somebody else's */
-    uint64_t turn;   /* freed: when */
-    uint32_t users;  /* registered memory: how often */
+    void *base;     /* of the host's memory; NULL: somebody else's */
+    uint64_t turn;  /* freed: when */
+    uint32_t users; /* registered memory: how often */
 } block;
 
 static struct {
     pthread_rwlock_t lock;
-    block *b; /* by address */
+    block *b;                       /* by address */
     size_t count, room, live, kept; /* bytes: allocated; freed but kept back */
     uint64_t turn;
     uint32_t last_id;
@@ -56,8 +57,7 @@ static size_t above(uint64_t address)
 static block *holder(uint64_t address)
 {
     size_t i = above(address);
-    if (i && address < heap.b[i - 1].range.end)
-        return &heap.b[i - 1];
+    if (i && address < heap.b[i - 1].range.end) return &heap.b[i - 1];
     return NULL;
 }
 
@@ -77,13 +77,13 @@ static void take_out(size_t i)
 static bool put_in(const block *b)
 {
     size_t i = above(b->range.begin);
-    if ((i && heap.b[i - 1].range.end > b->range.begin) || (i < heap.count && heap.b[i].range.begin < b->range.end))
+    if ((i && heap.b[i - 1].range.end > b->range.begin) ||
+        (i < heap.count && heap.b[i].range.begin < b->range.end))
         return false;
     if (heap.count == heap.room) {
         size_t room = heap.room ? heap.room * 2 : 64;
         block *more = realloc(heap.b, room * sizeof(block));
-        if (!more)
-            return false;
+        if (!more) return false;
         heap.b = more;
         heap.room = room;
     }
@@ -115,13 +115,11 @@ static bool counts_as_program(uint8_t kind)
 /* A new allocation's memory: its base, and its first byte in *begin. */
 static void *take(size_t size, size_t align, uint64_t *begin)
 {
-    if (align & (align - 1) || align > MOST || size > MOST)
-        return NULL;
+    if (align & (align - 1) || align > MOST || size > MOST) return NULL;
     align = align > LEAST_ALIGN ? align : LEAST_ALIGN;
     size_t before = align > GUARD ? align : GUARD, slack = before + GUARD + align;
     void *base = malloc(size + slack);
-    if (base)
-        *begin = ((uint64_t)(uintptr_t)base + before + align - 1) & ~(uint64_t)(align - 1);
+    if (base) *begin = ((uint64_t)(uintptr_t)base + before + align - 1) & ~(uint64_t)(align - 1);
     return base;
 }
 
@@ -129,8 +127,7 @@ void *ks_alloc(size_t size, size_t align, ks_memory_kind kind)
 {
     block b = {.range = {.kind = (uint8_t)kind}};
     b.base = take(size ? size : 1, align, &b.range.begin);
-    if (!b.base)
-        return NULL;
+    if (!b.base) return NULL;
     b.range.end = b.range.begin + (size ? size : 1);
     void *p = (void *)(uintptr_t)b.range.begin;
     fill(p, size, KS_POISON);
@@ -142,8 +139,7 @@ void *ks_alloc(size_t size, size_t align, ks_memory_kind kind)
         heap.live += size;
     }
     pthread_rwlock_unlock(&heap.lock);
-    if (done)
-        return p;
+    if (done) return p;
     free(b.base);
     return NULL;
 }
@@ -154,10 +150,10 @@ static void release_old(size_t most)
     while (heap.kept > most) {
         size_t oldest = heap.count;
         for (size_t i = 0; i < heap.count; i++)
-            if (heap.b[i].range.freed && (oldest == heap.count || heap.b[i].turn < heap.b[oldest].turn))
+            if (heap.b[i].range.freed &&
+                (oldest == heap.count || heap.b[i].turn < heap.b[oldest].turn))
                 oldest = i;
-        if (oldest == heap.count)
-            return;
+        if (oldest == heap.count) return;
         block b = heap.b[oldest];
         take_out(oldest);
         heap.kept -= b.range.end - b.range.begin;
@@ -168,8 +164,7 @@ static void release_old(size_t most)
 static int free_block(block *b, ks_memory_kind kind)
 {
     size_t size = b->range.end - b->range.begin;
-    if (counts_as_program(b->range.kind))
-        heap.live -= size;
+    if (counts_as_program(b->range.kind)) heap.live -= size;
     if (kind == KS_KERNARG) { /* the simulator's own: nobody holds its address */
         void *base = b->base;
         take_out((size_t)(b - heap.b));
@@ -197,31 +192,32 @@ int ks_free(void *p, ks_memory_kind kind)
     int error = 0;
     pthread_rwlock_wrlock(&heap.lock);
     block *b = holder(address);
-    if (b)
-        r = b->range;
+    if (b) r = b->range;
     bool own = b && b->base;
     if (own && r.begin == address && !r.freed && of_the_same_kind(r.kind, kind))
         error = free_block(b, kind);
     else
         error = INVALID;
     pthread_rwlock_unlock(&heap.lock);
-    if (!error)
-        return 0;
+    if (!error) return 0;
     unsigned long long at = (unsigned long long)address, size = r.end - r.begin;
     if (!own)
-        ks_report_host(KILNSIM_DOUBLE_FREE, address, "0x%llx is freed and was never allocated: free what hipMalloc gave",
-                       at);
+        ks_report_host(KILNSIM_DOUBLE_FREE, address,
+                       "0x%llx is freed and was never allocated: free what hipMalloc gave", at);
     else if (r.freed)
-        ks_report_host(KILNSIM_DOUBLE_FREE, address, "0x%llx (allocation %u, %llu bytes) is freed twice: free it once",
-                       at, r.id, size);
+        ks_report_host(KILNSIM_DOUBLE_FREE, address,
+                       "0x%llx (allocation %u, %llu bytes) is freed twice: free it once", at, r.id,
+                       size);
     else if (r.begin != address)
         ks_report_host(KILNSIM_DOUBLE_FREE, address,
-                       "0x%llx is freed, byte %llu of allocation %u (%llu bytes): free its first byte's address", at,
-                       (unsigned long long)(address - r.begin), r.id, size);
+                       "0x%llx is freed, byte %llu of allocation %u (%llu bytes): free its first "
+                       "byte's address",
+                       at, (unsigned long long)(address - r.begin), r.id, size);
     else
         ks_report_host(KILNSIM_DOUBLE_FREE, address,
-                       "0x%llx (allocation %u, %llu bytes) is %s memory: free it with %s", at, r.id, size,
-                       r.kind == KS_HOST ? "host" : "device", r.kind == KS_HOST ? "hipHostFree" : "hipFree");
+                       "0x%llx (allocation %u, %llu bytes) is %s memory: free it with %s", at, r.id,
+                       size, r.kind == KS_HOST ? "host" : "device",
+                       r.kind == KS_HOST ? "hipHostFree" : "hipFree");
     return error;
 }
 
@@ -229,11 +225,11 @@ bool ks_register(void *p, size_t size, ks_memory_kind kind)
 {
     uint64_t begin = (uint64_t)(uintptr_t)p;
     block b = {.range = {.begin = begin, .end = begin + size, .kind = (uint8_t)kind}, .users = 1};
-    if (!p || !size || b.range.end < begin)
-        return false;
+    if (!p || !size || b.range.end < begin) return false;
     pthread_rwlock_wrlock(&heap.lock);
     block *there = holder(begin);
-    bool done = there && !there->base && there->range.begin == begin && there->range.end == b.range.end;
+    bool done =
+        there && !there->base && there->range.begin == begin && there->range.end == b.range.end;
     if (done)
         there->users++;
     else
@@ -247,15 +243,15 @@ void ks_unregister(void *p)
     uint64_t begin = (uint64_t)(uintptr_t)p;
     pthread_rwlock_wrlock(&heap.lock);
     block *b = holder(begin);
-    if (b && !b->base && b->range.begin == begin && --b->users == 0)
-        take_out((size_t)(b - heap.b));
+    if (b && !b->base && b->range.begin == begin && --b->users == 0) take_out((size_t)(b - heap.b));
     pthread_rwlock_unlock(&heap.lock);
 }
 
 static bool look_up(uint64_t address, ks_range *out)
 {
     size_t i = above(address);
-    const ks_range *before = i ? &heap.b[i - 1].range : NULL, *after = i < heap.count ? &heap.b[i].range : NULL;
+    const ks_range *before = i ? &heap.b[i - 1].range : NULL,
+                   *after = i < heap.count ? &heap.b[i].range : NULL;
     bool inside = before && address < before->end;
     *out = (ks_range){0};
     if (inside || (before && (!after || address - before->end <= after->begin - address)))
@@ -279,11 +275,9 @@ bool ks_find_range(uint64_t address, ks_range *out)
     version = atomic_load_explicit(&heap.version, memory_order_relaxed);
     bool inside = look_up(address, out);
     pthread_rwlock_unlock(&heap.lock);
-    if (recent.version != version)
-        memset(&recent, 0, sizeof(recent));
+    if (recent.version != version) memset(&recent, 0, sizeof(recent));
     recent.version = version;
-    if (inside)
-        recent.range[recent.next++ % RECENT] = *out;
+    if (inside) recent.range[recent.next++ % RECENT] = *out;
     return inside;
 }
 
@@ -305,7 +299,8 @@ void ks_alloc_leaks(void)
             left[count++] = heap.b[i].range;
     pthread_rwlock_unlock(&heap.lock);
     for (size_t i = 0; i < count; i++)
-        ks_report_host(KILNSIM_LEAK, left[i].begin, "allocation %u (%llu bytes) is still there at exit: free it",
-                       left[i].id, (unsigned long long)(left[i].end - left[i].begin));
+        ks_report_host(KILNSIM_LEAK, left[i].begin,
+                       "allocation %u (%llu bytes) is still there at exit: free it", left[i].id,
+                       (unsigned long long)(left[i].end - left[i].begin));
     free(left);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Races in LDS: accesses of two waves to a byte, one of them a store, that no barrier orders; and two lanes of one store
-// that write different values to a byte.  Atomics do not race with atomics.
+// Races in LDS: accesses of two waves to a byte, one of them a store, that no barrier orders; and
+// two lanes of one store that write different values to a byte.  Atomics do not race with atomics.
 //
-// Between two barriers (an epoch) each word has a bit per wave that has stored to it (low half) and one per wave that has
-// loaded from it (high half).  Accesses of whole words only OR their wave's bit into them and look at the others'.  Narrow
-// or unaligned accesses split a word: its entry becomes SPLIT and its four bytes have entries of their own.
-// Which instructions race is looked up in the waves' logs of the epoch.  What a wave has not waited for when it comes to
-// the barrier stays in its log and counts in the next epoch too.
+// Between two barriers (an epoch) each word has a bit per wave that has stored to it (low half) and
+// one per wave that has loaded from it (high half).  Accesses of whole words only OR their wave's
+// bit into them and look at the others'.  Narrow or unaligned accesses split a word: its entry
+// becomes SPLIT and its four bytes have entries of their own. Which instructions race is looked up
+// in the waves' logs of the epoch.  What a wave has not waited for when it comes to the barrier
+// stays in its log and counts in the next epoch too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 
 enum {
     WORDS = KS_MAX_LDS / 4,
-    LOG_FIRST = 64, LOG_MOST = 4096, /* entries of a wave and epoch; when full, the older half goes */
+    LOG_FIRST = 64,
+    LOG_MOST = 4096, /* entries of a wave and epoch; when full, the older half goes */
     LANE_BITS = 6,
 };
-#define SPLIT 0xffffffffu /* all waves have stored: never an entry, since the second store is a race */
+#define SPLIT                                                                                      \
+    0xffffffffu /* all waves have stored: never an entry, since the second store is a race */
 
 typedef struct entry {
     const ks_inst *in;
@@ -40,8 +43,9 @@ typedef struct ks_lds_shadow {
     uint16_t atomic[WORDS]; /* waves with atomics there */
     bool atomics;           /* any in this epoch */
     uint8_t undefined[KS_MAX_LDS];
-    uint32_t *byte;         /* [KS_MAX_LDS], at the first split */
-    uint32_t *stamp; /* [KS_MAX_LDS] by unit of a store: serial << LANE_BITS | lane that stored last */
+    uint32_t *byte; /* [KS_MAX_LDS], at the first split */
+    uint32_t
+        *stamp; /* [KS_MAX_LDS] by unit of a store: serial << LANE_BITS | lane that stored last */
     uint32_t serial;
 } ks_lds_shadow;
 
@@ -56,10 +60,8 @@ typedef struct access { /* an access with what it means for entries */
 bool ks_lds_shadow_create(ks_group *g)
 {
     ks_lds_shadow *s = g->shadow;
-    if (!s)
-        s = g->shadow = calloc(1, sizeof(*s));
-    if (!s)
-        return false;
+    if (!s) s = g->shadow = calloc(1, sizeof(*s));
+    if (!s) return false;
     size_t lds = g->launch->lds < KS_MAX_LDS ? (g->launch->lds + 3u) & ~3u : KS_MAX_LDS;
     memset(s->word, 0, lds);
     memset(s->atomic, 0, lds / 2);
@@ -98,10 +100,8 @@ uint8_t *ks_lds_undefined(ks_group *g)
 static entry *new_entry(ks_wave *w)
 {
     ks_lds_log *log = w->lds_log;
-    if (!log)
-        log = w->lds_log = calloc(1, sizeof(*log));
-    if (!log)
-        return NULL;
+    if (!log) log = w->lds_log = calloc(1, sizeof(*log));
+    if (!log) return NULL;
     if (log->count == log->room && log->room < LOG_MOST) {
         size_t room = log->room ? log->room * 2 : LOG_FIRST;
         entry *more = realloc(log->e, room * sizeof(entry));
@@ -121,14 +121,12 @@ static entry *new_entry(ks_wave *w)
 static void note(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
 {
     entry *e = new_entry(w);
-    if (!e)
-        return;
+    if (!e) return;
     ks_progress p = ks_wave_progress(w);
     e->in = in;
     e->lanes = x->lanes;
     e->number = x->by_vm ? p.vm_issued : p.lgkm_issued;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        e->address[l] = (uint16_t)x->address[l];
+    for (unsigned l = 0; l < KS_LANES; l++) e->address[l] = (uint16_t)x->address[l];
     e->bytes = (uint8_t)x->bytes;
     e->write = x->write;
     e->atomic = x->atomic;
@@ -159,8 +157,7 @@ static const entry *culprit(const access *a, uint32_t from, uint32_t to, unsigne
         const ks_lds_log *log = i == a->w->index ? NULL : g->wave[i]->lds_log;
         for (size_t j = log ? log->count : 0; j-- > 0;) {
             const entry *e = &log->e[j];
-            if ((!e->write && !a->x->write) || (e->atomic && a->x->atomic))
-                continue;
+            if ((!e->write && !a->x->write) || (e->atomic && a->x->atomic)) continue;
             *lane = lane_touching(e, from, to);
             if (*lane >= 0) {
                 *wave = i;
@@ -176,26 +173,27 @@ static void report_race(access *a, unsigned lane, uint32_t from, uint32_t to)
     unsigned wave = 0;
     int other = -1;
     char line[256] = "";
-    if (a->reported)
-        return;
+    if (a->reported) return;
     a->reported = true;
     const entry *e = culprit(a, from, to, &wave, &other);
     const char *mine = verb(a->x->write, a->x->atomic);
     if (!e) {
         ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from,
-                  "%s of wave %u at LDS byte %u races with an earlier access of another wave: put a barrier between them",
+                  "%s of wave %u at LDS byte %u races with an earlier access of another wave: put "
+                  "a barrier between them",
                   mine, a->w->index, from);
         return;
     }
     ks_object_line(a->w->launch->object, e->in->pc, line, sizeof(line));
-    if (e->address[other] > from)
-        from = e->address[other];
-    ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from,
-              "%s of wave %u at LDS byte %u races with the %s of wave %u, lane %d, at pc 0x%x%s%s: %s", mine, a->w->index,
-              from, verb(e->write, e->atomic), wave, other, e->in->pc, line[0] ? ", " : "", line,
-              !e->carried  ? "put a barrier between them"
-              : e->by_vm   ? "wait for that (s_waitcnt vmcnt(0)) before the barrier"
-                           : "wait for that (s_waitcnt lgkmcnt(0)) before the barrier");
+    if (e->address[other] > from) from = e->address[other];
+    ks_report(
+        a->w, a->in, KILNSIM_RACE, (int)lane, from,
+        "%s of wave %u at LDS byte %u races with the %s of wave %u, lane %d, at pc 0x%x%s%s: %s",
+        mine, a->w->index, from, verb(e->write, e->atomic), wave, other, e->in->pc,
+        line[0] ? ", " : "", line,
+        !e->carried ? "put a barrier between them"
+        : e->by_vm  ? "wait for that (s_waitcnt vmcnt(0)) before the barrier"
+                    : "wait for that (s_waitcnt lgkmcnt(0)) before the barrier");
 }
 
 /* ---- Entries ---- */
@@ -240,24 +238,22 @@ static uint32_t touch(uint32_t *word, const uint32_t *address, uint32_t add, uns
 
 static bool split(ks_lds_shadow *s, uint32_t x)
 {
-    if (s->word[x] == SPLIT)
-        return true;
-    if (!s->byte)
-        s->byte = malloc(KS_MAX_LDS * sizeof(*s->byte));
-    if (!s->byte)
-        return false;
-    for (unsigned i = 0; i < 4; i++)
-        s->byte[x * 4 + i] = s->word[x];
+    if (s->word[x] == SPLIT) return true;
+    if (!s->byte) s->byte = malloc(KS_MAX_LDS * sizeof(*s->byte));
+    if (!s->byte) return false;
+    for (unsigned i = 0; i < 4; i++) s->byte[x * 4 + i] = s->word[x];
     s->word[x] = SPLIT;
     return true;
 }
 
 /* One lane's bytes [from, to) within word x, entry by entry. */
-static void touch_part(access *a, unsigned lane, uint32_t x, uint32_t from, uint32_t to, uint32_t add)
+static void touch_part(access *a, unsigned lane, uint32_t x, uint32_t from, uint32_t to,
+                       uint32_t add)
 {
     ks_lds_shadow *s = a->w->group->shadow;
     bool whole = to - from == 4;
-    if ((!whole && !split(s, x)) || (s->atomics && !a->x->atomic && s->atomic[x] & (0xffffu & ~a->own)))
+    if ((!whole && !split(s, x)) ||
+        (s->atomics && !a->x->atomic && s->atomic[x] & (0xffffu & ~a->own)))
         report_race(a, lane, from, to);
     if (s->word[x] != SPLIT) {
         if (s->word[x] & a->others) {
@@ -280,8 +276,7 @@ static void touch_slowly(access *a, uint32_t add)
 {
     for (unsigned l = 0; l < KS_LANES; l++) {
         uint32_t from = a->x->address[l], end = from + a->x->bytes;
-        if (!(a->x->lanes >> l & 1))
-            continue;
+        if (!(a->x->lanes >> l & 1)) continue;
         while (from < end) {
             uint32_t x = from / 4, to = x * 4 + 4 < end ? x * 4 + 4 : end;
             touch_part(a, l, x, from, to, add);
@@ -293,8 +288,7 @@ static void touch_slowly(access *a, uint32_t add)
 static bool whole_words(const ks_lds_access *x)
 {
     uint32_t bits = 0;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        bits |= x->address[l];
+    for (unsigned l = 0; l < KS_LANES; l++) bits |= x->address[l];
     return x->bytes >= 4 && !(bits & 3);
 }
 
@@ -304,10 +298,8 @@ static void enter(access *a)
     const ks_lds_access *x = a->x;
     uint32_t add = x->atomic ? 0 : x->write ? a->own : a->own << 16, seen = 0;
     bool whole = whole_words(x);
-    if (whole)
-        seen = touch(s->word, x->address, add, x->bytes);
-    if (!whole || seen & a->others || (s->atomics && !x->atomic))
-        touch_slowly(a, add);
+    if (whole) seen = touch(s->word, x->address, add, x->bytes);
+    if (!whole || seen & a->others || (s->atomics && !x->atomic)) touch_slowly(a, add);
     if (x->atomic) {
         s->atomics = true;
         for (unsigned l = 0; l < KS_LANES; l++)
@@ -320,8 +312,7 @@ static void enter(access *a)
 static bool rising(const ks_lds_access *x)
 {
     bool overlap = false;
-    for (unsigned l = 1; l < KS_LANES; l++)
-        overlap |= x->address[l] < x->address[l - 1] + x->bytes;
+    for (unsigned l = 1; l < KS_LANES; l++) overlap |= x->address[l] < x->address[l - 1] + x->bytes;
     return !overlap && x->lanes == ~0ull;
 }
 
@@ -336,24 +327,27 @@ static void compare_lanes(access *a, unsigned one, unsigned two)
 {
     const ks_lds_access *x = a->x;
     uint32_t from = x->address[one] > x->address[two] ? x->address[one] : x->address[two];
-    uint32_t end = (x->address[one] < x->address[two] ? x->address[one] : x->address[two]) + x->bytes;
+    uint32_t end =
+        (x->address[one] < x->address[two] ? x->address[one] : x->address[two]) + x->bytes;
     for (uint32_t at = from; at < end; at++) {
-        uint8_t p = byte_of(x, one, at - x->address[one]), q = byte_of(x, two, at - x->address[two]);
-        if (p == q)
-            continue;
+        uint8_t p = byte_of(x, one, at - x->address[one]),
+                q = byte_of(x, two, at - x->address[two]);
+        if (p == q) continue;
         a->reported = true;
-        ks_report(a->w, a->in, KILNSIM_RACE, (int)two, at,
-                  "lanes %u and %u of one store write 0x%x and 0x%x to LDS byte %u: let one lane store", one, two, p, q, at);
+        ks_report(
+            a->w, a->in, KILNSIM_RACE, (int)two, at,
+            "lanes %u and %u of one store write 0x%x and 0x%x to LDS byte %u: let one lane store",
+            one, two, p, q, at);
         return;
     }
 }
 
-/* Stores are looked at in units that all their addresses are multiples of: one of their size, or words, or bytes. */
+/* Stores are looked at in units that all their addresses are multiples of: one of their size, or
+ * words, or bytes. */
 static uint32_t unit_size(const ks_lds_access *x)
 {
     uint32_t bits = 0, unit = x->bytes == 12 ? 4 : x->bytes;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        bits |= x->address[l];
+    for (unsigned l = 0; l < KS_LANES; l++) bits |= x->address[l];
     return !(bits & (unit - 1)) ? unit : !(bits & 3) ? 4 : 1;
 }
 
@@ -361,23 +355,20 @@ static void check_lanes(access *a)
 {
     ks_lds_shadow *s = a->w->group->shadow;
     const ks_lds_access *x = a->x;
-    if (rising(x))
-        return;
-    if (!s->stamp)
-        s->stamp = calloc(KS_MAX_LDS, sizeof(*s->stamp));
-    if (!s->stamp)
-        return;
+    if (rising(x)) return;
+    if (!s->stamp) s->stamp = calloc(KS_MAX_LDS, sizeof(*s->stamp));
+    if (!s->stamp) return;
     if (++s->serial >> (32 - LANE_BITS)) {
         memset(s->stamp, 0, KS_MAX_LDS * sizeof(*s->stamp));
         s->serial = 1;
     }
-    uint32_t unit = unit_size(x), count = x->bytes / unit, *stamp = s->stamp, now = s->serial << LANE_BITS;
+    uint32_t unit = unit_size(x), count = x->bytes / unit, *stamp = s->stamp,
+             now = s->serial << LANE_BITS;
     unsigned shift = (unsigned)__builtin_ctz(unit);
-    KS_EACH_LANE(l, x->lanes) {
+    KS_EACH_LANE (l, x->lanes) {
         uint32_t first = x->address[l] >> shift;
         for (uint32_t i = first; i < first + count; i++) {
-            if (stamp[i] >= now && !a->reported)
-                compare_lanes(a, stamp[i] - now, l);
+            if (stamp[i] >= now && !a->reported) compare_lanes(a, stamp[i] - now, l);
             stamp[i] = now | l;
         }
     }
@@ -385,15 +376,12 @@ static void check_lanes(access *a)
 
 void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
 {
-    if (!ks_options_get()->check[KILNSIM_RACE] || !w->group->shadow)
-        return;
+    if (!ks_options_get()->check[KILNSIM_RACE] || !w->group->shadow) return;
     uint32_t own = 1u << w->index;
     access a = {.w = w, .in = in, .x = x, .own = own};
     a.others = x->write ? ~(own | own << 16) : 0xffffu & ~own;
-    if (x->write && !x->atomic && x->data)
-        check_lanes(&a);
-    if (w->group->wave_count < 2)
-        return;
+    if (x->write && !x->atomic && x->data) check_lanes(&a);
+    if (w->group->wave_count < 2) return;
     a.reported = false;
     enter(&a);
     note(w, in, x);
@@ -403,8 +391,7 @@ void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
 void ks_lds_barrier_arrive(ks_wave *w)
 {
     ks_lds_log *log = w->lds_log;
-    if (!log)
-        return;
+    if (!log) return;
     ks_progress p = ks_wave_progress(w);
     for (size_t i = 0; i < log->count; i++) {
         entry *e = &log->e[i];
@@ -430,9 +417,12 @@ static void keep_late(ks_lds_log *log)
 static void enter_again(ks_wave *w, const entry *e)
 {
     uint32_t address[KS_LANES], own = 1u << w->index;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        address[l] = e->address[l];
-    ks_lds_access x = {.address = address, .bytes = e->bytes, .lanes = e->lanes, .write = e->write, .atomic = e->atomic,
+    for (unsigned l = 0; l < KS_LANES; l++) address[l] = e->address[l];
+    ks_lds_access x = {.address = address,
+                       .bytes = e->bytes,
+                       .lanes = e->lanes,
+                       .write = e->write,
+                       .atomic = e->atomic,
                        .by_vm = e->by_vm};
     access a = {.w = w, .in = e->in, .x = &x, .own = own, .reported = true};
     enter(&a);
@@ -442,19 +432,15 @@ void ks_lds_barrier_passed(ks_group *g)
 {
     ks_lds_shadow *s = g->shadow;
     g->epoch++;
-    if (!s || g->wave_count < 2)
-        return;
+    if (!s || g->wave_count < 2) return;
     size_t lds = g->launch->lds < KS_MAX_LDS ? (g->launch->lds + 3u) & ~3u : KS_MAX_LDS;
     memset(s->word, 0, lds);
-    if (s->atomics)
-        memset(s->atomic, 0, lds / 2);
+    if (s->atomics) memset(s->atomic, 0, lds / 2);
     s->atomics = false;
     for (uint32_t i = 0; i < g->wave_count; i++) {
         ks_lds_log *log = g->wave[i]->lds_log;
-        if (!log)
-            continue;
+        if (!log) continue;
         keep_late(log);
-        for (size_t j = 0; j < log->count; j++)
-            enter_again(g->wave[i], &log->e[j]);
+        for (size_t j = 0; j < log->count; j++) enter_again(g->wave[i], &log->e[j]);
     }
 }

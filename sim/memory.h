@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What memory*.c share: a memory instruction's row of data, the access in progress, the atomic functions.
-// An access goes: addresses of the active lanes (memory_flat.c, memory_buffer.c, memory_ds.c), checks of its space
-// (memory_check.c), then bytes between memory and registers (memory_data.c, memory_atomic.c).
+// What memory*.c share: a memory instruction's row of data, the access in progress, the atomic
+// functions. An access goes: addresses of the active lanes (memory_flat.c, memory_buffer.c,
+// memory_ds.c), checks of its space (memory_check.c), then bytes between memory and registers
+// (memory_data.c, memory_atomic.c).
 #ifndef KS_MEMORY_H
 #define KS_MEMORY_H
 #include "sim.h"
 
-/* Read-modify-write: m is the memory's value, d the data's, c the second data's (what is compared with, or a mask's
-   other half), all without sign; S() gives it one.  What is written back is cut to the width. ORDER ATOMIC */
-#define KS_ATOMICS(X)                                                                                        \
-    X(ADD, m + d) X(SUB, m - d) X(RSUB, d - m)                                                               \
-    X(INC, m >= d ? 0 : m + 1) X(DEC, m == 0 || m > d ? d : m - 1)                                           \
-    X(SMIN, S(m) < S(d) ? m : d) X(SMAX, S(m) > S(d) ? m : d) X(UMIN, m < d ? m : d) X(UMAX, m > d ? m : d)  \
-    X(AND, m & d) X(OR, m | d) X(XOR, m ^ d) X(MSKOR, (m & ~d) | c)                                          \
-    X(SWAP, d) X(CMPSWAP, m == c ? d : m) X(WRAP, m >= d ? m - d : m + c)                                    \
-    X(FADD, FLOAT2(add, m, d)) X(FMIN, FLOAT2(min, m, d)) X(FMAX, FLOAT2(max, m, d))                         \
-    X(FCMPSWAP, FLOAT2(equal, m, c) ? d : m)                                                                 \
+/* Read-modify-write: m is the memory's value, d the data's, c the second data's (what is compared
+   with, or a mask's other half), all without sign; S() gives it one.  What is written back is cut
+   to the width. ORDER ATOMIC */
+// clang-format off
+#define KS_ATOMICS(X)                                                                             \
+    X(ADD, m + d) X(SUB, m - d) X(RSUB, d - m) X(INC, m >= d ? 0 : m + 1)                         \
+    X(DEC, m == 0 || m > d ? d : m - 1) X(SMIN, S(m) < S(d) ? m : d)                              \
+    X(SMAX, S(m) > S(d) ? m : d) X(UMIN, m < d ? m : d) X(UMAX, m > d ? m : d) X(AND, m & d)       \
+    X(OR, m | d) X(XOR, m ^ d) X(MSKOR, (m & ~d) | c) X(SWAP, d) X(CMPSWAP, m == c ? d : m)       \
+    X(WRAP, m >= d ? m - d : m + c) X(FADD, FLOAT2(add, m, d)) X(FMIN, FLOAT2(min, m, d))         \
+    X(FMAX, FLOAT2(max, m, d)) X(FCMPSWAP, FLOAT2(equal, m, c) ? d : m)                           \
     X(PKADD_F16, packed_add(m, d, half_add)) X(PKADD_BF16, packed_add(m, d, bfloat_add))
+// clang-format on
 typedef enum ks_atomic {
 #define X(name, value) KS_ATOMIC_##name,
     KS_ATOMICS(X)
@@ -28,7 +31,7 @@ typedef struct ks_mem { /* ks_op.data */
     bool sign;     /* narrow loads: extended by sign */
     uint8_t fn;    /* ks_atomic */
     uint16_t unit; /* two addresses: what one step of their offsets is */
-    bool swapped;  /* two data: the first is compared with, the second stored (DS; FLAT and MUBUF: the other way) */
+    bool two; /* second data in an operand of its own, compared with first (DS); else after it */
 } ks_mem;
 
 typedef enum ks_space { KS_SPACE_GLOBAL, KS_SPACE_LDS, KS_SPACE_SCRATCH } ks_space;
@@ -38,17 +41,18 @@ typedef struct ks_access {
     const ks_inst *in;
     const ks_mem *mem;
     ks_space space;
-    uint32_t flags;        /* of the op: KS_F_STORE ... */
-    unsigned bytes;        /* mem's, or of one component */
-    uint64_t lanes;        /* still to be done; the others have the address of one that is */
-    const uint32_t *rows;  /* data to store: rows of this width, narrow data in the low bits */
+    uint32_t flags;            /* of the op: KS_F_STORE ... */
+    unsigned bytes;            /* mem's, or of one component */
+    uint64_t lanes;            /* still to be done; the others have the address of one that is */
+    const uint32_t *rows;      /* data to store: rows of this width, narrow data in the low bits */
     const uint32_t *undefined; /* its undefined bits, or NULL */
-    unsigned reg;          /* first register that it came from, for texts */
-    intptr_t shadow;       /* at + shadow: a byte's undefined bits; 0: such memory has none */
-    bool by_vm;            /* LDS written by an LDS-direct load */
+    unsigned reg;              /* first register that it came from, for texts */
+    intptr_t shadow;           /* at + shadow: a byte's undefined bits; 0: such memory has none */
+    bool by_vm;                /* LDS written by an LDS-direct load */
     uint32_t offset[KS_LANES] __attribute__((aligned(64))); /* LDS, scratch: within it */
-    uint64_t at[KS_LANES] __attribute__((aligned(64)));     /* the host's address of the first byte */
-    uint32_t temp[2][4][KS_LANES] __attribute__((aligned(64))); /* data made ready: rows, undefined */
+    uint64_t at[KS_LANES] __attribute__((aligned(64))); /* the host's address of the first byte */
+    uint32_t temp[2][4][KS_LANES]
+        __attribute__((aligned(64))); /* data made ready: rows, undefined */
 } ks_access;
 
 /* Lane number of the lowest bit; mask must not be 0. */
@@ -56,8 +60,8 @@ static inline unsigned ks_first_lane(uint64_t mask)
 {
     return (unsigned)__builtin_ctzll(mask);
 }
-#define KS_EACH_LANE(l, mask) \
-    for (uint64_t l##_left = (mask); l##_left; l##_left &= l##_left - 1) \
+#define KS_EACH_LANE(l, mask)                                                                      \
+    for (uint64_t l##_left = (mask); l##_left; l##_left &= l##_left - 1)                           \
         for (unsigned l = ks_first_lane(l##_left), l##_once = 1; l##_once; l##_once = 0)
 
 /* ---- memory_data.c ---- */
@@ -76,10 +80,11 @@ void ks_mem_fill(ks_wave *, unsigned reg, unsigned count, uint64_t lanes, uint32
 void ks_mem_extend(const ks_access *, uint32_t *row);
 /* Lanes that have no address (undefined) get the poison where the op returns registers. */
 void ks_mem_lost(ks_access *, unsigned reg, bool returns);
-/* What the op's flags say, once addresses, space and data are there: checks, then bytes.  reg: destination. */
+/* What the op's flags say, once addresses, space and data are there: checks, then bytes.  reg:
+ * destination. */
 void ks_mem_perform(ks_access *, unsigned reg);
-/* memory_atomic.c: checks, then the lanes' words; what memory had before waits in the access until it is returned to
-   registers: lanes that were wanted and failed get the poison. */
+/* memory_atomic.c: checks, then the lanes' words; what memory had before waits in the access until
+   it is returned to registers: lanes that were wanted and failed get the poison. */
 void ks_mem_atomic(ks_access *, const ks_operand *data);
 void ks_mem_returned(ks_access *, unsigned reg, uint64_t wanted);
 /* memory_flat.c: the loaded values go to LDS at M0 + offset + 4 * lane; zero: of these lanes 0. */
@@ -88,7 +93,8 @@ void ks_mem_to_lds(ks_access *, uint64_t zero);
 /* ---- memory_check.c: lanes that fail are reported and leave access->lanes ---- */
 void ks_mem_place(ks_access *); /* bounds, alignment, races; access->at, shadow */
 /* Addresses with undefined bits: rows of them, or NULL. */
-void ks_mem_defined_address(ks_access *, const ks_operand *, const uint32_t *undefined, unsigned count);
+void ks_mem_defined_address(ks_access *, const ks_operand *, const uint32_t *undefined,
+                            unsigned count);
 /* The same of a scalar part of an address: false: reported, nothing is to be done. */
 bool ks_mem_defined_scalar(ks_access *, uint64_t undefined, const char *what, uint32_t origin);
 void ks_mem_defined_data(const ks_access *);
@@ -99,6 +105,7 @@ void ks_mem_origin(const ks_wave *, uint32_t origin, char *out, size_t size);
 void ks_mem_cost(const ks_access *);
 
 /* ---- what rows of memory.c run ---- */
-ks_exec ks_run_flat, ks_run_scratch, ks_run_buffer, ks_run_cache, ks_run_ds, ks_run_ds_pair, ks_run_ds_addtid,
-    ks_run_ds_count, ks_run_ds_permute, ks_run_ds_bpermute, ks_run_ds_swizzle, ks_run_ds_nop;
+ks_exec ks_run_flat, ks_run_scratch, ks_run_buffer, ks_run_cache, ks_run_ds, ks_run_ds_pair,
+    ks_run_ds_addtid, ks_run_ds_count, ks_run_ds_permute, ks_run_ds_bpermute, ks_run_ds_swizzle,
+    ks_run_ds_nop;
 #endif

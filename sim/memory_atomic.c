@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Read-modify-write of a word of memory by each lane, lowest lane first.  Global memory is changed by the host's own
-// atomics, since other workgroups run on other threads; LDS belongs to one thread.
-// Floating-point atomics round to nearest even whatever MODE says.  Denormals (LLVM's target features say so): f64 and
-// packed ones are kept; f32 in LDS goes by MODE; f32 in memory is flushed on gfx90a and kept on gfx942.
+// Read-modify-write of a word of memory by each lane, lowest lane first.  Global memory is changed
+// by the host's own atomics, since other workgroups run on other threads; LDS belongs to one
+// thread. Floating-point atomics round to nearest even whatever MODE says.  Denormals (LLVM's
+// target features say so): f64 and packed ones are kept; f32 in LDS goes by MODE; f32 in memory is
+// flushed on gfx90a and kept on gfx942.
 #include <string.h>
 #include "memory.h"
 
@@ -17,8 +18,7 @@ static float to_f32(uint64_t bits, bool flush)
 {
     uint32_t b = (uint32_t)bits;
     float f;
-    if (flush && !(b & 0x7f800000))
-        b &= 0x80000000;
+    if (flush && !(b & 0x7f800000)) b &= 0x80000000;
     memcpy(&f, &b, 4);
     return f;
 }
@@ -43,8 +43,7 @@ static uint64_t of_f64(double d)
 
 static uint64_t float_add(const maths *k, uint64_t m, uint64_t d)
 {
-    if (k->bits == 64)
-        return of_f64(to_f64(m) + to_f64(d));
+    if (k->bits == 64) return of_f64(to_f64(m) + to_f64(d));
     return of_f32(to_f32(m, k->flush_in) + to_f32(d, k->flush_in), k->flush_out);
 }
 /* A number wins over a NaN. */
@@ -52,8 +51,7 @@ static bool float_takes_data(const maths *k, uint64_t m, uint64_t d, bool least)
 {
     double x = k->bits == 64 ? to_f64(m) : (double)to_f32(m, k->flush_in);
     double y = k->bits == 64 ? to_f64(d) : (double)to_f32(d, k->flush_in);
-    if (x != x || y != y)
-        return y == y;
+    if (x != x || y != y) return y == y;
     return least ? y < x : y > x;
 }
 static uint64_t float_min(const maths *k, uint64_t m, uint64_t d)
@@ -66,29 +64,27 @@ static uint64_t float_max(const maths *k, uint64_t m, uint64_t d)
 }
 static bool float_equal(const maths *k, uint64_t m, uint64_t c)
 {
-    if (k->bits == 64)
-        return to_f64(m) == to_f64(c);
+    if (k->bits == 64) return to_f64(m) == to_f64(c);
     return to_f32(m, k->flush_in) == to_f32(c, k->flush_in);
 }
 
-/* A double of which `fraction` bits are kept, above the smallest step 2^least, rounded to nearest even. */
+/* A double of which `fraction` bits are kept, above the smallest step 2^least, rounded to nearest
+ * even. */
 static uint16_t narrow(double x, unsigned fraction, unsigned exponent)
 {
     int bias = (1 << (exponent - 1)) - 1, top = bias;
     uint64_t b = of_f64(x);
-    uint16_t sign = (uint16_t)(b >> 63 << 15), most = (uint16_t)(((1u << exponent) - 1) << fraction);
+    uint16_t sign = (uint16_t)(b >> 63 << 15),
+             most = (uint16_t)(((1u << exponent) - 1) << fraction);
     int e = (int)(b >> 52 & 0x7ff) - 1023;
-    if (x != x)
-        return (uint16_t)(most | 1u << (fraction - 1));
-    if (e > top)
-        return sign | most;
+    if (x != x) return (uint16_t)(most | 1u << (fraction - 1));
+    if (e > top) return sign | most;
     unsigned drop = 52 - fraction; /* bits of the double's significand that go */
-    if (e < 1 - bias)
-        drop += (unsigned)(1 - bias - e);
-    if (drop > 54)
-        return sign;
+    if (e < 1 - bias) drop += (unsigned)(1 - bias - e);
+    if (drop > 54) return sign;
     uint64_t significand = (b & 0xfffffffffffffull) | 1ull << 52;
-    uint64_t kept = significand >> drop, rest = significand & ((1ull << drop) - 1), half = 1ull << (drop - 1);
+    uint64_t kept = significand >> drop, rest = significand & ((1ull << drop) - 1),
+             half = 1ull << (drop - 1);
     kept += rest > half || (rest == half && (kept & 1));
     /* the implicit bit adds itself to the exponent, as a carry out of the fraction does */
     uint64_t field = e < 1 - bias ? kept : kept + ((uint64_t)(e + bias - 1) << fraction);
@@ -108,14 +104,16 @@ static uint16_t half_add(uint16_t x, uint16_t y)
 {
     return narrow(half_value(x) + half_value(y), 10, 5);
 }
-/* The double sum of two bf16 is exact, or so far above the smaller one that this cannot make a tie. */
+/* The sum of two bf16 as a double is exact, or so far above the smaller one that it is no tie. */
 static uint16_t bfloat_add(uint16_t x, uint16_t y)
 {
-    return narrow((double)to_f32((uint64_t)x << 16, false) + (double)to_f32((uint64_t)y << 16, false), 7, 8);
+    double a = (double)to_f32((uint64_t)x << 16, false);
+    return narrow(a + (double)to_f32((uint64_t)y << 16, false), 7, 8);
 }
 static uint64_t packed_add(uint64_t m, uint64_t d, uint16_t (*add)(uint16_t, uint16_t))
 {
-    return (uint64_t)add((uint16_t)(m >> 16), (uint16_t)(d >> 16)) << 16 | add((uint16_t)m, (uint16_t)d);
+    return (uint64_t)add((uint16_t)(m >> 16), (uint16_t)(d >> 16)) << 16 |
+           add((uint16_t)m, (uint16_t)d);
 }
 
 static int64_t with_sign(const maths *k, uint64_t x)
@@ -127,9 +125,12 @@ static uint64_t result(ks_atomic fn, const maths *k, uint64_t m, uint64_t d, uin
 {
     uint64_t v = m;
     switch (fn) {
-#define S(x) with_sign(k, x)
+#define S(x)               with_sign(k, x)
 #define FLOAT2(name, x, y) float_##name(k, x, y)
-#define X(name, value) case KS_ATOMIC_##name: v = value; break;
+#define X(name, value)                                                                             \
+    case KS_ATOMIC_##name:                                                                         \
+        v = value;                                                                                 \
+        break;
         KS_ATOMICS(X)
 #undef X
 #undef FLOAT2
@@ -163,13 +164,14 @@ static uint64_t shared_word(ks_atomic fn, const maths *k, uint64_t at, uint64_t 
 {
     if (k->bits == 32) {
         uint32_t *p = (uint32_t *)(uintptr_t)at, m = __atomic_load_n(p, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(p, &m, (uint32_t)result(fn, k, m, d, c), false, __ATOMIC_SEQ_CST,
-                                            __ATOMIC_RELAXED))
+        while (!__atomic_compare_exchange_n(p, &m, (uint32_t)result(fn, k, m, d, c), false,
+                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             ;
         return m;
     }
     uint64_t *p = (uint64_t *)(uintptr_t)at, m = __atomic_load_n(p, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(p, &m, result(fn, k, m, d, c), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    while (!__atomic_compare_exchange_n(p, &m, result(fn, k, m, d, c), false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED))
         ;
     return m;
 }
@@ -185,7 +187,8 @@ static uint64_t word_of(const uint32_t *rows, unsigned l, unsigned words)
     return rows ? rows[l] | (words == 2 ? (uint64_t)rows[l + KS_LANES] << 32 : 0) : 0;
 }
 
-/* One undefined bit of what goes in makes all of the word undefined: a carry, a comparison depend on it. */
+/* One undefined bit of what goes in makes all of the word undefined: a carry, a comparison depend
+ * on it. */
 static uint64_t undefined_word(ks_access *a, unsigned l, uint64_t from_data)
 {
     uint64_t beside = a->at[l] + (uint64_t)a->shadow, in_memory = get(beside, a->bytes * 8);
@@ -203,7 +206,7 @@ static void each_lane(ks_access *a, const operands *o, const maths *k)
     ks_atomic fn = (ks_atomic)a->mem->fn;
     unsigned words = k->bits / 32;
     bool shared = a->space == KS_SPACE_GLOBAL, shadow = a->shadow && a->w->undefined_checked;
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         uint64_t d = word_of(o->data, l, words), c = word_of(o->other, l, words), u = 0;
         uint64_t m = (shared ? shared_word : own_word)(fn, k, a->at[l], d, c);
         if (shadow)
@@ -228,16 +231,16 @@ static maths maths_of(const ks_access *a)
     return k;
 }
 
-/* data: one operand with both values (FLAT, MUBUF: data, then compare) or, swapped, two (DS). */
+/* data: one operand with both values (FLAT, MUBUF: data, then compare) or two operands (DS: what
+   is compared with first). */
 static operands operands_of(ks_access *a, const ks_operand *data)
 {
     operands o = {0};
     ks_atomic fn = (ks_atomic)a->mem->fn;
     bool compare = fn == KS_ATOMIC_CMPSWAP || fn == KS_ATOMIC_FCMPSWAP;
     o.data = ks_rows_read(a->w, data, DATA_SLOT, &o.data_u);
-    if (!compare && fn != KS_ATOMIC_MSKOR && fn != KS_ATOMIC_WRAP)
-        return o;
-    if (a->mem->swapped) {
+    if (!compare && fn != KS_ATOMIC_MSKOR && fn != KS_ATOMIC_WRAP) return o;
+    if (a->mem->two) {
         o.other = ks_rows_read(a->w, data + 1, DATA_SLOT + 1, &o.other_u);
         return compare ? (operands){o.other, o.other_u, o.data, o.data_u} : o;
     }
@@ -251,8 +254,7 @@ void ks_mem_atomic(ks_access *a, const ks_operand *data)
 {
     a->rows = NULL;
     ks_mem_place(a);
-    if (!a->lanes)
-        return;
+    if (!a->lanes) return;
     operands o = operands_of(a, data);
     if (!a->shadow && o.data_u) { /* elsewhere undefined bits go to memory's */
         a->reg = data->reg;
@@ -261,18 +263,18 @@ void ks_mem_atomic(ks_access *a, const ks_operand *data)
     }
     maths k = maths_of(a);
     each_lane(a, &o, &k);
-    if (a->w->launch->cost)
-        ks_mem_cost(a);
+    if (a->w->launch->cost) ks_mem_cost(a);
 }
 
 void ks_mem_returned(ks_access *a, unsigned reg, uint64_t wanted)
 {
     unsigned words = a->bytes / 4u;
     for (unsigned r = 0; r < words; r++)
-        KS_EACH_LANE(l, a->lanes) {
+        KS_EACH_LANE (l, a->lanes) {
             a->w->v[reg + r][l] = a->temp[0][r][l];
         }
     if (a->lanes)
-        ks_rows_written(a->w, reg, words, a->shadow && a->w->undefined_checked ? a->temp[1][0] : NULL, a->lanes);
+        ks_rows_written(a->w, reg, words,
+                        a->shadow && a->w->undefined_checked ? a->temp[1][0] : NULL, a->lanes);
     ks_mem_fill(a->w, reg, words, wanted & ~a->lanes, KS_POISON);
 }

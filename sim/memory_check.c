@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What an access may touch: bounds of allocations, of the workgroup's LDS and of a lane's private memory; freed memory;
-// alignment; defined addresses and data.  A lane that fails is reported and left out.
+// What an access may touch: bounds of allocations, of the workgroup's LDS and of a lane's private
+// memory; freed memory; alignment; defined addresses and data.  A lane that fails is reported and
+// left out.
 //
-// Alignment.  The HSA runtime sets the unaligned access mode, and LLVM uses it: of aligned C++ (four neighbouring bytes
-// or halves whose alignment is only their own) clang makes global_load_dword, ds_read_b64, ds_read_b128 and, on gfx942,
-// scratch_store_dwordx2 at any address.  So plain accesses may stand anywhere.  What needs its alignment: atomics (all
-// of the word; there the hardware faults), and gfx90a's private memory, where words of 4 bytes are interleaved by lane
-// and LLVM never makes an access that could cross one.  KILN_SIM=alignment=strict asks for what hand-written vector
-// accesses are meant to have: 2 bytes for 2, 4 for wider ones, and in LDS all of 8 or 16 (LLVM splits known smaller
-// alignments there itself).
+// Alignment.  The HSA runtime sets the unaligned access mode, and LLVM uses it: of aligned C++
+// (four neighbouring bytes or halves whose alignment is only their own) clang makes
+// global_load_dword, ds_read_b64, ds_read_b128 and, on gfx942, scratch_store_dwordx2 at any
+// address.  So plain accesses may stand anywhere.  What needs its alignment: atomics (all of the
+// word; there the hardware faults), and gfx90a's private memory, where words of 4 bytes are
+// interleaved by lane and LLVM never makes an access that could cross one.
+// KILN_SIM=alignment=strict asks for what hand-written vector accesses are meant to have: 2 bytes
+// for 2, 4 for wider ones, and in LDS all of 8 or 16 (LLVM splits known smaller alignments there
+// itself).
 #include <stdio.h>
 #include <string.h>
 #include "memory.h"
@@ -19,8 +22,7 @@ typedef struct failure { /* of one kind in one instruction: the first lane and h
 
 static void failed(failure *f, unsigned lane)
 {
-    if (!f->count++)
-        f->lane = lane;
+    if (!f->count++) f->lane = lane;
 }
 
 /* ", and N more lanes" */
@@ -43,12 +45,9 @@ static const char *verb(const ks_access *a)
 static unsigned alignment(const ks_access *a)
 {
     unsigned word = a->bytes < 4 ? a->bytes : 4;
-    if (a->flags & KS_F_ATOMIC)
-        return a->bytes;
-    if (a->space == KS_SPACE_SCRATCH && a->in->op->class == KS_BUFFER_OP)
-        return word;
-    if (!ks_options_get()->strict_alignment)
-        return 1;
+    if (a->flags & KS_F_ATOMIC) return a->bytes;
+    if (a->space == KS_SPACE_SCRATCH && a->in->op->class == KS_BUFFER_OP) return word;
+    if (!ks_options_get()->strict_alignment) return 1;
     return a->space != KS_SPACE_LDS ? word : a->bytes == 12 ? 16 : a->bytes;
 }
 
@@ -57,18 +56,20 @@ static void report_alignment(ks_access *a, const failure *f, uint64_t address, u
     static const char *const where[] = {"", " in LDS", " in private memory"};
     char more[40];
     ks_report(a->w, a->in, KILNSIM_MISALIGNED, (int)f->lane, address,
-              "%s of %llu byte%s at 0x%llx%s is not aligned to %u%s: align the address", verb(a), BYTES(a->bytes),
-              (unsigned long long)address, where[a->space], needed, others(f, more, sizeof(more)));
+              "%s of %llu byte%s at 0x%llx%s is not aligned to %u%s: align the address", verb(a),
+              BYTES(a->bytes), (unsigned long long)address, where[a->space], needed,
+              others(f, more, sizeof(more)));
 }
 
 /* ---- Global memory ---- */
 /* Where the bytes lie in words: "12 bytes past the end of allocation 3 (4096 bytes)". */
 static void describe(uint64_t address, unsigned bytes, const ks_range *r, char *out, size_t size)
 {
-    static const char *const kinds[] = {"allocation", "host allocation", "managed allocation", "code image",
-                                        "kernel arguments"};
+    static const char *const kinds[] = {"allocation", "host allocation", "managed allocation",
+                                        "code image", "kernel arguments"};
     char name[64];
-    snprintf(name, sizeof(name), "%s %u (%llu byte%s)", kinds[r->kind], r->id, BYTES(r->end - r->begin));
+    snprintf(name, sizeof(name), "%s %u (%llu byte%s)", kinds[r->kind], r->id,
+             BYTES(r->end - r->begin));
     if (r->begin == r->end)
         snprintf(out, size, "there is no allocation");
     else if (address + bytes <= r->begin)
@@ -80,7 +81,8 @@ static void describe(uint64_t address, unsigned bytes, const ks_range *r, char *
     else if (address > r->end)
         snprintf(out, size, "%llu byte%s past the end of %s", BYTES(address - r->end), name);
     else
-        snprintf(out, size, "its last %llu byte%s past the end of %s", BYTES(address + bytes - r->end), name);
+        snprintf(out, size, "its last %llu byte%s past the end of %s",
+                 BYTES(address + bytes - r->end), name);
 }
 
 static void report_bounds(ks_access *a, const failure *f)
@@ -90,8 +92,9 @@ static void report_bounds(ks_access *a, const failure *f)
     ks_range r = {0};
     ks_find_range(address, &r);
     describe(address, a->bytes, &r, where, sizeof(where));
-    ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address, "%s of %llu byte%s at 0x%llx: %s%s: check the index",
-              verb(a), BYTES(a->bytes), (unsigned long long)address, where, others(f, more, sizeof(more)));
+    ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address,
+              "%s of %llu byte%s at 0x%llx: %s%s: check the index", verb(a), BYTES(a->bytes),
+              (unsigned long long)address, where, others(f, more, sizeof(more)));
 }
 
 static void report_freed(ks_access *a, const failure *f)
@@ -101,15 +104,17 @@ static void report_freed(ks_access *a, const failure *f)
     ks_range r = {0};
     ks_find_range(address, &r);
     ks_report(a->w, a->in, KILNSIM_FREED, (int)f->lane, address,
-              "%s of %llu byte%s at 0x%llx: byte %llu of allocation %u (%llu byte%s), which was freed%s: free it later",
-              verb(a), BYTES(a->bytes), (unsigned long long)address, (unsigned long long)(address - r.begin), r.id,
-              BYTES(r.end - r.begin), others(f, more, sizeof(more)));
+              "%s of %llu byte%s at 0x%llx: byte %llu of allocation %u (%llu byte%s), which was "
+              "freed%s: free it later",
+              verb(a), BYTES(a->bytes), (unsigned long long)address,
+              (unsigned long long)(address - r.begin), r.id, BYTES(r.end - r.begin),
+              others(f, more, sizeof(more)));
 }
 
 static void global_lanes(ks_access *a, unsigned align)
 {
     failure bounds = {0}, freed = {0}, crooked = {0};
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         ks_range r;
         uint64_t at = a->at[l];
         if (!ks_find_range(at, &r) || r.end - at < a->bytes)
@@ -122,12 +127,9 @@ static void global_lanes(ks_access *a, unsigned align)
             continue;
         a->lanes &= ~(1ull << l);
     }
-    if (bounds.count)
-        report_bounds(a, &bounds);
-    if (freed.count)
-        report_freed(a, &freed);
-    if (crooked.count)
-        report_alignment(a, &crooked, a->at[crooked.lane], align);
+    if (bounds.count) report_bounds(a, &bounds);
+    if (freed.count) report_freed(a, &freed);
+    if (crooked.count) report_alignment(a, &crooked, a->at[crooked.lane], align);
 }
 
 static void place_global(ks_access *a)
@@ -142,8 +144,7 @@ static void place_global(ks_access *a)
             out |= a->at[l] - r.begin > last;
             bits |= a->at[l];
         }
-        if (!out && !(bits & (align - 1)))
-            return;
+        if (!out && !(bits & (align - 1))) return;
     }
     global_lanes(a, align);
     ks_access_settle(a);
@@ -157,18 +158,20 @@ static void report_near(ks_access *a, const failure *f, uint32_t limit)
     others(f, more, sizeof(more));
     if (a->space == KS_SPACE_LDS)
         ks_report(a->w, a->in, KILNSIM_LDS_BOUNDS, (int)f->lane, offset,
-                  "%s of %llu byte%s at LDS byte %u (0x%x): the workgroup has %llu byte%s%s: check the index or the "
-                  "launch's dynamic LDS", verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
+                  "%s of %llu byte%s at LDS byte %u (0x%x): the workgroup has %llu byte%s%s: check "
+                  "the index or the launch's dynamic LDS",
+                  verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
     else
         ks_report(a->w, a->in, KILNSIM_SCRATCH_BOUNDS, (int)f->lane, offset,
-                  "%s of %llu byte%s at byte %u (0x%x) of private memory: a lane has %llu byte%s%s: check the index of a "
-                  "local array", verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
+                  "%s of %llu byte%s at byte %u (0x%x) of private memory: a lane has %llu "
+                  "byte%s%s: check the index of a local array",
+                  verb(a), BYTES(a->bytes), offset, offset, BYTES(limit), more);
 }
 
 static void near_lanes(ks_access *a, uint32_t limit, unsigned align)
 {
     failure bounds = {0}, crooked = {0};
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         if ((uint64_t)a->offset[l] + a->bytes > limit)
             failed(&bounds, l);
         else if (a->offset[l] & (align - 1))
@@ -177,10 +180,8 @@ static void near_lanes(ks_access *a, uint32_t limit, unsigned align)
             continue;
         a->lanes &= ~(1ull << l);
     }
-    if (bounds.count)
-        report_near(a, &bounds, limit);
-    if (crooked.count)
-        report_alignment(a, &crooked, a->offset[crooked.lane], align);
+    if (bounds.count) report_near(a, &bounds, limit);
+    if (crooked.count) report_alignment(a, &crooked, a->offset[crooked.lane], align);
 }
 
 static void check_near(ks_access *a, uint32_t limit)
@@ -191,8 +192,7 @@ static void check_near(ks_access *a, uint32_t limit)
         out |= a->offset[l] > last;
         bits |= a->offset[l];
     }
-    if (!out && !(bits & (align - 1)))
-        return;
+    if (!out && !(bits & (align - 1))) return;
     near_lanes(a, limit, align);
     ks_access_settle(a);
 }
@@ -201,14 +201,17 @@ static void place_lds(ks_access *a)
 {
     ks_group *g = a->w->group;
     check_near(a, a->w->launch->lds);
-    if (!a->lanes)
-        return;
-    ks_lds_access lds = {.address = a->offset, .bytes = a->bytes, .lanes = a->lanes, .write = a->flags & KS_F_STORE,
-                         .atomic = a->flags & KS_F_ATOMIC, .by_vm = a->by_vm, .data = a->rows};
+    if (!a->lanes) return;
+    ks_lds_access lds = {.address = a->offset,
+                         .bytes = a->bytes,
+                         .lanes = a->lanes,
+                         .write = a->flags & KS_F_STORE,
+                         .atomic = a->flags & KS_F_ATOMIC,
+                         .by_vm = a->by_vm,
+                         .data = a->rows};
     ks_lds_check(a->w, a->in, &lds);
     uint64_t base = (uint64_t)(uintptr_t)g->lds;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        a->at[l] = base + a->offset[l];
+    for (unsigned l = 0; l < KS_LANES; l++) a->at[l] = base + a->offset[l];
     uint8_t *undefined = ks_lds_undefined(g);
     a->shadow = undefined ? (intptr_t)undefined - (intptr_t)g->lds : 0;
 }
@@ -220,7 +223,8 @@ static void place_scratch(ks_access *a)
     check_near(a, w->scratch ? each : 0);
     for (unsigned l = 0; l < KS_LANES; l++)
         a->at[l] = (uint64_t)(uintptr_t)w->scratch + (uint64_t)l * each + a->offset[l];
-    /* a lane that is not done has a done one's offset, but its own memory: reading there is harmless */
+    /* a lane that is not done has a done one's offset, but its own memory: reading there is
+     * harmless */
     a->shadow = w->scratch_undefined ? (intptr_t)w->scratch_undefined - (intptr_t)w->scratch : 0;
 }
 
@@ -260,14 +264,14 @@ static void register_text(const ks_operand *o, unsigned row, char *out, size_t s
         snprintf(out, size, "s%u", reg);
 }
 
-void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *undefined, unsigned count)
+void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *undefined,
+                            unsigned count)
 {
-    if (!undefined)
-        return;
+    if (!undefined) return;
     failure f = {0};
     unsigned row = 0;
     uint32_t bits = 0;
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         for (unsigned r = 0; r < count; r++)
             if (undefined[r * KS_LANES + l]) {
                 if (!f.count) {
@@ -279,24 +283,24 @@ void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *u
                 break;
             }
     }
-    if (!f.count)
-        return;
+    if (!f.count) return;
     char name[16], origin[320], more[40];
     register_text(o, row, name, sizeof(name));
-    ks_mem_origin(a->w, o->where == KS_VGPR ? a->w->v_origin[o->reg + row] : KS_NO_ORIGIN, origin, sizeof(origin));
+    ks_mem_origin(a->w, o->where == KS_VGPR ? a->w->v_origin[o->reg + row] : KS_NO_ORIGIN, origin,
+                  sizeof(origin));
     ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, 0,
-              "address in %s has undefined bits (0x%x), %s%s: write it before use", name, bits, origin,
-              others(&f, more, sizeof(more)));
+              "address in %s has undefined bits (0x%x), %s%s: write it before use", name, bits,
+              origin, others(&f, more, sizeof(more)));
     ks_access_settle(a);
 }
 
 bool ks_mem_defined_scalar(ks_access *a, uint64_t undefined, const char *what, uint32_t origin)
 {
-    if (!undefined || !a->w->undefined_checked)
-        return true;
+    if (!undefined || !a->w->undefined_checked) return true;
     char text[320];
     ks_mem_origin(a->w, origin, text, sizeof(text));
-    ks_report(a->w, a->in, KILNSIM_UNDEFINED, -1, 0, "%s has undefined bits (0x%llx), %s: write it before use", what,
+    ks_report(a->w, a->in, KILNSIM_UNDEFINED, -1, 0,
+              "%s has undefined bits (0x%llx), %s: write it before use", what,
               (unsigned long long)undefined, text);
     return false;
 }
@@ -307,7 +311,7 @@ void ks_mem_defined_data(const ks_access *a)
     failure f = {0};
     unsigned row = 0;
     uint32_t bits = 0;
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         for (unsigned r = 0; r < words; r++)
             if (a->undefined[r * KS_LANES + l]) {
                 if (!f.count) {
@@ -318,12 +322,11 @@ void ks_mem_defined_data(const ks_access *a)
                 break;
             }
     }
-    if (!f.count)
-        return;
+    if (!f.count) return;
     char origin[320], more[40];
     unsigned reg = a->reg + row;
     ks_mem_origin(a->w, a->w->v_origin[reg], origin, sizeof(origin));
     ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, a->at[f.lane] + row * 4ull,
-              "stores undefined bits (0x%x) of %c%u, %s%s: write it before use", bits, reg < KS_ACC ? 'v' : 'a',
-              reg % KS_ACC, origin, others(&f, more, sizeof(more)));
+              "stores undefined bits (0x%x) of %c%u, %s%s: write it before use", bits,
+              reg < KS_ACC ? 'v' : 'a', reg % KS_ACC, origin, others(&f, more, sizeof(more)));
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What an access costs the LDS unit or the memory path, where a launch is priced: cycles with bank conflicts and without,
-// 64-byte segments touched and needed.  w->aux has it for the trace.
+// What an access costs the LDS unit or the memory path, where a launch is priced: cycles with bank
+// conflicts and without, 64-byte segments touched and needed.  w->aux has it for the trace.
 //
-// LDS of gfx90a and gfx942: 32 banks of 4 bytes, one word each a cycle; lanes that want the same word share it.  A wave
-// goes in phases, of as many lanes as fill the banks: 32 lanes for up to 4 bytes, 16 for 8, 8 for 12 and 16.  Which lanes
-// make a phase is documented by AMD for 16 bytes (ROCm's Composable Kernel documentation, "Understanding AMD GPU LDS and
-// bank conflicts": neighbours for ds_write_b128, the groups below for ds_read_b128); for the others neighbours are
-// assumed.  A phase takes as many cycles as its busiest bank has words; one without active lanes is skipped.
+// LDS of gfx90a and gfx942: 32 banks of 4 bytes, one word each a cycle; lanes that want the same
+// word share it.  A wave goes in phases, of as many lanes as fill the banks: 32 lanes for up to 4
+// bytes, 16 for 8, 8 for 12 and 16.  Which lanes make a phase is documented by AMD for 16 bytes
+// (ROCm's Composable Kernel documentation, "Understanding AMD GPU LDS and bank conflicts":
+// neighbours for ds_write_b128, the groups below for ds_read_b128); for the others neighbours are
+// assumed.  A phase takes as many cycles as its busiest bank has words; one without active lanes is
+// skipped.
 #include <string.h>
 #include "memory.h"
 
@@ -16,19 +18,22 @@ typedef struct phases {
     unsigned count;
     uint64_t lanes[PHASES];
 } phases;
-#define TWICE(a, b, c, d) { a, b, c, d, (uint64_t)(a) << 32, (uint64_t)(b) << 32, (uint64_t)(c) << 32, (uint64_t)(d) << 32 }
+#define TWICE(a, b, c, d)                                                                          \
+    {                                                                                              \
+        a, b, c, d, (uint64_t)(a) << 32, (uint64_t)(b) << 32, (uint64_t)(c) << 32,                 \
+            (uint64_t)(d) << 32                                                                    \
+    }
 static const phases narrow_phases = {2, {0xffffffffull, 0xffffffffull << 32}};
-static const phases b64_phases = {4, {0xffffull, 0xffffull << 16, 0xffffull << 32, 0xffffull << 48}};
+static const phases b64_phases = {4,
+                                  {0xffffull, 0xffffull << 16, 0xffffull << 32, 0xffffull << 48}};
 static const phases wide_store_phases = {8, TWICE(0x000000ff, 0x0000ff00, 0x00ff0000, 0xff000000)};
 /* 0-3 and 20-23, 4-7 and 16-19, 8-11 and 28-31, 12-15 and 24-27; the same above 32 */
 static const phases wide_load_phases = {8, TWICE(0x00f0000f, 0x000f00f0, 0xf0000f00, 0x0f00f000)};
 
 static const phases *phases_of(const ks_access *a)
 {
-    if (a->bytes <= 4)
-        return &narrow_phases;
-    if (a->bytes == 8)
-        return &b64_phases;
+    if (a->bytes <= 4) return &narrow_phases;
+    if (a->bytes == 8) return &b64_phases;
     return a->flags & KS_F_LOAD ? &wide_load_phases : &wide_store_phases;
 }
 
@@ -38,12 +43,11 @@ static unsigned busiest(const ks_access *a, uint64_t lanes)
     uint32_t word[BANKS][KS_LANES];
     uint8_t count[BANKS] = {0};
     unsigned most = 0;
-    KS_EACH_LANE(l, lanes) {
+    KS_EACH_LANE (l, lanes) {
         uint32_t last = (a->offset[l] + a->bytes - 1) / 4;
         for (uint32_t x = a->offset[l] / 4; x <= last; x++) {
             unsigned bank = x % BANKS, i = 0;
-            while (i < count[bank] && (word[bank][i] != x || a->flags & KS_F_ATOMIC))
-                i++;
+            while (i < count[bank] && (word[bank][i] != x || a->flags & KS_F_ATOMIC)) i++;
             if (i == count[bank] && i < KS_LANES) {
                 word[bank][i] = x;
                 count[bank]++;
@@ -72,10 +76,9 @@ static void lds_cost(const ks_access *a)
 static unsigned sorted(const ks_access *a, uint64_t out[KS_LANES])
 {
     unsigned n = 0;
-    KS_EACH_LANE(l, a->lanes) {
+    KS_EACH_LANE (l, a->lanes) {
         unsigned i = n++;
-        for (; i && out[i - 1] > a->at[l]; i--)
-            out[i] = out[i - 1];
+        for (; i && out[i - 1] > a->at[l]; i--) out[i] = out[i - 1];
         out[i] = a->at[l];
     }
     return n;
@@ -101,7 +104,8 @@ static void global_cost(const ks_access *a)
     a->w->aux += (uint32_t)touched;
 }
 
-/* Words of private memory are interleaved by lane: whatever the lanes' offsets, neighbours where they are equal. */
+/* Words of private memory are interleaved by lane: whatever the lanes' offsets, neighbours where
+ * they are equal. */
 static void scratch_cost(const ks_access *a)
 {
     unsigned bytes = (unsigned)__builtin_popcountll(a->lanes) * (a->bytes < 4 ? 4 : a->bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Bytes between memory and vector registers: a lane's bytes stand in as many rows as they have words.
-// LDS and private memory have a byte of undefined bits for each byte, so undefined bits move by the same code.
+// Bytes between memory and vector registers: a lane's bytes stand in as many rows as they have
+// words. LDS and private memory have a byte of undefined bits for each byte, so undefined bits move
+// by the same code.
 #include <string.h>
 #include "memory.h"
 
@@ -44,8 +45,7 @@ static const uint32_t *narrowed(const ks_access *a, const uint32_t *row, uint32_
 {
     uint32_t mask = a->bytes == 1 ? 0xff : 0xffff;
     unsigned shift = a->flags & KS_F_D16_HI ? 16 : 0;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        out[l] = row[l] >> shift & mask;
+    for (unsigned l = 0; l < KS_LANES; l++) out[l] = row[l] >> shift & mask;
     return out;
 }
 
@@ -53,22 +53,19 @@ void ks_access_data(ks_access *a, const ks_operand *o, unsigned slot)
 {
     a->rows = ks_rows_read(a->w, o, DATA_SLOT + slot, &a->undefined);
     a->reg = o->reg;
-    if (a->bytes >= 4)
-        return;
+    if (a->bytes >= 4) return;
     a->rows = narrowed(a, a->rows, a->temp[0][0]);
-    if (a->undefined)
-        a->undefined = narrowed(a, a->undefined, a->temp[1][0]);
+    if (a->undefined) a->undefined = narrowed(a, a->undefined, a->temp[1][0]);
 }
 
 void ks_access_settle(ks_access *a)
 {
-    if (a->lanes == ~0ull || a->lanes == 0)
-        return;
+    if (a->lanes == ~0ull || a->lanes == 0) return;
     unsigned first = ks_first_lane(a->lanes);
     uint64_t at = a->at[first];
     uint32_t offset = a->offset[first];
     bool near = a->space != KS_SPACE_GLOBAL;
-    KS_EACH_LANE(l, ~a->lanes) {
+    KS_EACH_LANE (l, ~a->lanes) {
         if (near)
             a->offset[l] = offset;
         else
@@ -76,16 +73,16 @@ void ks_access_settle(ks_access *a)
     }
 }
 
-#define LANES(...)                                          \
-    do {                                                    \
-        if (lanes == ~0ull)                                 \
-            for (unsigned l = 0; l < KS_LANES; l++) {       \
-                __VA_ARGS__;                                \
-            }                                               \
-        else                                                \
-            KS_EACH_LANE(l, lanes) {                        \
-                __VA_ARGS__;                                \
-            }                                               \
+#define LANES(...)                                                                                 \
+    do {                                                                                           \
+        if (lanes == ~0ull)                                                                        \
+            for (unsigned l = 0; l < KS_LANES; l++) {                                              \
+                __VA_ARGS__;                                                                       \
+            }                                                                                      \
+        else                                                                                       \
+            KS_EACH_LANE (l, lanes) {                                                              \
+                __VA_ARGS__;                                                                       \
+            }                                                                                      \
     } while (0)
 
 /* Four by four words: y[i] is made of the words i of all x. */
@@ -104,22 +101,18 @@ static void gather_quads(uint32_t *rows, const uint64_t *at)
 {
     for (unsigned l = 0; l < KS_LANES; l += 4) {
         four x[4], y[4];
-        for (unsigned i = 0; i < 4; i++)
-            memcpy(&x[i], (const void *)(uintptr_t)at[l + i], 16);
+        for (unsigned i = 0; i < 4; i++) memcpy(&x[i], (const void *)(uintptr_t)at[l + i], 16);
         transpose(x, y);
-        for (unsigned i = 0; i < 4; i++)
-            memcpy(rows + i * KS_LANES + l, &y[i], 16);
+        for (unsigned i = 0; i < 4; i++) memcpy(rows + i * KS_LANES + l, &y[i], 16);
     }
 }
 static void scatter_quads(const uint32_t *rows, const uint64_t *at)
 {
     for (unsigned l = 0; l < KS_LANES; l += 4) {
         four x[4], y[4];
-        for (unsigned i = 0; i < 4; i++)
-            memcpy(&x[i], rows + i * KS_LANES + l, 16);
+        for (unsigned i = 0; i < 4; i++) memcpy(&x[i], rows + i * KS_LANES + l, 16);
         transpose(x, y);
-        for (unsigned i = 0; i < 4; i++)
-            memcpy((void *)(uintptr_t)at[l + i], &y[i], 16);
+        for (unsigned i = 0; i < 4; i++) memcpy((void *)(uintptr_t)at[l + i], &y[i], 16);
     }
 }
 
@@ -146,7 +139,7 @@ void ks_gather(uint32_t *rows, const uint64_t *at, uint64_t lanes, unsigned byte
         if (lanes == ~0ull)
             gather_quads(rows, at);
         else
-            KS_EACH_LANE(l, lanes) {
+            KS_EACH_LANE (l, lanes) {
                 rows[l] = get32(at[l]);
                 r1[l] = get32(at[l] + 4);
                 r2[l] = get32(at[l] + 8);
@@ -178,7 +171,7 @@ void ks_scatter(const uint32_t *rows, const uint64_t *at, uint64_t lanes, unsign
         if (lanes == ~0ull)
             scatter_quads(rows, at);
         else
-            KS_EACH_LANE(l, lanes) {
+            KS_EACH_LANE (l, lanes) {
                 put32(at[l], rows[l]);
                 put32(at[l] + 4, r1[l]);
                 put32(at[l] + 8, r2[l]);
@@ -189,10 +182,9 @@ void ks_scatter(const uint32_t *rows, const uint64_t *at, uint64_t lanes, unsign
 
 void ks_mem_fill(ks_wave *w, unsigned reg, unsigned count, uint64_t lanes, uint32_t value)
 {
-    if (!lanes)
-        return;
+    if (!lanes) return;
     for (unsigned r = 0; r < count; r++)
-        KS_EACH_LANE(l, lanes) {
+        KS_EACH_LANE (l, lanes) {
             w->v[reg + r][l] = value;
         }
     ks_rows_written(w, reg, count, NULL, lanes);
@@ -201,12 +193,11 @@ void ks_mem_fill(ks_wave *w, unsigned reg, unsigned count, uint64_t lanes, uint3
 void ks_mem_lost(ks_access *a, unsigned reg, bool returns)
 {
     uint64_t lost = ks_exec_of(a->w) & ~a->lanes;
-    if (lost && returns)
-        ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, lost, KS_POISON);
+    if (lost && returns) ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, lost, KS_POISON);
 }
 
-/* A 16-bit load into half a register: chips with ECC, as those with gfx90a and gfx942 are, do not keep the other half
-   (LLVM counts on neither for them), so it becomes undefined. */
+/* A 16-bit load into half a register: chips with ECC, as those with gfx90a and gfx942 are, do not
+   keep the other half (LLVM counts on neither for them), so it becomes undefined. */
 void ks_mem_extend(const ks_access *a, uint32_t *row)
 {
     unsigned shift = 32 - a->bytes * 8;
@@ -217,38 +208,33 @@ void ks_mem_extend(const ks_access *a, uint32_t *row)
     }
 }
 
-/* The undefined bits of what the lanes are about to load; false: none. Lanes that are not done have the address of one
-   that is. */
+/* The undefined bits of what the lanes are about to load; false: none. Lanes that are not done have
+   the address of one that is. */
 static bool undefined_in_memory(ks_access *a, uint32_t *rows)
 {
     uint64_t any = 0;
     const uint64_t *at = a->at;
     intptr_t shadow = a->shadow;
-    if (!shadow)
-        return false;
+    if (!shadow) return false;
     switch (a->bytes) {
     case 16:
         for (unsigned l = 0; l < KS_LANES; l++)
             any |= get64(at[l] + (uint64_t)shadow) | get64(at[l] + (uint64_t)shadow + 8);
         break;
     case 8:
-        for (unsigned l = 0; l < KS_LANES; l++)
-            any |= get64(at[l] + (uint64_t)shadow);
+        for (unsigned l = 0; l < KS_LANES; l++) any |= get64(at[l] + (uint64_t)shadow);
         break;
     case 4:
-        for (unsigned l = 0; l < KS_LANES; l++)
-            any |= get32(at[l] + (uint64_t)shadow);
+        for (unsigned l = 0; l < KS_LANES; l++) any |= get32(at[l] + (uint64_t)shadow);
         break;
     default:
         for (unsigned l = 0; l < KS_LANES; l++)
             for (unsigned i = 0; i < a->bytes; i++)
                 any |= *(const uint8_t *)(uintptr_t)(at[l] + (uint64_t)shadow + i);
     }
-    if (!any)
-        return false;
+    if (!any) return false;
     uint64_t beside[KS_LANES];
-    for (unsigned l = 0; l < KS_LANES; l++)
-        beside[l] = at[l] + (uint64_t)shadow;
+    for (unsigned l = 0; l < KS_LANES; l++) beside[l] = at[l] + (uint64_t)shadow;
     ks_gather(rows, beside, a->lanes, a->bytes);
     return true;
 }
@@ -257,21 +243,21 @@ void ks_mem_load(ks_access *a, unsigned reg)
 {
     ks_wave *w = a->w;
     unsigned count = a->bytes < 4 ? 1 : a->bytes / 4;
-    uint32_t (*undefined)[KS_LANES] = a->temp[1];
-    bool some = w->undefined_checked && undefined_in_memory(a, undefined[0]), half = a->flags & (KS_F_D16 | KS_F_D16_HI);
+    uint32_t(*undefined)[KS_LANES] = a->temp[1];
+    bool some = w->undefined_checked && undefined_in_memory(a, undefined[0]),
+         half = a->flags & (KS_F_D16 | KS_F_D16_HI);
     if (a->bytes >= 4) {
         ks_gather(w->v[reg], a->at, a->lanes, a->bytes);
     } else {
         uint32_t *row = a->temp[0][0];
         ks_gather(row, a->at, a->lanes, a->bytes);
         ks_mem_extend(a, row);
-        KS_EACH_LANE(l, a->lanes) {
+        KS_EACH_LANE (l, a->lanes) {
             w->v[reg][l] = row[l];
         }
         if (half && w->undefined_checked) {
             uint32_t other = a->flags & KS_F_D16_HI ? 0xffff : 0xffff0000;
-            if (some)
-                ks_mem_extend(a, undefined[0]);
+            if (some) ks_mem_extend(a, undefined[0]);
             for (unsigned l = 0; l < KS_LANES; l++)
                 undefined[0][l] = (some ? undefined[0][l] : 0) | other;
             some = true;
@@ -286,8 +272,7 @@ static void store_undefined(const ks_access *a)
 {
     static const uint32_t none[4 * KS_LANES];
     uint64_t beside[KS_LANES];
-    for (unsigned l = 0; l < KS_LANES; l++)
-        beside[l] = a->at[l] + (uint64_t)a->shadow;
+    for (unsigned l = 0; l < KS_LANES; l++) beside[l] = a->at[l] + (uint64_t)a->shadow;
     ks_scatter(a->undefined ? a->undefined : none, beside, a->lanes, a->bytes);
 }
 
@@ -304,14 +289,11 @@ void ks_mem_perform(ks_access *a, unsigned reg)
 {
     uint64_t wanted = a->lanes;
     ks_mem_place(a);
-    if (a->lanes && a->w->launch->cost)
-        ks_mem_cost(a);
+    if (a->lanes && a->w->launch->cost) ks_mem_cost(a);
     if (a->flags & KS_F_STORE) {
-        if (a->lanes)
-            ks_mem_store(a);
+        if (a->lanes) ks_mem_store(a);
         return;
     }
-    if (a->lanes)
-        ks_mem_load(a, reg);
+    if (a->lanes) ks_mem_load(a, reg);
     ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, wanted & ~a->lanes, KS_POISON);
 }

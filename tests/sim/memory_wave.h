@@ -12,11 +12,18 @@
 #include <cmocka.h>
 #include "sim.h"
 
-enum { ABSENT = -1, S = 1000, LDS_BYTES = 16384, SCRATCH_BYTES = 256, WAVES = 4 }; /* S + n: a scalar register */
+enum {
+    ABSENT = -1,
+    S = 1000,
+    LDS_BYTES = 16384,
+    SCRATCH_BYTES = 256,
+    WAVES = 4
+}; /* S + n: a scalar register */
 
-static ks_kernel kernel = {.name = (char *)(uintptr_t)"test"};
+static ks_kernel kernel = {.name = (char *)(uintptr_t) "test"};
 static ks_object object = {.arch = KS_GFX942};
-static ks_launch launch = {.kernel = &kernel, .object = &object, .grid = {1, 1, 1}, .block = {256, 1, 1}};
+static ks_launch launch = {
+    .kernel = &kernel, .object = &object, .grid = {1, 1, 1}, .block = {256, 1, 1}};
 static ks_wave *waves[WAVES];
 static ks_group group = {.launch = &launch, .wave_count = WAVES, .wave = waves};
 static ks_wave *w; /* the one that runs */
@@ -52,10 +59,8 @@ static inline int setup(void **state)
         x->scratch = zeroed(SCRATCH_BYTES * KS_LANES);
         x->scratch_undefined = zeroed(SCRATCH_BYTES * KS_LANES);
         memset(x->v_clean, 1, sizeof(x->v_clean));
-        for (unsigned r = 0; r < KS_VREGS; r++)
-            x->v_origin[r] = KS_NO_ORIGIN;
-        for (unsigned r = 0; r < KS_SREGS; r++)
-            x->s_origin[r] = KS_NO_ORIGIN;
+        for (unsigned r = 0; r < KS_VREGS; r++) x->v_origin[r] = KS_NO_ORIGIN;
+        for (unsigned r = 0; r < KS_SREGS; r++) x->s_origin[r] = KS_NO_ORIGIN;
     }
     w = waves[0];
     return 0;
@@ -80,8 +85,7 @@ static inline void reset(void)
     for (unsigned i = 0; i < WAVES; i++) {
         ks_wave *x = waves[i];
         for (unsigned r = 0; r < 64; r++)
-            for (unsigned l = 0; l < KS_LANES; l++)
-                x->v[r][l] = noise();
+            for (unsigned l = 0; l < KS_LANES; l++) x->v[r][l] = noise();
         memset(x->v_clean, 1, sizeof(x->v_clean));
         memset(x->scratch_undefined, 0, SCRATCH_BYTES * KS_LANES);
         memset(x->su, 0, sizeof(x->su));
@@ -90,8 +94,7 @@ static inline void reset(void)
         ks_exec_set(x, ~0ull);
     }
     w = waves[0];
-    for (unsigned i = 0; i < LDS_BYTES; i++)
-        group.lds[i] = (uint8_t)noise();
+    for (unsigned i = 0; i < LDS_BYTES; i++) group.lds[i] = (uint8_t)noise();
     assert_true(ks_lds_shadow_create(&group));
     memset(ks_lds_undefined(&group), 0, LDS_BYTES);
     memset(&group.counters, 0, sizeof(group.counters));
@@ -116,12 +119,10 @@ static inline ks_inst make(const char *name, int d, int s0, int s1, int s2, int 
 {
     ks_inst in = {.op = ks_find_op(name, strlen(name))};
     int s[4] = {s0, s1, s2, s3};
-    if (!in.op)
-        fail_msg("no row %s", name);
+    if (!in.op) fail_msg("no row %s", name);
     in.run = in.op->exec;
     operand(&in.d[0], d, in.op->d[0]);
-    for (int i = 0; i < 4; i++)
-        operand(&in.s[i], s[i], in.op->s[i]);
+    for (int i = 0; i < 4; i++) operand(&in.s[i], s[i], in.op->s[i]);
     in.nd = d != ABSENT;
     in.ns = 4;
     in.has_vaddr = s0 != ABSENT;
@@ -155,8 +156,9 @@ static inline void expect(kilnsim_kind kind, int lane, const char *text)
 {
     size_t n = findings();
     if (n != 1 || last.kind != kind || last.lane != lane || !strstr(last_text, text))
-        fail_msg("%zu findings, kind %d lane %d \"%s\"; expected kind %d lane %d \"%s\"", n, n ? (int)last.kind : -1,
-                 n ? last.lane : -1, n ? last_text : "", (int)kind, lane, text);
+        fail_msg("%zu findings, kind %d lane %d \"%s\"; expected kind %d lane %d \"%s\"", n,
+                 n ? (int)last.kind : -1, n ? last.lane : -1, n ? last_text : "", (int)kind, lane,
+                 text);
 }
 static inline uint64_t address(const void *p)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device memory of the simulator: guards, patterns, quarantine, wrong frees, leaks, registered memory, many threads.
+// Device memory of the simulator: guards, patterns, quarantine, wrong frees, leaks, registered
+// memory, many threads.
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ static void bounds(void **state)
     assert_false(ks_find_range(address(p) - 1, &r));
     assert_int_equal(r.begin, address(p));
     for (int i = 1; i < 1024; i++) /* small overruns hit nothing */
-        assert_false(ks_find_range(address(p) + 1000 + (uint64_t)i, &r) || ks_find_range(address(p) - (uint64_t)i, &r));
+        assert_false(ks_find_range(address(p) + 1000 + (uint64_t)i, &r) ||
+                     ks_find_range(address(p) - (uint64_t)i, &r));
     uint32_t word;
     memcpy(&word, p + 996, 4);
     assert_int_equal(word, KS_POISON);
@@ -82,10 +84,8 @@ static void quarantine(void **state)
     void *p[8];
     ks_range r;
     uint32_t word;
-    for (int i = 0; i < 8; i++)
-        p[i] = ks_alloc(EACH, 256, KS_DEVICE);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(ks_free(p[i], KS_DEVICE), 0);
+    for (int i = 0; i < 8; i++) p[i] = ks_alloc(EACH, 256, KS_DEVICE);
+    for (int i = 0; i < 4; i++) assert_int_equal(ks_free(p[i], KS_DEVICE), 0);
     for (int i = 0; i < 4; i++) {
         assert_true(ks_find_range(address(p[i]) + 8, &r));
         assert_true(r.freed);
@@ -95,8 +95,7 @@ static void quarantine(void **state)
     assert_int_equal(ks_free(p[4], KS_DEVICE), 0); /* the oldest goes */
     assert_false(ks_find_range(address(p[0]) + 8, &r) && r.begin == address(p[0]));
     assert_true(ks_find_range(address(p[1]) + 8, &r) && r.freed);
-    for (int i = 5; i < 8; i++)
-        assert_int_equal(ks_free(p[i], KS_DEVICE), 0);
+    for (int i = 5; i < 8; i++) assert_int_equal(ks_free(p[i], KS_DEVICE), 0);
     void *big = ks_alloc(QUARANTINE + 1, 256, KS_DEVICE); /* more than is kept */
     assert_int_equal(ks_free(big, KS_DEVICE), 0);
     assert_false(ks_find_range(address(big), &r) && r.begin == address(big));
@@ -108,14 +107,14 @@ static void expect_wrong(void *p, ks_memory_kind kind, const char *text)
     assert_int_equal(ks_free(p, kind), 1);
     assert_int_equal(findings(), 1);
     assert_int_equal(last_kind, KILNSIM_DOUBLE_FREE);
-    if (!strstr(last_text, text))
-        fail_msg("\"%s\" is not in \"%s\"", text, last_text);
+    if (!strstr(last_text, text)) fail_msg("\"%s\" is not in \"%s\"", text, last_text);
 }
 static void wrong_frees(void **state)
 {
     (void)state;
     int local;
-    uint8_t *p = ks_alloc(100, 256, KS_DEVICE), *h = ks_alloc(100, 256, KS_HOST), *m = ks_alloc(100, 256, KS_MANAGED);
+    uint8_t *p = ks_alloc(100, 256, KS_DEVICE), *h = ks_alloc(100, 256, KS_HOST),
+            *m = ks_alloc(100, 256, KS_MANAGED);
     expect_wrong(p + 4, KS_DEVICE, "byte 4 of allocation");
     expect_wrong(&local, KS_DEVICE, "never allocated");
     expect_wrong(p + 200, KS_DEVICE, "never allocated");
@@ -189,15 +188,15 @@ static void *work(void *arg)
         int j = rand_r(&seed) % HELD;
         ks_range r;
         if (p[j]) {
-            wrong += !ks_find_range(address(p[j]) + size[j] - 1, &r) || r.begin != address(p[j]) || r.freed;
+            wrong += !ks_find_range(address(p[j]) + size[j] - 1, &r) || r.begin != address(p[j]) ||
+                     r.freed;
             wrong += ks_free(p[j], KS_DEVICE) != 0;
         }
         size[j] = 1 + (size_t)rand_r(&seed) % 3000;
         p[j] = ks_alloc(size[j], 256, KS_DEVICE);
         wrong += !p[j];
     }
-    for (int j = 0; j < HELD; j++)
-        wrong += p[j] && ks_free(p[j], KS_DEVICE) != 0;
+    for (int j = 0; j < HELD; j++) wrong += p[j] && ks_free(p[j], KS_DEVICE) != 0;
     return (void *)wrong;
 }
 static void threads(void **state)

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Loads, stores and atomics of every width in every space against what this file computes by itself; addressing of FLAT,
-// GLOBAL, SCRATCH and MUBUF; ranges of buffers; lanes that fail.
+// Loads, stores and atomics of every width in every space against what this file computes by
+// itself; addressing of FLAT, GLOBAL, SCRATCH and MUBUF; lanes that fail.
 #include "memory_wave.h"
 
 enum { SIZE = 8192 };
 static uint8_t *memory; /* of the simulated device */
 
 /* name after "load_", bytes, sign, where a half goes: 0 all, 1 low, 2 high */
-#define LOADS(X)                                                                                                  \
-    X(ubyte, 1, 0, 0) X(sbyte, 1, 1, 0) X(ushort, 2, 0, 0) X(sshort, 2, 1, 0) X(ubyte_d16, 1, 0, 1)               \
-    X(ubyte_d16_hi, 1, 0, 2) X(sbyte_d16, 1, 1, 1) X(sbyte_d16_hi, 1, 1, 2) X(short_d16, 2, 0, 1)                 \
-    X(short_d16_hi, 2, 0, 2) X(dword, 4, 0, 0) X(dwordx2, 8, 0, 0) X(dwordx3, 12, 0, 0) X(dwordx4, 16, 0, 0)
-#define STORES(X)                                                                                                 \
-    X(byte, 1, 0) X(short, 2, 0) X(byte_d16_hi, 1, 16) X(short_d16_hi, 2, 16) X(dword, 4, 0) X(dwordx2, 8, 0)     \
-    X(dwordx3, 12, 0) X(dwordx4, 16, 0)
+// clang-format off
+#define LOADS(X)                                                                                  \
+    X(ubyte, 1, 0, 0) X(sbyte, 1, 1, 0) X(ushort, 2, 0, 0) X(sshort, 2, 1, 0)                     \
+    X(ubyte_d16, 1, 0, 1) X(ubyte_d16_hi, 1, 0, 2) X(sbyte_d16, 1, 1, 1)                          \
+    X(sbyte_d16_hi, 1, 1, 2) X(short_d16, 2, 0, 1) X(short_d16_hi, 2, 0, 2) X(dword, 4, 0, 0)     \
+    X(dwordx2, 8, 0, 0) X(dwordx3, 12, 0, 0) X(dwordx4, 16, 0, 0)
+#define STORES(X)                                                                                 \
+    X(byte, 1, 0) X(short, 2, 0) X(byte_d16_hi, 1, 16) X(short_d16_hi, 2, 16) X(dword, 4, 0)      \
+    X(dwordx2, 8, 0) X(dwordx3, 12, 0) X(dwordx4, 16, 0)
+// clang-format on
 #define NAMES(n, ...) #n,
 static const char *const load_names[] = {LOADS(NAMES)}, *const store_names[] = {STORES(NAMES)};
 static const struct load {
@@ -30,32 +33,35 @@ static const struct store {
     STORES(X)
 #undef X
 };
-enum { LOAD_COUNT = sizeof(loads) / sizeof(loads[0]), STORE_COUNT = sizeof(stores) / sizeof(stores[0]) };
+enum {
+    LOAD_COUNT = sizeof(loads) / sizeof(loads[0]),
+    STORE_COUNT = sizeof(stores) / sizeof(stores[0])
+};
 
 typedef enum way { GLOBAL, GLOBAL_SADDR, FLAT, FLAT_LDS, FLAT_PRIVATE, BUFFER, SCRATCH, WAYS } way;
-static const char *const prefix[] = {"global", "global", "flat", "flat", "flat", "buffer", "scratch"};
+static const char *const prefix[] = {"global", "global", "flat",   "flat",
+                                     "flat",   "buffer", "scratch"};
 
 static void fresh(void)
 {
     reset();
-    for (unsigned i = 0; i < SIZE; i++)
-        memory[i] = (uint8_t)noise();
-    for (unsigned i = 0; i < SCRATCH_BYTES * KS_LANES; i++)
-        w->scratch[i] = (uint8_t)noise();
+    for (unsigned i = 0; i < SIZE; i++) memory[i] = (uint8_t)noise();
+    for (unsigned i = 0; i < SCRATCH_BYTES * KS_LANES; i++) w->scratch[i] = (uint8_t)noise();
 }
 
-/* An instruction that accesses, in each lane, a place of its own; where[l]: its bytes on the host. */
+/* An instruction that accesses a place of its own in each lane; where[l]: its bytes on the host. */
 static ks_inst access_of(way how, const char *kind, const char *name, uint8_t *where[KS_LANES])
 {
     char full[64];
     int offset = how == BUFFER || how == FLAT ? 40 : -24;
     snprintf(full, sizeof(full), "%s_%s_%s", prefix[how], kind, name);
     bool store = kind[0] == 's';
-    ks_inst in = how == BUFFER         ? make(full, store ? ABSENT : 20, 2, S + 8, S + 12, store ? 20 : ABSENT)
-                 : how == GLOBAL_SADDR ? make(full, store ? ABSENT : 20, 2, S + 4, store ? 20 : ABSENT, ABSENT)
-                                       : make(full, store ? ABSENT : 20, 2, ABSENT, store ? 20 : ABSENT, ABSENT);
-    if (how == FLAT_LDS || how == FLAT_PRIVATE)
-        offset = 16;
+    ks_inst in = how == BUFFER
+                     ? make(full, store ? ABSENT : 20, 2, S + 8, S + 12, store ? 20 : ABSENT)
+                 : how == GLOBAL_SADDR
+                     ? make(full, store ? ABSENT : 20, 2, S + 4, store ? 20 : ABSENT, ABSENT)
+                     : make(full, store ? ABSENT : 20, 2, ABSENT, store ? 20 : ABSENT, ABSENT);
+    if (how == FLAT_LDS || how == FLAT_PRIVATE) offset = 16;
     in.offset = offset;
     uint64_t base = address(memory) + 1024;
     w->s[4] = (uint32_t)base;
@@ -67,7 +73,8 @@ static ks_inst access_of(way how, const char *kind, const char *name, uint8_t *w
     w->s[12] = 64; /* soffset */
     in.offen = how == BUFFER;
     for (unsigned l = 0; l < KS_LANES; l++) {
-        uint32_t at = how == SCRATCH || how == FLAT_PRIVATE ? 32 + 4 * (noise() % 40) : 32 + (l * 37 % 64) * 48;
+        uint32_t at = how == SCRATCH || how == FLAT_PRIVATE ? 32 + 4 * (noise() % 40)
+                                                            : 32 + (l * 37 % 64) * 48;
         uint32_t unit = 4 * (noise() % 4) % 16;
         at += how == SCRATCH || how == FLAT_PRIVATE ? 0 : unit;
         switch (how) {
@@ -99,7 +106,8 @@ static ks_inst access_of(way how, const char *kind, const char *name, uint8_t *w
     return in;
 }
 
-static const uint64_t masks[] = {~0ull, 0x8000000000000001ull, 0x00ff00ff12345678ull, 1ull << 40, 0};
+static const uint64_t masks[] = {~0ull, 0x8000000000000001ull, 0x00ff00ff12345678ull, 1ull << 40,
+                                 0};
 
 static void one_load(way how, unsigned i, uint64_t exec)
 {
@@ -117,15 +125,14 @@ static void one_load(way how, unsigned i, uint64_t exec)
                 uint32_t x = 0;
                 unsigned n = loads[i].bytes < 4 ? loads[i].bytes : 4;
                 memcpy(&x, where[l] + r * 4, n);
-                if (loads[i].sign && x >> (n * 8 - 1))
-                    x |= ~0u << n * 8;
+                if (loads[i].sign && x >> (n * 8 - 1)) x |= ~0u << n * 8;
                 want = loads[i].half == 1 ? x & 0xffff : loads[i].half == 2 ? x << 16 : x;
                 uint32_t u = loads[i].half == 1 ? 0xffff0000 : loads[i].half == 2 ? 0xffff : 0;
                 assert_int_equal(w->v_clean[20 + r] ? 0 : w->vu[20 + r][l], u);
             }
             if (w->v[20 + r][l] != want)
-                fail_msg("%s_load_%s lane %u register %u: 0x%x, expected 0x%x", prefix[how], load_names[i], l, r,
-                         w->v[20 + r][l], want);
+                fail_msg("%s_load_%s lane %u register %u: 0x%x, expected 0x%x", prefix[how],
+                         load_names[i], l, r, w->v[20 + r][l], want);
         }
     assert_int_equal(findings(), 0);
 }
@@ -149,8 +156,7 @@ static void one_store(way how, unsigned i, uint64_t exec)
     place[2] = w->scratch;
     static const size_t size[3] = {SIZE, LDS_BYTES, SCRATCH_BYTES * KS_LANES};
     unsigned in_place = how == FLAT_LDS ? 1 : how == SCRATCH || how == FLAT_PRIVATE ? 2 : 0;
-    for (unsigned p = 0; p < 3; p++)
-        memcpy(expected[p], place[p], size[p]);
+    for (unsigned p = 0; p < 3; p++) memcpy(expected[p], place[p], size[p]);
     for (unsigned l = 0; l < KS_LANES; l++)
         for (unsigned b = 0; exec >> l & 1 && b < stores[i].bytes; b++)
             expected[in_place][where[l] - place[in_place] + b] =
@@ -225,32 +231,19 @@ static uint16_t bfloat_sum(uint16_t a, uint16_t b)
 static uint64_t integer(const char *op, uint64_t m, uint64_t d, uint64_t c, bool wide)
 {
     int64_t sm = wide ? (int64_t)m : (int32_t)m, sd = wide ? (int64_t)d : (int32_t)d;
-    if (!strcmp(op, "swap"))
-        return d;
-    if (!strcmp(op, "cmpswap"))
-        return m == c ? d : m;
-    if (!strcmp(op, "add"))
-        return m + d;
-    if (!strcmp(op, "sub"))
-        return m - d;
-    if (!strcmp(op, "smin"))
-        return sm < sd ? m : d;
-    if (!strcmp(op, "smax"))
-        return sm > sd ? m : d;
-    if (!strcmp(op, "umin"))
-        return m < d ? m : d;
-    if (!strcmp(op, "umax"))
-        return m > d ? m : d;
-    if (!strcmp(op, "and"))
-        return m & d;
-    if (!strcmp(op, "or"))
-        return m | d;
-    if (!strcmp(op, "xor"))
-        return m ^ d;
-    if (!strcmp(op, "inc"))
-        return m >= d ? 0 : m + 1;
-    if (!strcmp(op, "dec"))
-        return m == 0 || m > d ? d : m - 1;
+    if (!strcmp(op, "swap")) return d;
+    if (!strcmp(op, "cmpswap")) return m == c ? d : m;
+    if (!strcmp(op, "add")) return m + d;
+    if (!strcmp(op, "sub")) return m - d;
+    if (!strcmp(op, "smin")) return sm < sd ? m : d;
+    if (!strcmp(op, "smax")) return sm > sd ? m : d;
+    if (!strcmp(op, "umin")) return m < d ? m : d;
+    if (!strcmp(op, "umax")) return m > d ? m : d;
+    if (!strcmp(op, "and")) return m & d;
+    if (!strcmp(op, "or")) return m | d;
+    if (!strcmp(op, "xor")) return m ^ d;
+    if (!strcmp(op, "inc")) return m >= d ? 0 : m + 1;
+    if (!strcmp(op, "dec")) return m == 0 || m > d ? d : m - 1;
     fail_msg("no integer atomic %s", op);
     return 0;
 }
@@ -258,43 +251,39 @@ static uint64_t reference(const char *name, uint64_t m, uint64_t d, uint64_t c)
 {
     char op[32];
     size_t n = strlen(name);
-    if (!strcmp(name, "add_f32"))
-        return bits32(of32(m) + of32(d));
-    if (!strcmp(name, "add_f64"))
-        return bits64(of64(m) + of64(d));
-    if (!strcmp(name, "min_f64"))
-        return of64(d) < of64(m) ? d : m;
-    if (!strcmp(name, "max_f64"))
-        return of64(d) > of64(m) ? d : m;
+    if (!strcmp(name, "add_f32")) return bits32(of32(m) + of32(d));
+    if (!strcmp(name, "add_f64")) return bits64(of64(m) + of64(d));
+    if (!strcmp(name, "min_f64")) return of64(d) < of64(m) ? d : m;
+    if (!strcmp(name, "max_f64")) return of64(d) > of64(m) ? d : m;
     if (!strcmp(name, "pk_add_f16"))
-        return (uint64_t)half_sum((uint16_t)(m >> 16), (uint16_t)(d >> 16)) << 16 | half_sum((uint16_t)m, (uint16_t)d);
+        return (uint64_t)half_sum((uint16_t)(m >> 16), (uint16_t)(d >> 16)) << 16 |
+               half_sum((uint16_t)m, (uint16_t)d);
     if (!strcmp(name, "pk_add_bf16"))
         return (uint64_t)bfloat_sum((uint16_t)(m >> 16), (uint16_t)(d >> 16)) << 16 |
                bfloat_sum((uint16_t)m, (uint16_t)d);
     snprintf(op, sizeof(op), "%s", name);
     bool wide = n > 3 && !strcmp(name + n - 3, "_x2");
-    if (wide)
-        op[n - 3] = 0;
+    if (wide) op[n - 3] = 0;
     uint64_t r = integer(op, m, d, c, wide);
     return wide ? r : (uint32_t)r;
 }
 /* name, bytes: numbers near each other, so that comparisons go both ways; floats without NaN */
-#define ATOMICS(X)                                                                                                \
-    X(swap, 4) X(cmpswap, 4) X(add, 4) X(sub, 4) X(smin, 4) X(umin, 4) X(smax, 4) X(umax, 4) X(and, 4) X(or, 4)   \
-    X(xor, 4) X(inc, 4) X(dec, 4) X(swap_x2, 8) X(cmpswap_x2, 8) X(add_x2, 8) X(sub_x2, 8) X(smin_x2, 8)          \
-    X(umin_x2, 8) X(smax_x2, 8) X(umax_x2, 8) X(and_x2, 8) X(or_x2, 8) X(xor_x2, 8) X(inc_x2, 8) X(dec_x2, 8)     \
-    X(add_f32, 4) X(add_f64, 8) X(min_f64, 8) X(max_f64, 8) X(pk_add_f16, 4)
+// clang-format off
+#define ATOMICS(X)                                                                                \
+    X(swap, 4) X(cmpswap, 4) X(add, 4) X(sub, 4) X(smin, 4) X(umin, 4) X(smax, 4) X(umax, 4)      \
+    X(and, 4) X(or, 4) X(xor, 4) X(inc, 4) X(dec, 4) X(swap_x2, 8) X(cmpswap_x2, 8) X(add_x2, 8)  \
+    X(sub_x2, 8) X(smin_x2, 8) X(umin_x2, 8) X(smax_x2, 8) X(umax_x2, 8) X(and_x2, 8)             \
+    X(or_x2, 8) X(xor_x2, 8) X(inc_x2, 8) X(dec_x2, 8) X(add_f32, 4) X(add_f64, 8) X(min_f64, 8)  \
+    X(max_f64, 8) X(pk_add_f16, 4)
+// clang-format on
 static uint64_t operand_value(const char *name, unsigned bytes)
 {
     uint64_t x = (uint64_t)noise() << 32 | noise();
-    if (strstr(name, "f64"))
-        return bits64((double)(int32_t)noise() * 0.37);
-    if (strstr(name, "f32"))
-        return bits32((float)(int32_t)noise() * 0.37f);
+    if (strstr(name, "f64")) return bits64((double)(int32_t)noise() * 0.37);
+    if (strstr(name, "f32")) return bits32((float)(int32_t)noise() * 0.37f);
     if (strstr(name, "f16"))
         return strstr(name, "bf16") ? (x & 0x80ff80ffu) | 0x3f003f00u : x & 0xbfffbfffu;
-    if (noise() & 1)
-        x = noise() % 5;
+    if (noise() & 1) x = noise() % 5;
     return bytes == 4 ? (uint32_t)x : x;
 }
 static void one_atomic(way how, const char *name, unsigned bytes, bool returns, uint64_t exec)
@@ -308,7 +297,8 @@ static void one_atomic(way how, const char *name, unsigned bytes, bool returns, 
     fresh();
     snprintf(full, sizeof(full), "%s_atomic_%s", prefix[how], name);
     int d = buffer ? 20 : 30;
-    ks_inst in = buffer ? make(full, d, 2, S + 8, S + 12, 20) : make(full, d, 2, ABSENT, 20, ABSENT);
+    ks_inst in =
+        buffer ? make(full, d, 2, S + 8, S + 12, 20) : make(full, d, 2, ABSENT, 20, ABSENT);
     w->s[8] = (uint32_t)address(memory);
     w->s[9] = (uint32_t)(address(memory) >> 32);
     w->s[10] = SIZE;
@@ -330,8 +320,7 @@ static void one_atomic(way how, const char *name, unsigned bytes, bool returns, 
             w->v[20 + bytes / 4 + r][l] = (uint32_t)(c >> 32 * r);
         }
         old[l] = 0;
-        if (!(exec >> l & 1))
-            continue;
+        if (!(exec >> l & 1)) continue;
         memcpy(&m, expected + at, bytes);
         old[l] = m;
         m = reference(name, m, v, c);
@@ -340,13 +329,13 @@ static void one_atomic(way how, const char *name, unsigned bytes, bool returns, 
     memcpy(kept, w->v[d], sizeof(kept));
     ks_exec_set(w, exec);
     run(&in);
-    if (memcmp(expected, base, SIZE) != 0)
-        fail_msg("%s: memory differs", full);
+    if (memcmp(expected, base, SIZE) != 0) fail_msg("%s: memory differs", full);
     for (unsigned l = 0; l < KS_LANES; l++)
         for (unsigned r = 0; r < bytes / 4; r++) {
             uint32_t want = returns && exec >> l & 1 ? (uint32_t)(old[l] >> 32 * r) : kept[r][l];
             if (w->v[(unsigned)d + r][l] != want)
-                fail_msg("%s lane %u returns 0x%x, expected 0x%x", full, l, w->v[(unsigned)d + r][l], want);
+                fail_msg("%s lane %u returns 0x%x, expected 0x%x", full, l,
+                         w->v[(unsigned)d + r][l], want);
         }
     assert_int_equal(findings(), 0);
 }
@@ -385,122 +374,13 @@ static void denormals(void **state)
     }
 }
 
-/* ---- Buffers ---- */
-static void buffer_ranges(void **state)
-{
-    (void)state;
-    fresh();
-    ks_inst in = make("buffer_load_dwordx4", 20, 2, S + 8, S + 12, ABSENT);
-    in.offen = true;
-    w->s[8] = (uint32_t)address(memory);
-    w->s[9] = (uint32_t)(address(memory) >> 32);
-    w->s[10] = 100; /* bytes; with soffset 20, words up to offset 80 - 4 */
-    w->s[11] = 0x00020000;
-    w->s[12] = 20;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = l == 63 ? 0xfffffffc : 4 * l;
-    run(&in);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        for (unsigned r = 0; r < 4; r++) {
-            uint64_t offset = (uint64_t)w->v[2][l] + 4 * r;
-            uint32_t want = 0;
-            if (offset + 4 <= 80)
-                memcpy(&want, memory + 20 + offset, 4);
-            assert_int_equal(w->v[20 + r][l], want);
-        }
-    assert_int_equal(findings(), 0);
-
-    /* the same words stored: those out of range are dropped */
-    static uint8_t expected[SIZE];
-    ks_inst st = make("buffer_store_dwordx4", ABSENT, 2, S + 8, S + 12, 20);
-    st.offen = true;
-    ks_exec_set(w, 0xffff0);
-    memcpy(expected, memory, SIZE);
-    for (unsigned l = 4; l < 20; l++)
-        for (unsigned r = 0; r < 4; r++) {
-            w->v[20 + r][l] = l; /* neighbours overlap: the later lane's word stands unless equal */
-            w->v[2][l] = 16 * l;
-            if (16 * l + 4 * r + 4 <= 80)
-                memcpy(expected + 20 + 16 * l + 4 * r, &w->v[20 + r][l], 4);
-        }
-    run(&st);
-    assert_memory_equal(expected, memory, SIZE);
-    assert_int_equal(findings(), 0);
-}
-
-static void structured_buffers(void **state)
-{
-    (void)state;
-    fresh();
-    ks_inst in = make("buffer_load_dword", 20, 2, S + 8, S + 12, ABSENT);
-    in.idxen = in.offen = true;
-    in.offset = 8;
-    w->s[8] = (uint32_t)address(memory);
-    w->s[9] = (uint32_t)(address(memory) >> 32) | 24u << 16; /* stride */
-    w->s[10] = 10;                                          /* records */
-    w->s[11] = 0x00020000;
-    w->s[12] = 16;
-    for (unsigned l = 0; l < KS_LANES; l++) {
-        w->v[2][l] = l % 20;
-        w->v[3][l] = 4 * (l % 3);
-    }
-    run(&in);
-    for (unsigned l = 0; l < KS_LANES; l++) {
-        uint32_t want = 0;
-        if (l % 20 < 10)
-            memcpy(&want, memory + 16 + 24 * (l % 20) + 4 * (l % 3) + 8, 4);
-        assert_int_equal(w->v[20][l], want);
-    }
-    assert_int_equal(findings(), 0);
-    w->s[9] |= 1u << 31; /* swizzled: not done, never a wrong answer */
-    run(&in);
-    expect(KILNSIM_UNKNOWN, -1, "swizzle");
-}
-
-/* gfx90a's private memory: swizzle with the lane added, soffset for 64 lanes. */
-static void private_buffer(void **state)
-{
-    (void)state;
-    fresh();
-    w->s[8] = 0;
-    w->s[9] = 1u << 31;
-    w->s[10] = SCRATCH_BYTES * 64;
-    w->s[11] = 0x00ea4fac;
-    w->s[12] = 16 * 64;
-    ks_inst st = make("buffer_store_dwordx2", ABSENT, 2, S + 8, S + 12, 20);
-    ks_inst ld = make("buffer_load_dword", 24, ABSENT, S + 8, S + 12, ABSENT);
-    st.offset = ld.offset = 12;
-    st.offen = true;
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = 4;
-    run(&st);
-    run(&ld);
-    for (unsigned l = 0; l < KS_LANES; l++) {
-        assert_memory_equal(w->scratch + l * SCRATCH_BYTES + 32, &w->v[20][l], 4);
-        assert_memory_equal(w->scratch + l * SCRATCH_BYTES + 36, &w->v[21][l], 4);
-        assert_memory_equal(w->scratch + l * SCRATCH_BYTES + 28, &w->v[24][l], 4);
-    }
-    assert_int_equal(findings(), 0);
-    w->v[2][17] = SCRATCH_BYTES - 30;
-    run(&st);
-    expect(KILNSIM_SCRATCH_BOUNDS, 17, "byte 254");
-    w->v[2][17] = 6;
-    run(&st);
-    expect(KILNSIM_MISALIGNED, 17, "private memory is not aligned to 4");
-    st = make("scratch_store_dwordx2", ABSENT, 2, ABSENT, 20, ABSENT); /* gfx942 does such ones */
-    run(&st);
-    assert_memory_equal(w->scratch + 17 * SCRATCH_BYTES + 6, &w->v[20][17], 4);
-    assert_int_equal(findings(), 0);
-}
-
 /* ---- Lanes that fail ---- */
 static void failing_lanes(void **state)
 {
     (void)state;
     fresh();
     ks_inst in = make("global_load_dwordx2", 20, 2, ABSENT, ABSENT, ABSENT);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        set64(2, l, address(memory) + 8 * l);
+    for (unsigned l = 0; l < KS_LANES; l++) set64(2, l, address(memory) + 8 * l);
     set64(2, 11, address(memory) + SIZE - 7);
     set64(2, 50, 0);
     run(&in);
@@ -557,91 +437,18 @@ static void mixed_flat(void **state)
     ks_inst in = make("flat_load_dword", 2, 2, ABSENT, ABSENT, ABSENT); /* over its own address */
     uint32_t want[KS_LANES];
     for (unsigned l = 0; l < KS_LANES; l++) {
-        uint8_t *p = l % 3 == 0 ? memory + 4 * l : l % 3 == 1 ? group.lds + 8 * l : w->scratch + l * SCRATCH_BYTES + 12;
-        set64(2, l, l % 3 == 0 ? address(p) : l % 3 == 1 ? KS_SHARED_BASE + 8 * l : KS_PRIVATE_BASE + 12);
+        uint8_t *p = l % 3 == 0   ? memory + 4 * l
+                     : l % 3 == 1 ? group.lds + 8 * l
+                                  : w->scratch + l * SCRATCH_BYTES + 12;
+        set64(2, l,
+              l % 3 == 0   ? address(p)
+              : l % 3 == 1 ? KS_SHARED_BASE + 8 * l
+                           : KS_PRIVATE_BASE + 12);
         memcpy(&want[l], p, 4);
     }
     run(&in);
     assert_memory_equal(want, w->v[2], sizeof(want));
     assert_int_equal(findings(), 0);
-}
-
-/* Destinations over the address registers: every address counts as it was before. */
-static void own_addresses(void **state)
-{
-    static const char *const names[] = {"buffer_load_dwordx4", "global_load_dwordx4", "ds_read_b128", "ds_read2_b64",
-                                        "scratch_load_dwordx4", "ds_add_rtn_u64", "global_atomic_add_x2"};
-    (void)state;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        for (int short_range = 0; short_range < 2; short_range++) {
-            uint32_t want[4][KS_LANES], at[KS_LANES];
-            bool buffer = names[i][0] == 'b', lds = names[i][0] == 'd', far = names[i][0] == 'g', atomic = strstr(names[i], "add");
-            unsigned words = atomic ? 2 : 4;
-            fresh();
-            ks_inst in = make(names[i], 2, 2, buffer ? S + 8 : lds && atomic ? 20 : ABSENT,
-                              buffer ? S + 12 : far && atomic ? 20 : ABSENT, ABSENT);
-            in.offen = buffer;
-            in.sc0 = atomic;
-            in.offset1 = 1;
-            w->s[8] = (uint32_t)address(memory);
-            w->s[9] = (uint32_t)(address(memory) >> 32);
-            w->s[10] = short_range ? 600 : SIZE; /* some lanes wholly, one partly in range */
-            w->s[11] = 0x00020000;
-            w->s[12] = 0;
-            for (unsigned l = 0; l < KS_LANES; l++) {
-                uint8_t *from = lds ? group.lds : far || buffer ? memory : w->scratch + l * SCRATCH_BYTES;
-                at[l] = names[i][0] == 's' ? 16 * (l % 8) : 24 * l;
-                w->v[2][l] = at[l];
-                if (far)
-                    set64(2, l, address(memory) + at[l]);
-                for (unsigned r = 0; r < words; r++) {
-                    memcpy(&want[r][l], from + at[l] + 4 * r, 4);
-                    if (buffer && short_range && at[l] + 4 * r + 4 > 600)
-                        want[r][l] = 0;
-                }
-            }
-            run(&in);
-            for (unsigned r = 0; r < words; r++)
-                if (memcmp(want[r], w->v[2 + r], sizeof(want[r])) != 0)
-                    fail_msg("%s: register %u", names[i], r);
-            assert_int_equal(findings(), 0);
-        }
-}
-
-/* global_load_lds: M0 + offset + 4 * lane, narrow values extended to a word. */
-static void lds_direct(void **state)
-{
-    static const struct {
-        const char *name;
-        unsigned bytes;
-        bool sign;
-    } forms[] = {{"ubyte", 1, 0}, {"sbyte", 1, 1}, {"ushort", 2, 0}, {"sshort", 2, 1}, {"dword", 4, 0}};
-    (void)state;
-    for (unsigned i = 0; i < 5; i++) {
-        char name[64];
-        static uint8_t expected[LDS_BYTES];
-        fresh();
-        snprintf(name, sizeof(name), "global_load_lds_%s", forms[i].name);
-        ks_inst in = make(name, ABSENT, 2, ABSENT, ABSENT, ABSENT);
-        in.lds = true;
-        in.offset = 32;
-        w->s[KS_M0] = 1024;
-        ks_exec_set(w, 0x7fffffffffffff0full);
-        memcpy(expected, group.lds, LDS_BYTES);
-        for (unsigned l = 0; l < KS_LANES; l++) {
-            unsigned at = noise() % 1000 * 4;
-            uint32_t x = 0;
-            set64(2, l, address(memory) + at);
-            memcpy(&x, memory + at + 32, forms[i].bytes);
-            if (forms[i].sign && x >> (forms[i].bytes * 8 - 1))
-                x |= ~0u << forms[i].bytes * 8;
-            if (ks_exec_of(w) >> l & 1)
-                memcpy(expected + 1024 + 32 + 4 * l, &x, 4);
-        }
-        run(&in);
-        assert_memory_equal(expected, group.lds, LDS_BYTES);
-        assert_int_equal(findings(), 0);
-    }
 }
 
 static int start(void **state)
@@ -657,10 +464,10 @@ int main(void)
 {
     setenv("KILN_SIM", "log=off,errors=off", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_load),         cmocka_unit_test(every_store),   cmocka_unit_test(every_atomic),
-        cmocka_unit_test(denormals),          cmocka_unit_test(buffer_ranges), cmocka_unit_test(structured_buffers),
-        cmocka_unit_test(private_buffer),     cmocka_unit_test(failing_lanes), cmocka_unit_test(undefined_addresses),
-        cmocka_unit_test(mixed_flat),         cmocka_unit_test(own_addresses), cmocka_unit_test(lds_direct),
+        cmocka_unit_test(every_load),    cmocka_unit_test(every_store),
+        cmocka_unit_test(every_atomic),  cmocka_unit_test(denormals),
+        cmocka_unit_test(failing_lanes), cmocka_unit_test(undefined_addresses),
+        cmocka_unit_test(mixed_flat),
     };
     return cmocka_run_group_tests_name("sim_memory", tests, start, stop);
 }

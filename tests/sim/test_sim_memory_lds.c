@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DS instructions against what this file computes; undefined bits through LDS; bank conflicts and segments; races.
+// DS instructions against what this file computes; undefined bits through LDS; bank conflicts and
+// segments; races.
 #include "memory_wave.h"
 
 static uint32_t word_at(unsigned byte)
@@ -14,10 +15,11 @@ static uint32_t word_at(unsigned byte)
 static const struct {
     const char *name;
     unsigned bytes, sign, half;
-} reads[] = {{"u8", 1, 0, 0},     {"i8", 1, 1, 0},         {"u16", 2, 0, 0},    {"i16", 2, 1, 0},
-             {"u8_d16", 1, 0, 1}, {"u8_d16_hi", 1, 0, 2},  {"i8_d16", 1, 1, 1}, {"i8_d16_hi", 1, 1, 2},
-             {"u16_d16", 2, 0, 1}, {"u16_d16_hi", 2, 0, 2}, {"b32", 4, 0, 0},    {"b64", 8, 0, 0},
-             {"b96", 12, 0, 0},   {"b128", 16, 0, 0}};
+} reads[] = {{"u8", 1, 0, 0},         {"i8", 1, 1, 0},        {"u16", 2, 0, 0},
+             {"i16", 2, 1, 0},        {"u8_d16", 1, 0, 1},    {"u8_d16_hi", 1, 0, 2},
+             {"i8_d16", 1, 1, 1},     {"i8_d16_hi", 1, 1, 2}, {"u16_d16", 2, 0, 1},
+             {"u16_d16_hi", 2, 0, 2}, {"b32", 4, 0, 0},       {"b64", 8, 0, 0},
+             {"b96", 12, 0, 0},       {"b128", 16, 0, 0}};
 static void read_forms(void **state)
 {
     (void)state;
@@ -41,12 +43,12 @@ static void read_forms(void **state)
                     unsigned n = reads[i].bytes < 4 ? reads[i].bytes : 4;
                     if (exec >> l & 1 && 4 * r < reads[i].bytes) {
                         memcpy(&x, group.lds + before[0][l] + 64 + 4 * r, n);
-                        if (reads[i].sign && x >> (n * 8 - 1))
-                            x |= ~0u << n * 8;
+                        if (reads[i].sign && x >> (n * 8 - 1)) x |= ~0u << n * 8;
                         want = reads[i].half == 1 ? x & 0xffff : reads[i].half == 2 ? x << 16 : x;
                     }
                     if (w->v[2 + r][l] != want)
-                        fail_msg("%s lane %u register %u: 0x%x, expected 0x%x", name, l, r, w->v[2 + r][l], want);
+                        fail_msg("%s lane %u register %u: 0x%x, expected 0x%x", name, l, r,
+                                 w->v[2 + r][l], want);
                 }
             assert_int_equal(findings(), 0);
         }
@@ -72,7 +74,8 @@ static void write_forms(void **state)
         for (unsigned l = 0; l < KS_LANES; l++) {
             w->v[2][l] = l * 41 % 64 * 32 + noise() % 2 * 8;
             for (unsigned b = 0; ks_exec_of(w) >> l & 1 && b < forms[i].bytes; b++)
-                expected[w->v[2][l] + 4 + b] = (uint8_t)(w->v[20 + b / 4][l] >> (b % 4 * 8 + forms[i].shift));
+                expected[w->v[2][l] + 4 + b] =
+                    (uint8_t)(w->v[20 + b / 4][l] >> (b % 4 * 8 + forms[i].shift));
         }
         run(&in);
         assert_memory_equal(expected, group.lds, LDS_BYTES);
@@ -98,27 +101,27 @@ static void pairs(void **state)
         uint32_t data[4][KS_LANES];
         for (int kind = 0; kind < 3; kind++) {
             reset();
-            snprintf(name, sizeof(name), "ds_%s%s", kind == 0 ? "read" : kind == 1 ? "write" : "wrxchg",
+            snprintf(name, sizeof(name), "ds_%s%s",
+                     kind == 0   ? "read"
+                     : kind == 1 ? "write"
+                                 : "wrxchg",
                      kind == 2 ? forms[i].exchange : forms[i].name);
             /* the result overlaps the data */
-            ks_inst in = make(name, kind == 1 ? ABSENT : 20, 2, kind ? 20 : ABSENT, kind ? 20 + (int)words : ABSENT, ABSENT);
+            ks_inst in = make(name, kind == 1 ? ABSENT : 20, 2, kind ? 20 : ABSENT,
+                              kind ? 20 + (int)words : ABSENT, ABSENT);
             in.offset = 9;
             in.offset1 = 1;
-            for (unsigned l = 0; l < KS_LANES; l++)
-                w->v[2][l] = l * 8;
+            for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = l * 8;
             if (forms[i].unit < 256)
-                for (unsigned l = 0; l < KS_LANES; l++)
-                    w->v[2][l] = l * 128;
+                for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = l * 128;
             memcpy(old, group.lds, LDS_BYTES);
             memcpy(data, w->v[20], sizeof(data));
             run(&in);
             for (unsigned l = 0; l < KS_LANES; l++)
                 for (unsigned r = 0; r < 2 * words; r++) {
                     unsigned at = w->v[2][l] + (r < words ? 9 : 1) * forms[i].unit + r % words * 4;
-                    if (kind != 1)
-                        assert_memory_equal(old + at, &w->v[20 + r][l], 4);
-                    if (kind)
-                        assert_memory_equal(group.lds + at, &data[r][l], 4);
+                    if (kind != 1) assert_memory_equal(old + at, &w->v[20 + r][l], 4);
+                    if (kind) assert_memory_equal(group.lds + at, &data[r][l], 4);
                 }
             assert_int_equal(findings(), 0);
         }
@@ -205,8 +208,7 @@ static void by_m0(void **state)
     wr.offset = rd.offset = 16;
     run(&wr);
     run(&rd);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        assert_int_equal(word_at(0x110 + 4 * l), w->v[20][l]);
+    for (unsigned l = 0; l < KS_LANES; l++) assert_int_equal(word_at(0x110 + 4 * l), w->v[20][l]);
     assert_memory_equal(w->v[20], w->v[21], sizeof(w->v[20]));
 
     uint32_t count = 100, before[KS_LANES];
@@ -236,7 +238,8 @@ static void permutes(void **state)
     ks_inst in = make("ds_bpermute_b32", 30, 2, 20, ABSENT, ABSENT);
     in.offset = 4;
     for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = (l * 7 + 1) * 4 + (l & 3) + 256 * l; /* low bits and bits above 7 do not count */
+        w->v[2][l] =
+            (l * 7 + 1) * 4 + (l & 3) + 256 * l; /* low bits and bits above 7 do not count */
     uint32_t kept = w->v[30][3];
     run(&in);
     for (unsigned l = 0; l < KS_LANES; l++) {
@@ -251,7 +254,8 @@ static void permutes(void **state)
     run(&in);
     for (unsigned l = 0; l < KS_LANES; l++)
         if (l != 3)
-            assert_int_equal(w->v[30][l], l >= 10 && l < 42 ? w->v[20][l == 11 ? 2 : (l - 10) * 2 + 1] : 0);
+            assert_int_equal(w->v[30][l],
+                             l >= 10 && l < 42 ? w->v[20][l == 11 ? 2 : (l - 10) * 2 + 1] : 0);
 }
 
 /* Of the ISA documents' own examples, input lane i + 1; in base 16. */
@@ -261,32 +265,37 @@ static void swizzles(void **state)
         unsigned offset;
         uint8_t out[32];
     } cases[] = {
-        {0xe000, {0x1, 0x11, 0x9, 0x19, 0x5, 0x15, 0xd, 0x1d, 0x3, 0x13, 0xb, 0x1b, 0x7, 0x17, 0xf, 0x1f,
-                  0x2, 0x12, 0xa, 0x1a, 0x6, 0x16, 0xe, 0x1e, 0x4, 0x14, 0xc, 0x1c, 0x8, 0x18, 0x10, 0x20}},
-        {0xe010, {0x1, 0x9, 0x5, 0xd, 0x3, 0xb, 0x7, 0xf, 0x2, 0xa, 0x6, 0xe, 0x4, 0xc, 0x8, 0x10,
-                  0x11, 0x19, 0x15, 0x1d, 0x13, 0x1b, 0x17, 0x1f, 0x12, 0x1a, 0x16, 0x1e, 0x14, 0x1c, 0x18, 0x20}},
-        {0xe01f, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+        {0xe000,
+         {0x1, 0x11, 0x9, 0x19, 0x5, 0x15, 0xd, 0x1d, 0x3, 0x13, 0xb, 0x1b, 0x7, 0x17, 0xf,  0x1f,
+          0x2, 0x12, 0xa, 0x1a, 0x6, 0x16, 0xe, 0x1e, 0x4, 0x14, 0xc, 0x1c, 0x8, 0x18, 0x10, 0x20}},
+        {0xe010, {0x1,  0x9,  0x5,  0xd,  0x3,  0xb,  0x7,  0xf,  0x2,  0xa,  0x6,
+                  0xe,  0x4,  0xc,  0x8,  0x10, 0x11, 0x19, 0x15, 0x1d, 0x13, 0x1b,
+                  0x17, 0x1f, 0x12, 0x1a, 0x16, 0x1e, 0x14, 0x1c, 0x18, 0x20}},
+        {0xe01f, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                   17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}},
-        {0xc020, {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, /* rotated left by 1 */
-                  18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 1}},
-        {0xc420, {32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, /* right */
+        {0xc020,
+         {2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, /* rotated left by 1 */
+          18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 1}},
+        {0xc420, {32, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, /* right */
                   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
-        {0xc021, {1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, /* odd lanes only */
-                  17, 20, 19, 22, 21, 24, 23, 26, 25, 28, 27, 30, 29, 32, 31, 2}},
-        {0x801b, {4, 3, 2, 1, 8, 7, 6, 5, 12, 11, 10, 9, 16, 15, 14, 13, /* fours reversed */
-                  20, 19, 18, 17, 24, 23, 22, 21, 28, 27, 26, 25, 32, 31, 30, 29}},
-        {0x041f, {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, /* xor 1 */
+        {0xc021,
+         {1,  4,  3,  6,  5,  8,  7,  10, 9,  12, 11, 14, 13, 16, 15, 18, /* odd lanes only */
+          17, 20, 19, 22, 21, 24, 23, 26, 25, 28, 27, 30, 29, 32, 31, 2}},
+        {0x801b,
+         {4,  3,  2,  1,  8,  7,  6,  5,  12, 11, 10, 9,  16, 15, 14, 13, /* fours reversed */
+          20, 19, 18, 17, 24, 23, 22, 21, 28, 27, 26, 25, 32, 31, 30, 29}},
+        {0x041f, {2,  1,  4,  3,  6,  5,  8,  7,  10, 9,  12, 11, 14, 13, 16, 15, /* xor 1 */
                   18, 17, 20, 19, 22, 21, 24, 23, 26, 25, 28, 27, 30, 29, 32, 31}},
-        {0x0018, {1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9, /* the first of eight */
-                  17, 17, 17, 17, 17, 17, 17, 17, 25, 25, 25, 25, 25, 25, 25, 25}},
+        {0x0018,
+         {1,  1,  1,  1,  1,  1,  1,  1,  9,  9,  9,  9,  9,  9,  9,  9, /* the first of eight */
+          17, 17, 17, 17, 17, 17, 17, 17, 25, 25, 25, 25, 25, 25, 25, 25}},
     };
     (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         reset();
         ks_inst in = make("ds_swizzle_b32", 30, 2, ABSENT, ABSENT, ABSENT);
         in.offset = (int32_t)cases[i].offset;
-        for (unsigned l = 0; l < KS_LANES; l++)
-            w->v[2][l] = l + 1;
+        for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = l + 1;
         run(&in);
         for (unsigned l = 0; l < KS_LANES; l++)
             if (w->v[30][l] != cases[i].out[l % 32] + (l & 32))
@@ -300,7 +309,8 @@ static void undefined_bits(void **state)
 {
     (void)state;
     reset();
-    ks_inst wr = make("ds_write_b64", ABSENT, 2, 20, ABSENT, ABSENT), rd = make("ds_read_b64", 24, 2, ABSENT, ABSENT, ABSENT);
+    ks_inst wr = make("ds_write_b64", ABSENT, 2, 20, ABSENT, ABSENT),
+            rd = make("ds_read_b64", 24, 2, ABSENT, ABSENT, ABSENT);
     ks_inst byte = make("ds_read_i8", 26, 3, ABSENT, ABSENT, ABSENT);
     for (unsigned l = 0; l < KS_LANES; l++) {
         w->v[2][l] = 8 * l;
@@ -344,24 +354,24 @@ static void undefined_bits(void **state)
     ks_inst load = make("scratch_load_dword", 31, ABSENT, ABSENT, ABSENT, ABSENT);
     run(&store);
     run(&load);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        assert_int_equal(w->vu[31][l], 0xffff0000);
+    for (unsigned l = 0; l < KS_LANES; l++) assert_int_equal(w->vu[31][l], 0xffff0000);
     assert_int_equal(findings(), 0);
 }
 
 /* ---- Cost ---- */
-static void cycles(const char *name, unsigned scale, unsigned offset, unsigned expected, unsigned ideal)
+static void cycles(const char *name, unsigned scale, unsigned offset, unsigned expected,
+                   unsigned ideal)
 {
     reset();
     launch.cost = (struct ks_cost *)(uintptr_t)&launch; /* only its presence is looked at */
     bool store = strstr(name, "write") || strstr(name, "add");
     ks_inst in = make(name, store ? ABSENT : 20, 2, store ? 20 : ABSENT, ABSENT, ABSENT);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = l * scale + (l / 8 % 2) * offset;
+    for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = l * scale + (l / 8 % 2) * offset;
     run(&in);
-    if (group.counters.lds_cycles != expected || group.counters.lds_ideal_cycles != ideal || w->aux != expected)
-        fail_msg("%s, lanes %u apart: %u cycles, %u ideal", name, scale, (unsigned)group.counters.lds_cycles,
-                 (unsigned)group.counters.lds_ideal_cycles);
+    if (group.counters.lds_cycles != expected || group.counters.lds_ideal_cycles != ideal ||
+        w->aux != expected)
+        fail_msg("%s, lanes %u apart: %u cycles, %u ideal", name, scale,
+                 (unsigned)group.counters.lds_cycles, (unsigned)group.counters.lds_ideal_cycles);
     kilnsim_findings_clear();
 }
 static void bank_conflicts(void **state)
@@ -383,12 +393,12 @@ static void bank_conflicts(void **state)
     cycles("ds_read_b128", 128, 0, 64, 8);
     cycles("ds_add_u32", 4, 0, 2, 2);
     cycles("ds_add_u32", 0, 0, 64, 2); /* one after the other */
-    /* Lanes 0-3 and 20-23 load together: 64 bytes apart in the first two eights, where 4-11 would collide. */
+    /* Lanes 0-3 and 20-23 load together: 64 bytes apart in the first two eights, where 4-11 would
+     * collide. */
     reset();
     launch.cost = (struct ks_cost *)(uintptr_t)&launch;
     ks_inst in = make("ds_read_b128", 20, 2, ABSENT, ABSENT, ABSENT);
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = l < 4 ? 16 * l : 256 + 64 + 16 * (l & 3);
+    for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = l < 4 ? 16 * l : 256 + 64 + 16 * (l & 3);
     ks_exec_set(w, 0x00f0000f);
     run(&in);
     assert_int_equal(group.counters.lds_cycles, 1);
@@ -403,9 +413,10 @@ static void segment_counts(void **state)
     static const struct {
         unsigned scale, first, touched, needed;
         const char *name;
-    } cases[] = {{4, 0, 4, 4, "dword"},  {4, 4, 5, 4, "dword"},   {0, 0, 1, 1, "dword"},      {64, 0, 64, 4, "dword"},
-                 {8, 0, 8, 4, "dword"},  {1, 0, 1, 1, "ubyte"},   {16, 0, 16, 16, "dwordx4"}, {32, 0, 32, 16, "dwordx4"},
-                 {16, 8, 17, 16, "dwordx4"}};
+    } cases[] = {
+        {4, 0, 4, 4, "dword"},      {4, 4, 5, 4, "dword"},      {0, 0, 1, 1, "dword"},
+        {64, 0, 64, 4, "dword"},    {8, 0, 8, 4, "dword"},      {1, 0, 1, 1, "ubyte"},
+        {16, 0, 16, 16, "dwordx4"}, {32, 0, 32, 16, "dwordx4"}, {16, 8, 17, 16, "dwordx4"}};
     uint8_t *p = ks_alloc(8192, 256, KS_DEVICE);
     (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -432,15 +443,13 @@ static void access_lds(unsigned wave, const char *name, uint32_t first, uint32_t
     ks_inst in = make(name, returns ? 30 : ABSENT, 2, data ? 20 : ABSENT, ABSENT, ABSENT);
     in.pc = 16 * wave;
     w = waves[wave];
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[2][l] = first + step * l;
+    for (unsigned l = 0; l < KS_LANES; l++) w->v[2][l] = first + step * l;
     run(&in);
     w = waves[0];
 }
 static void barrier(void)
 {
-    for (unsigned i = 0; i < WAVES; i++)
-        ks_lds_barrier_arrive(waves[i]);
+    for (unsigned i = 0; i < WAVES; i++) ks_lds_barrier_arrive(waves[i]);
     ks_lds_barrier_passed(&group);
 }
 static void races(void **state)
@@ -449,22 +458,31 @@ static void races(void **state)
         const char *first, *second, *text; /* NULL: sound */
         uint32_t from, to, step;
     } cases[] = {
-        {"ds_write_b128", "ds_read_b128", "load of wave 1 at LDS byte 0 races with the store of wave 0, lane 0", 0, 0, 16},
-        {"ds_read_b128", "ds_write_b128", "store of wave 1 at LDS byte 0 races with the load of wave 0", 0, 0, 16},
-        {"ds_write_b64", "ds_write_b64", "store of wave 1 at LDS byte 0 races with the store of wave 0", 0, 0, 8},
+        {"ds_write_b128", "ds_read_b128",
+         "load of wave 1 at LDS byte 0 races with the store of wave 0, lane 0", 0, 0, 16},
+        {"ds_read_b128", "ds_write_b128",
+         "store of wave 1 at LDS byte 0 races with the load of wave 0", 0, 0, 16},
+        {"ds_write_b64", "ds_write_b64",
+         "store of wave 1 at LDS byte 0 races with the store of wave 0", 0, 0, 8},
         {"ds_read_b128", "ds_read_b64", NULL, 0, 0, 16},
         {"ds_write_b32", "ds_write_b32", NULL, 0, 256, 4},
-        {"ds_write_b32", "ds_read_b32", "LDS byte 252 races with the store of wave 0, lane 63", 0, 252, 4},
+        {"ds_write_b32", "ds_read_b32", "LDS byte 252 races with the store of wave 0, lane 63", 0,
+         252, 4},
         {"ds_write_b16", "ds_write_b16", NULL, 0, 2, 4},
         {"ds_write_b8", "ds_read_u8", NULL, 0, 3, 4},
-        {"ds_write_b16", "ds_read_u8", "LDS byte 1 races with the store of wave 0, lane 0", 0, 1, 4},
+        {"ds_write_b16", "ds_read_u8", "LDS byte 1 races with the store of wave 0, lane 0", 0, 1,
+         4},
         {"ds_read_u8", "ds_write_b32", "LDS byte 3 races with the load of wave 0, lane 0", 3, 0, 4},
-        {"ds_write_b32", "ds_read_u16", "LDS byte 2 races with the store of wave 0, lane 0", 0, 2, 4},
-        {"ds_write_b8", "ds_read_b128", "LDS byte 9 races with the store of wave 0, lane 0", 9, 0, 64},
+        {"ds_write_b32", "ds_read_u16", "LDS byte 2 races with the store of wave 0, lane 0", 0, 2,
+         4},
+        {"ds_write_b8", "ds_read_b128", "LDS byte 9 races with the store of wave 0, lane 0", 9, 0,
+         64},
         {"ds_write_b32", "ds_read_b64", "LDS byte 4 races", 4, 0, 64},
         {"ds_add_u32", "ds_add_u32", NULL, 0, 0, 4},
-        {"ds_add_u32", "ds_read_b32", "load of wave 1 at LDS byte 0 races with the atomic of wave 0", 0, 0, 4},
-        {"ds_write_b32", "ds_add_rtn_u32", "atomic of wave 1 at LDS byte 0 races with the store of wave 0", 0, 0, 4},
+        {"ds_add_u32", "ds_read_b32",
+         "load of wave 1 at LDS byte 0 races with the atomic of wave 0", 0, 0, 4},
+        {"ds_write_b32", "ds_add_rtn_u32",
+         "atomic of wave 1 at LDS byte 0 races with the store of wave 0", 0, 0, 4},
         {"ds_read_b64", "ds_write_b32", "LDS byte 5 races", 1, 5, 16}, /* not aligned: by bytes */
     };
     (void)state;
@@ -472,15 +490,16 @@ static void races(void **state)
         for (int ordered = 0; ordered < 2; ordered++) {
             reset();
             access_lds(0, cases[i].first, cases[i].from, cases[i].step);
-            if (ordered)
-                barrier();
+            if (ordered) barrier();
             access_lds(1, cases[i].second, cases[i].to, cases[i].step);
             size_t n = findings();
-            bool wrong = cases[i].text && !ordered ? n != 1 || last.kind != KILNSIM_RACE || !strstr(last_text, cases[i].text)
+            bool wrong = cases[i].text && !ordered ? n != 1 || last.kind != KILNSIM_RACE ||
+                                                         !strstr(last_text, cases[i].text)
                                                    : n != 0;
             if (wrong)
-                fail_msg("%s at %u, %s at %u%s: %zu findings \"%s\"", cases[i].first, cases[i].from, cases[i].second,
-                         cases[i].to, ordered ? ", ordered" : "", n, n ? last_text : "");
+                fail_msg("%s at %u, %s at %u%s: %zu findings \"%s\"", cases[i].first, cases[i].from,
+                         cases[i].second, cases[i].to, ordered ? ", ordered" : "", n,
+                         n ? last_text : "");
         }
 }
 
@@ -494,20 +513,17 @@ static void own_races(void **state)
     access_lds(2, "ds_read_u8", 2, 4);
     assert_int_equal(findings(), 0);
     barrier();
-    for (unsigned i = 0; i < WAVES; i++)
-        access_lds(i, "ds_read_b128", 0, 16);
+    for (unsigned i = 0; i < WAVES; i++) access_lds(i, "ds_read_b128", 0, 16);
     access_lds(3, "ds_write_b128", 2048, 16);
     assert_int_equal(findings(), 0);
     access_lds(3, "ds_write_b8", 0, 16);
     expect(KILNSIM_RACE, 0, "races with the load of wave 0");
 
     reset(); /* lanes of one store */
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[20][l] = l / 2;
+    for (unsigned l = 0; l < KS_LANES; l++) w->v[20][l] = l / 2;
     access_lds(0, "ds_write_b32", 800, 0);
     expect(KILNSIM_RACE, 2, "lanes 1 and 2 of one store write 0x0 and 0x1 to LDS byte 800");
-    for (unsigned l = 0; l < KS_LANES; l++)
-        w->v[20][l] = 0xabab;
+    for (unsigned l = 0; l < KS_LANES; l++) w->v[20][l] = 0xabab;
     access_lds(0, "ds_write_b16", 800, 1); /* overlapping halves, the same bytes */
     assert_int_equal(findings(), 0);
     w->v[20][40] = 0xab00;
@@ -528,10 +544,12 @@ int main(void)
 {
     setenv("KILN_SIM", "log=off,errors=off", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_forms),     cmocka_unit_test(write_forms),    cmocka_unit_test(pairs),
-        cmocka_unit_test(ds_atomics),     cmocka_unit_test(by_m0),          cmocka_unit_test(permutes),
-        cmocka_unit_test(swizzles),       cmocka_unit_test(undefined_bits), cmocka_unit_test(bank_conflicts),
-        cmocka_unit_test(segment_counts), cmocka_unit_test(races),          cmocka_unit_test(own_races),
+        cmocka_unit_test(read_forms),     cmocka_unit_test(write_forms),
+        cmocka_unit_test(pairs),          cmocka_unit_test(ds_atomics),
+        cmocka_unit_test(by_m0),          cmocka_unit_test(permutes),
+        cmocka_unit_test(swizzles),       cmocka_unit_test(undefined_bits),
+        cmocka_unit_test(bank_conflicts), cmocka_unit_test(segment_counts),
+        cmocka_unit_test(races),          cmocka_unit_test(own_races),
     };
     return cmocka_run_group_tests_name("sim_memory_lds", tests, setup, teardown);
 }
