@@ -223,7 +223,7 @@ static void mfma(ks_decoder *d)
         bool in_acc = i < 2 ? acc >> i & 1 : acc_cd && !sparse;
         if (code >= SRC_VGPR)
             ks_dec_vgpr(d, &in->s[i], code & 255, in_acc, op->s[i]);
-        else if (i == 2 && !sparse && code > KS_SREGS && code != 255)
+        else if (i == 2 && !sparse && code >= KS_SREGS && code != 255)
             ks_dec_source(d, &in->s[i], code, op->s[i]); /* an inline constant as C */
         else
             d->bad = true;
