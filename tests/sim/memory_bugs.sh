@@ -6,18 +6,19 @@
 . tests/lib/amd.sh
 lib=$BUILD/lib
 kernels=tests/sim/kernels
-[ -e "$lib/libkilnsim.so" ] || { echo "no $lib/libkilnsim.so"; exit 77; }
-amd_available gfx942 || { echo "no AMD compiler"; exit 77; }
+[ -e "$lib/libkilnsim.so" ] || { echo "1..0 # SKIP no $lib/libkilnsim.so"; exit 77; }
+amd_available gfx942 || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
 # the library may be built for the address sanitizer
-san=$(nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && echo -fsanitize=address,undefined)
-${CC:-cc} -std=gnu11 -Wall -Wextra $san -Isim -o "$tmp/driver" $kernels/memory_driver.c -L"$lib" -lkilnsim \
+san=()
+! nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init || san=(-fsanitize=address,undefined)
+${CC:-cc} -std=gnu11 -Wall -Wextra "${san[@]}" -Isim -o "$tmp/driver" $kernels/memory_driver.c -L"$lib" -lkilnsim \
     -Wl,-rpath,"$(realpath "$lib")" || exit 1
 
 drive() { # OPTIONS ARGS...: what the driver prints, in $tmp/out
     KILN_SIM=log=off,$1 timeout 60 "$tmp/driver" "${@:2}" >"$tmp/out" 2>&1
 }
-line_of() { # the source line that ends with "BUG NAME"
-    awk -v bug="BUG $1" 'substr($0, length($0) - length(bug) + 1) == bug { print FNR; exit }' $kernels/memory_bugs.hip
+line_of() { # the source line below "BUG NAME"
+    awk -v bug="// BUG $1" '{ sub(/^ */, "") } $0 == bug { print FNR + 1; exit }' $kernels/memory_bugs.hip
 }
 found() { # NAME KIND LANE WAVE ADDRESS TEXT: one finding, and it is this one
     [ "$(wc -l <"$tmp/out")" -eq 2 ] &&
@@ -59,27 +60,27 @@ for target in gfx942 gfx90a; do
     fi
     [ $target = gfx90a ] || bugs=$bugs$'\n'$direct
     while read -r name kind lane wave address text; do
-        options=arch=$target,alignment=hardware first=
+        options=arch=$target,alignment=hardware first=()
         [ "$name" != unaligned ] || options=arch=$target,alignment=strict
-        [ "$name" != freed ] || first=free_first
-        drive $options "$object" $first "${name}_bad"
+        [ "$name" != freed ] || first=(free_first)
+        drive "$options" "$object" "${first[@]}" "${name}_bad"
         found "$name" "$kind" "$lane" "$wave" "$address" "$text"
         result $? "$target: $name is found"
-        drive $options "$object" "${name}_good"
+        drive "$options" "$object" "${name}_good"
         quiet
         result $? "$target: no finding without $name"
     done <<<"$bugs"
     bugs=${bugs%$'\n'"$direct"}
     # the atomic and the plain load of another wave: whichever comes second is found
-    drive arch=$target "$object" atomic_bad
+    drive "arch=$target" "$object" atomic_bad
     grep -q "^races .*memory_bugs.hip:.*\(atomic of wave 1.*load of wave 0\|load of wave.*atomic of wave\)" "$tmp/out"
     result $? "$target: an atomic beside a plain load is found"
     for name in merged atomic unwritten_part unaligned; do
-        drive arch=$target "$object" ${name}_good
+        drive "arch=$target" "$object" ${name}_good
         quiet
         result $? "$target: $name is sound"
     done
-    drive arch=$target "$object" unaligned_bad
+    drive "arch=$target" "$object" unaligned_bad
     quiet
     result $? "$target: hardware loads unaligned words"
 done

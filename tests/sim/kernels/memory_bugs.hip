@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One bug a kernel (NAME_bad; its line ends with "BUG NAME"), and the same without it (NAME_good).  Every kernel gets two
-// buffers of 4096 bytes and a number, as tests/sim/kernels/memory_driver.c gives them; asm stands where the compiler
-// would not emit the bug.
+// One bug a kernel (NAME_bad; "BUG NAME" stands above its line), and the same without it
+// (NAME_good).  Every kernel gets two buffers of 4096 bytes and a number, as
+// tests/sim/kernels/memory_driver.c gives them; asm stands where the compiler would not emit the
+// bug.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -10,7 +11,7 @@ typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 #define KERNEL extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256))) void
 #define SHARED __attribute__((shared))
 #define INLINE static __attribute__((device, always_inline)) inline
-#define ARGS u8 *out, u8 *in, u32 n
+#define ARGS   u8 *out, u8 *in, u32 n
 
 INLINE u32 tid()
 {
@@ -22,6 +23,10 @@ INLINE void sync()
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+INLINE u32 lds_address(u32 *p)
+{
+    return (u32)(u64)(__attribute__((address_space(3))) u32 *)p;
+}
 INLINE u32 *words(u8 *p)
 {
     return (u32 *)p;
@@ -30,7 +35,8 @@ INLINE u32 *words(u8 *p)
 /* ---- Global memory ---- */
 KERNEL after_bad(ARGS)
 {
-    out[tid()] = in[tid() == 37 ? 4096 : tid()]; // BUG after
+    // BUG after
+    out[tid()] = in[tid() == 37 ? 4096 : tid()];
 }
 KERNEL after_good(ARGS)
 {
@@ -38,7 +44,8 @@ KERNEL after_good(ARGS)
 }
 KERNEL before_bad(ARGS)
 {
-    out[(int)(tid() == 70 ? -1 : tid())] = (u8)n; // BUG before
+    // BUG before
+    out[(int)(tid() == 70 ? -1 : tid())] = (u8)n;
 }
 KERNEL before_good(ARGS)
 {
@@ -47,7 +54,8 @@ KERNEL before_good(ARGS)
 /* the last 8 of 16 bytes */
 KERNEL part_bad(ARGS)
 {
-    *(u32x4 *)(out + tid() * 16) = *(u32x4 *)(in + (tid() == 5 ? 4088 : tid() * 8)); // BUG part
+    // BUG part
+    *(u32x4 *)(out + tid() * 16) = *(u32x4 *)(in + (tid() == 5 ? 4088 : tid() * 8));
 }
 KERNEL part_good(ARGS)
 {
@@ -55,7 +63,8 @@ KERNEL part_good(ARGS)
 }
 KERNEL freed_bad(ARGS) /* the driver frees `in` */
 {
-    words(out)[tid()] = words(in)[tid()]; // BUG freed
+    // BUG freed
+    words(out)[tid()] = words(in)[tid()];
 }
 KERNEL freed_good(ARGS)
 {
@@ -63,7 +72,8 @@ KERNEL freed_good(ARGS)
 }
 INLINE void atomic_at(u8 *p)
 {
-    asm volatile("global_atomic_add %0, %1, off\n s_waitcnt vmcnt(0)" ::"v"(p), "v"(1) : "memory"); // BUG crooked
+    // BUG crooked
+    asm volatile("global_atomic_add %0, %1, off\n s_waitcnt vmcnt(0)" ::"v"(p), "v"(1) : "memory");
 }
 KERNEL crooked_bad(ARGS)
 {
@@ -77,16 +87,22 @@ KERNEL crooked_good(ARGS)
 KERNEL unaligned_bad(ARGS)
 {
     u32 x;
-    asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)" : "=v"(x) : "v"(in + tid() * 4 + (tid() == 3))); // BUG unaligned
+    // BUG unaligned
+    asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)"
+                 : "=v"(x)
+                 : "v"(in + tid() * 4 + (tid() == 3)));
     words(out)[tid()] = x;
 }
 KERNEL unaligned_good(ARGS)
 {
     u32 x;
-    asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)" : "=v"(x) : "v"(in + tid() * 4 + 4 * (tid() == 3)));
+    asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)"
+                 : "=v"(x)
+                 : "v"(in + tid() * 4 + 4 * (tid() == 3)));
     words(out)[tid()] = x;
 }
-/* Neighbouring bytes and halves, which the compiler loads as words that are not aligned: no finding. */
+/* Neighbouring bytes and halves, which the compiler loads as words that are not aligned: no
+ * finding. */
 KERNEL merged_good(ARGS)
 {
     static SHARED u16 lds[1024];
@@ -96,7 +112,8 @@ KERNEL merged_good(ARGS)
     lds[tid() * 3 + 1] = b[2] * 3 + b[3] * 5;
     lds[tid() * 3 + 2] = b[1];
     sync();
-    words(out)[tid()] = lds[tid() * n] + lds[tid() * n + 1] * 3 + lds[tid() * n + 2] * 7 + lds[tid() * n + 3];
+    words(out)[tid()] =
+        lds[tid() * n] + lds[tid() * n + 1] * 3 + lds[tid() * n + 2] * 7 + lds[tid() * n + 3];
 }
 
 /* ---- Buffers ---- */
@@ -104,7 +121,10 @@ INLINE u32 buffer_load(u8 *p, u32 records, u32 offset)
 {
     u32x4 r = {(u32)(u64)p, (u32)((u64)p >> 32), records, 0x00020000};
     u32 x;
-    asm volatile("buffer_load_dword %0, %1, %2, 0 offen\n s_waitcnt vmcnt(0)" : "=v"(x) : "v"(offset), "s"(r)); // BUG buffer
+    // BUG buffer
+    asm volatile("buffer_load_dword %0, %1, %2, 0 offen\n s_waitcnt vmcnt(0)"
+                 : "=v"(x)
+                 : "v"(offset), "s"(r));
     return x;
 }
 KERNEL buffer_bad(ARGS)
@@ -123,8 +143,9 @@ KERNEL lds_bad(ARGS)
     static SHARED u32 lds[256];
     lds[tid()] = n;
     sync();
-    u32 at = 4 * (tid() == 130 ? 256 : tid()) + (u32)(u64)(__attribute__((address_space(3))) u32 *)lds, x;
-    asm volatile("ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(at)); // BUG lds
+    u32 at = 4 * (tid() == 130 ? 256 : tid()) + lds_address(lds), x;
+    // BUG lds
+    asm volatile("ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(at));
     words(out)[tid()] = x;
 }
 KERNEL lds_good(ARGS)
@@ -132,29 +153,32 @@ KERNEL lds_good(ARGS)
     static SHARED u32 lds[256];
     lds[tid()] = n;
     sync();
-    u32 at = 4 * (tid() == 130 ? 255 : tid()) + (u32)(u64)(__attribute__((address_space(3))) u32 *)lds, x;
+    u32 at = 4 * (tid() == 130 ? 255 : tid()) + lds_address(lds), x;
     asm volatile("ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(at));
     words(out)[tid()] = x;
 }
-#define RACE(name, first, second, guard)                      \
-    KERNEL name(ARGS)                                         \
-    {                                                         \
-        static SHARED u32 lds[512];                           \
-        volatile u32 *v = lds;                                \
-        v[tid()] = v[tid() + 256] = tid();                    \
-        sync();                                               \
-        first;                                                \
-        guard;                                                \
-        second;                                               \
-        sync();                                               \
-        words(out)[tid()] = v[tid() ^ 1];                     \
+#define RACE(name, first, second, guard)                                                           \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        static SHARED u32 lds[512];                                                                \
+        volatile u32 *v = lds;                                                                     \
+        v[tid()] = v[tid() + 256] = tid();                                                         \
+        sync();                                                                                    \
+        first;                                                                                     \
+        guard;                                                                                     \
+        second;                                                                                    \
+        sync();                                                                                    \
+        words(out)[tid()] = v[tid() ^ 1];                                                          \
     }
 /* The other wave's word: 64 further on. */
-RACE(raw_bad, v[tid()] = n, u32 x = v[tid() ^ 64]; words(out)[tid()] = x, ) // BUG raw
+// BUG raw
+RACE(raw_bad, v[tid()] = n, u32 x = v[tid() ^ 64]; words(out)[tid()] = x, )
 RACE(raw_good, v[tid()] = n, u32 x = v[tid() ^ 64]; words(out)[tid()] = x, sync())
-RACE(war_bad, u32 x = v[tid() ^ 64], v[tid()] = x, ) // BUG war
+// BUG war
+RACE(war_bad, u32 x = v[tid() ^ 64], v[tid()] = x, )
 RACE(war_good, u32 x = v[tid() ^ 64], v[tid()] = x, sync())
-RACE(waw_bad, v[tid()] = n, v[tid() ^ 64] = tid(), ) // BUG waw
+// BUG waw
+RACE(waw_bad, v[tid()] = n, v[tid() ^ 64] = tid(), )
 RACE(waw_good, v[tid()] = n, v[tid() ^ 64] = tid(), sync())
 /* Bytes of one word, each of another wave: sound. */
 KERNEL bytes_good(ARGS)
@@ -174,14 +198,14 @@ KERNEL bytes_bad(ARGS)
     volatile u8 *v = lds;
     u32 lane = tid() & 63, wave = tid() / 64;
     v[lane * 4 + wave] = (u8)n;
-    u32 x = v[lane * 4 + (wave == 2 && lane == 11 ? 1 : wave)]; // BUG bytes
+    // BUG bytes
+    u32 x = v[lane * 4 + (wave == 2 && lane == 11 ? 1 : wave)];
     out[tid()] = (u8)x;
 }
 KERNEL atomic_good(ARGS)
 {
     static SHARED u32 count;
-    if (tid() == 0)
-        count = 0;
+    if (tid() == 0) count = 0;
     sync();
     __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
     sync();
@@ -190,18 +214,19 @@ KERNEL atomic_good(ARGS)
 KERNEL atomic_bad(ARGS)
 {
     static SHARED u32 count;
-    if (tid() == 0)
-        count = 0;
+    if (tid() == 0) count = 0;
     sync();
     __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
-    words(out)[tid()] = *(volatile u32 *)&count; // BUG atomic
+    // BUG atomic
+    words(out)[tid()] = *(volatile u32 *)&count;
 }
 KERNEL lanes_bad(ARGS)
 {
     static SHARED u32 lds[4];
     volatile u32 *v = lds;
     if (tid() < 64)
-        v[0] = tid(); // BUG lanes
+        // BUG lanes
+        v[0] = tid();
     sync();
     words(out)[tid()] = v[0];
 }
@@ -209,20 +234,21 @@ KERNEL lanes_good(ARGS)
 {
     static SHARED u32 lds[4];
     volatile u32 *v = lds;
-    if (tid() < 64)
-        v[0] = n;
+    if (tid() < 64) v[0] = n;
     sync();
     words(out)[tid()] = v[0];
 }
 /* A store that nobody waited for when the barrier was reached. */
 INLINE u32 across(u32 *lds, bool wait)
 {
-    u32 at = 4 * tid() + (u32)(u64)(__attribute__((address_space(3))) u32 *)lds, x;
+    u32 at = 4 * tid() + lds_address(lds), x;
     if (wait)
-        asm volatile("ds_write_b32 %0, %1\n s_waitcnt lgkmcnt(0)\n s_barrier" ::"v"(at), "v"(at) : "memory");
+        asm volatile("ds_write_b32 %0, %1\n s_waitcnt lgkmcnt(0)\n s_barrier" ::"v"(at), "v"(at)
+                     : "memory");
     else
         asm volatile("ds_write_b32 %0, %1\n s_barrier" ::"v"(at), "v"(at) : "memory");
-    asm volatile("ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(at ^ 256) : "memory"); // BUG wait
+    // BUG wait
+    asm volatile("ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(at ^ 256) : "memory");
     return x;
 }
 KERNEL wait_bad(ARGS)
@@ -244,7 +270,8 @@ KERNEL unwritten_lds_bad(ARGS)
     v[tid()] = tid();
     sync();
     u32 x = v[tid() + (tid() == 33 ? 256 : 0)];
-    words(out)[tid()] = x; // BUG unwritten_lds
+    // BUG unwritten_lds
+    words(out)[tid()] = x;
 }
 KERNEL unwritten_lds_good(ARGS)
 {
@@ -258,7 +285,8 @@ KERNEL unwritten_lds_good(ARGS)
 #define STORE "global_store_dword %0, v77, off\n s_waitcnt vmcnt(0)"
 KERNEL unwritten_register_bad(ARGS)
 {
-    asm volatile(STORE ::"v"(out + tid() * 4) : "v77", "memory"); // BUG unwritten_register
+    // BUG unwritten_register
+    asm volatile(STORE ::"v"(out + tid() * 4) : "v77", "memory");
 }
 KERNEL unwritten_register_good(ARGS)
 {
@@ -267,45 +295,58 @@ KERNEL unwritten_register_good(ARGS)
 /* only its low byte is stored, and that was written */
 KERNEL unwritten_part_good(ARGS)
 {
-    asm volatile("v_and_b32 v77, 0xffffff00, v77\n global_store_byte %0, v77, off\n s_waitcnt vmcnt(0)" ::"v"(out + tid())
-                 : "v77", "memory");
+    asm volatile(
+        "v_and_b32 v77, 0xffffff00, v77\n global_store_byte %0, v77, off\n s_waitcnt vmcnt(0)" ::
+            "v"(out + tid())
+        : "v77", "memory");
 }
 KERNEL unwritten_address_bad(ARGS)
 {
-    asm volatile("global_store_dword v77, %0, %1\n s_waitcnt vmcnt(0)" ::"v"(n), "s"(out) : "v77", "memory"); // BUG unwritten_address
+    // BUG unwritten_address
+    asm volatile("global_store_dword v77, %0, %1\n s_waitcnt vmcnt(0)" ::"v"(n), "s"(out)
+                 : "v77", "memory");
 }
 KERNEL unwritten_address_good(ARGS)
 {
-    asm volatile("v_mov_b32 v77, 4\n global_store_dword v77, %0, %1\n s_waitcnt vmcnt(0)" ::"v"(n), "s"(out) : "v77", "memory");
+    asm volatile("v_mov_b32 v77, 4\n global_store_dword v77, %0, %1\n s_waitcnt vmcnt(0)" ::"v"(n),
+                 "s"(out)
+                 : "v77", "memory");
 }
 KERNEL unwritten_branch_bad(ARGS)
 {
-    asm volatile("v_cmp_eq_u32 vcc, 5, v77\n s_nop 4\n s_cbranch_vccz 1f\n s_nop 0\n1:" ::: "v77", "vcc"); // BUG unwritten_branch
+    // BUG unwritten_branch
+    asm volatile("v_cmp_eq_u32 vcc, 5, v77\n s_nop 4\n s_cbranch_vccz 1f\n s_nop 0\n1:" ::
+                     : "v77", "vcc");
 }
 KERNEL unwritten_branch_good(ARGS)
 {
-    asm volatile("v_mov_b32 v77, 5\n v_cmp_eq_u32 vcc, 5, v77\n s_nop 4\n s_cbranch_vccz 1f\n s_nop 0\n1:" ::: "v77", "vcc");
+    asm volatile(
+        "v_mov_b32 v77, 5\n v_cmp_eq_u32 vcc, 5, v77\n s_nop 4\n s_cbranch_vccz 1f\n s_nop 0\n1:" ::
+            : "v77", "vcc");
 }
 
 /* ---- Private memory ---- */
 KERNEL private_bad(ARGS)
 {
     volatile u32 a[16];
-    for (u32 i = 0; i < 16; i++)
-        a[i] = i;
-    words(out)[tid()] = a[n * (tid() == 77 ? 50 : 1)]; // BUG private
+    for (u32 i = 0; i < 16; i++) a[i] = i;
+    // BUG private
+    words(out)[tid()] = a[n * (tid() == 77 ? 50 : 1)];
 }
 KERNEL private_good(ARGS)
 {
     volatile u32 a[16];
-    for (u32 i = 0; i < 16; i++)
-        a[i] = i;
+    for (u32 i = 0; i < 16; i++) a[i] = i;
     words(out)[tid()] = a[n * (tid() == 77 ? 2 : 1)];
 }
 INLINE u32 through(volatile u32 *p, u32 i)
 {
     u32 x;
-    asm volatile("flat_load_dword %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)" : "=v"(x) : "v"(p + i) : "memory"); // BUG flat
+    // BUG flat
+    asm volatile("flat_load_dword %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(p + i)
+                 : "memory");
     return x;
 }
 KERNEL flat_bad(ARGS)
@@ -331,12 +372,17 @@ KERNEL flat_good(ARGS)
 /* A load from global memory into LDS that nobody waited for when the barrier was reached. */
 INLINE u32 direct(u8 *in, u32 *lds, bool wait)
 {
-    u32 base = (u32)(u64)(__attribute__((address_space(3))) u32 *)lds, wave = __builtin_amdgcn_readfirstlane(tid() / 64), x;
-    asm volatile("s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dword %1, off" ::"s"(base + wave * 256), "v"(in + tid() * 4)
+    u32 base = lds_address(lds), wave = __builtin_amdgcn_readfirstlane(tid() / 64), x;
+    asm volatile(
+        "s_mov_b32 m0, %0\n s_nop 0\n global_load_lds_dword %1, off" ::"s"(base + wave * 256),
+        "v"(in + tid() * 4)
+        : "memory");
+    if (wait) asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
+    // BUG direct
+    asm volatile("s_barrier\n ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(base + (tid() ^ 64) * 4)
                  : "memory");
-    if (wait)
-        asm volatile("s_waitcnt vmcnt(0)" ::: "memory");
-    asm volatile("s_barrier\n ds_read_b32 %0, %1\n s_waitcnt lgkmcnt(0)" : "=v"(x) : "v"(base + (tid() ^ 64) * 4) : "memory"); // BUG direct
     return x;
 }
 KERNEL direct_bad(ARGS)
