@@ -81,8 +81,7 @@ static bool sizes_ok(const request *q, ks_error *e)
             return false;
         }
     }
-    if ((uint64_t)q->grid[0] * q->grid[1] > UINT64_MAX >> 16 >> 32 ||
-        (uint64_t)q->grid[0] * q->grid[1] * q->grid[2] > UINT64_MAX >> 16) {
+    if ((uint64_t)q->grid[0] * q->grid[1] > (UINT64_MAX >> 16) / q->grid[2]) {
         ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", q->kernel->name,
                 q->grid[0], q->grid[1], q->grid[2]);
         return false;
