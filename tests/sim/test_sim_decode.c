@@ -138,7 +138,7 @@ static uint32_t source(void) /* nine bits */
     case 1:
         return sgpr();
     case 2:
-        return 128 + draw() % 81;
+        return draw() % 2 ? 128 + draw() % 81 : (uint32_t[]){128, 192, 193, 208}[draw() % 4];
     case 3:
         return (uint32_t[]){240, 241, 242, 243, 244, 245, 246, 247,
                             248, 251, 252, 253, 255, 235, 236, 238}[draw() % 16];
@@ -171,7 +171,8 @@ static void vop3_fields(uint32_t w[4], ks_encoding e, uint32_t op_bits)
     if (e == KS_VOP3P && draw() % 4 == 0) { /* a matrix instruction: no modifiers but its files */
         w[0] = op_bits | (draw() & 0x8000) | (aligned_vgpr() & 0xdc);
         w[1] = (draw() & 0x18000000) | (256 + (aligned_vgpr() & 0xfe)) |
-               (256 + (aligned_vgpr() & 0xfe)) << 9 | (256 + (aligned_vgpr() & 0xdc)) << 18;
+               (256 + (aligned_vgpr() & 0xfe)) << 9;
+        w[1] |= (draw() % 4 ? 256 + (aligned_vgpr() & 0xdc) : source() & 255) << 18;
     }
 }
 /* The word after VOP1, VOP2 and VOPC. */
