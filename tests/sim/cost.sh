@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a launch costs: counts that follow from the source, LDS conflicts and segments by stride, and the modelled matrix
+# share of loops beside llvm-mca's for the same bodies.  llvm-mca prices one wave without barriers, branches and bank
+# conflicts; docs/simulator.md says what else differs.
+. "$(dirname "$0")/../lib/tap.sh"
+. tests/lib/amd.sh
+lib=$BUILD/lib
+kernels=tests/sim/kernels
+[ -e "$lib/libkilnsim.so" ] || { echo "no $lib/libkilnsim.so"; exit 77; }
+amd_available gfx942 || { echo "no AMD compiler"; exit 77; }
+# the library may be built for the address sanitizer
+san=$(nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && echo -fsanitize=address,undefined)
+${CC:-cc} -std=gnu11 -Wall -Wextra $san -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
+    -Wl,-rpath,"$(realpath "$lib")" || exit 1
+
+price() { # OBJECT KERNEL BLOCKS_X BLOCKS_Y THREADS NUMBER...: the cost in $tmp/out
+    local object=$1 kernel=$2 x=$3 y=$4 threads=$5
+    shift 5
+    KILN_SIM=arch=$target timeout 60 "$tmp/driver" "$object" "$kernel" "$x" "$y" "$threads" 4194304 "$@" >"$tmp/out" 2>&1
+}
+value() { # NAME
+    awk -v name="$1" '$1 == name { print $2 }' "$tmp/out"
+}
+is() { # NAME VALUE...: each as stated
+    while [ $# -gt 0 ]; do
+        if [ "$(value "$1")" != "$2" ]; then
+            echo "$1 is $(value "$1"), not $2" >>"$tmp/out"
+            return 1
+        fi
+        shift 2
+    done
+}
+within() { # VALUE LEAST MOST
+    awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v >= a && v <= b) }'
+}
+
+# The body of the loop with the most matrix instructions of a kernel, without what llvm-mca does not price.
+loop_of() { # ASSEMBLER KERNEL
+    awk -v kernel="$2:" '
+        { sub(/;.*/, "") }
+        index($0, kernel) == 1 { inside = 1 }
+        !inside { next }
+        /s_endpgm/ { exit }
+        /^\.L[A-Za-z0-9_]*:/ { split($0, part, ":"); at[part[1]] = n }
+        /s_c?branch/ && ($2 in at) {
+            matrices = 0
+            for (i = at[$2]; i < n; i++) matrices += line[i] ~ /v_mfma/
+            if (matrices >= best) { best = matrices; from = at[$2]; to = n }
+        }
+        { line[n++] = $0 }
+        END {
+            for (i = from; i < to; i++)
+                if (line[i] !~ /^\.|branch|s_barrier|^[ \t]*$/) print line[i]
+        }' "$1"
+}
+mca=$(command -v llvm-mca-19 || command -v llvm-mca)
+steps() { # BODY TIMES: steps of four cycles
+    (ulimit -v 4000000; timeout 60 "$mca" -mtriple=amdgcn -mcpu=$target -iterations="$2" "$1" 2>>"$tmp/out") |
+        awk '/^Total Cycles/ { print $3 }'
+}
+mca_share() { # ASSEMBLER KERNEL PASSES
+    loop_of "$1" "$2" >"$tmp/body.s"
+    local once twice
+    once=$(steps "$tmp/body.s" 100) twice=$(steps "$tmp/body.s" 200)
+    awk -v once="$once" -v twice="$twice" -v passes="$3" -v n="$(grep -c v_mfma "$tmp/body.s")" \
+        'BEGIN { if (twice > once) printf "%.3f", n * passes / ((twice - once) / 100) }'
+}
+
+compare() { # OBJECT ASSEMBLER KERNEL LEAST MOST NUMBER...: one wave a SIMD; the model's share in units of llvm-mca's
+    local object=$1 assembler=$2 kernel=$3 least=$4 most=$5 theirs ours ratio
+    shift 5
+    : >"$tmp/out"
+    theirs=$(mca_share "$assembler" "$kernel" "$passes")
+    price "$object" "$kernel" 1 1 256 "$@"
+    ours=$(value modelled_matrix_share)
+    ratio=$(awk -v a="${ours:-0}" -v b="${theirs:-1}" 'BEGIN { printf "%.3f", a / b }')
+    [ -n "$theirs" ] && within "$ratio" "$least" "$most"
+    result $? "$target: $kernel: modelled share ${ours:-?}, llvm-mca's $theirs: ratio $ratio in $least to $most"
+}
+
+for target in gfx942 gfx90a; do
+    loops=$tmp/loops.$target gemm=$tmp/gemm.$target passes=8
+    [ $target = gfx942 ] || passes=16
+    if ! amd_available $target || ! amd_compile $target "$loops.co" $kernels/cost.hip 2>"$tmp/out" ||
+        ! amd_compile $target "$gemm.co" $kernels/gemm_f16.hip 2>"$tmp/out"; then
+        result 1 "$target: compiles"
+        continue
+    fi
+    # counts: three workgroups of four waves, 64 iterations of four
+    price "$loops.co" matrix 3 1 256 64
+    is kernel matrix target $target groups 3 waves 12 count_mfma $((3 * 4 * 256)) count_lds 0 count_barrier 0 \
+        mfma_cycles $((3 * 4 * 256 * passes * 4))
+    result $? "$target: counts by class, matrix cycles"
+    price "$gemm.co" gemm_f16 2 2 256 256 256
+    is groups 4 count_mfma $((4 * 4 * 8 * 16)) count_barrier $((4 * 4 * 8)) lds_ideal_cycles $((4 * 4 * 8 * 12 * 8)) \
+        global_bytes $((4 * (256 * 256 * 2 + 128 * 128 * 4))) groups_per_cu 2 waves_per_simd 2
+    result $? "$target: counts of a GEMM, two workgroups on a compute unit"
+    # conflicts of b32 by stride (two halves, load and store), segments of 64 bytes by stride
+    for stride in 1:4:48 2:8:64 4:16:96 32:128:288; do
+        IFS=: read -r step cycles segments <<<"$stride"
+        price "$loops.co" banks 1 1 64 "$step"
+        is lds_cycles "$cycles" lds_ideal_cycles 4
+        result $? "$target: LDS, $step words apart: $cycles cycles instead of 4"
+        price "$loops.co" strided 1 1 256 "$step"
+        is segments "$segments" segments_needed 48 global_bytes 3072
+        result $? "$target: memory, $step words apart: $segments segments instead of 48"
+    done
+    # more waves hide more
+    price "$gemm.co" gemm_f16 1 1 256 128 1024
+    alone=$(value modelled_matrix_share)
+    price "$gemm.co" gemm_f16 2 1 256 256 1024
+    within "$(value modelled_matrix_share)" "$(awk -v a="$alone" 'BEGIN { print a * 1.1 }')" 1
+    result $? "$target: two workgroups of a GEMM share a compute unit better than one: $(value modelled_matrix_share), $alone"
+    if [ -z "$mca" ]; then
+        skip "$target: beside llvm-mca" "no llvm-mca"
+        continue
+    fi
+    amd_compile $target "$loops.s" $kernels/cost.hip -S 2>"$tmp/out"
+    amd_compile $target "$gemm.s" $kernels/gemm_f16.hip -S 2>"$tmp/out"
+    compare "$loops.co" "$loops.s" matrix 0.9 1.02 1024
+    compare "$loops.co" "$loops.s" shared_matrix 0.5 1.02 1024
+    compare "$gemm.co" "$gemm.s" gemm_f16 0.5 1.02 128 4096
+done
+finish
