@@ -20,8 +20,7 @@ static void run_unknown(ks_wave *w, const ks_inst *in)
     ks_object_text(w->launch->object, in->pc, text, sizeof text);
     ks_report(w, in, KILNSIM_UNKNOWN, -1, 0,
               "%s (words %08x %08x): the simulator does not execute this instruction, the launch "
-              "stops here; "
-              "compile without it",
+              "stops here; compile without it",
               *text ? text : "not an instruction of this target", in->word[0], in->word[1]);
     ks_stop(w, KS_UNKNOWN_ERROR);
 }
@@ -105,7 +104,7 @@ static void find_targets(ks_object *o)
 }
 bool ks_decode(ks_object *o, ks_error *error)
 {
-    uint32_t code_size = (uint32_t)(o->code_size & ~3u), room = 0;
+    uint32_t code_size = (uint32_t)o->code_size, room = 0; /* whole words */
     if (!code_size) return true;
     if (!ks_disasm_open(o->arch, error)) return false;
     o->index_of = malloc(code_size);

@@ -52,9 +52,8 @@ void ks_dec_sgpr(ks_decoder *d, ks_operand *o, unsigned reg, ks_spec spec)
 void ks_dec_vgpr(ks_decoder *d, ks_operand *o, unsigned reg, bool acc, ks_spec spec)
 {
     operand_of(o, KS_VGPR, reg + (acc ? KS_ACC : 0), spec);
-    if (reg + o->count > KS_ACC ||
-        (o->count > 1 && reg % 2)) /* both targets want tuples at even registers */
-        d->bad = true;
+    bool odd = o->count > 1 && reg % 2; /* both targets want tuples at even registers */
+    if (reg + o->count > KS_ACC || odd) d->bad = true;
 }
 void ks_dec_const(ks_operand *o, uint64_t value, ks_spec spec)
 {

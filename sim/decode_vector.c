@@ -128,8 +128,8 @@ static void vop2(ks_decoder *d)
     destination(d, ks_bits(d->w[0], 17, 8));
     ks_dec_source(d, &in->s[0], src0, op->s[0]);
     if (op->flags & KS_F_LITERAL_K) {
-        bool middle =
-            strstr(op->name, "mk_") != NULL; /* fmamk: src0 * K + src1; fmaak: src0 * src1 + K */
+        /* fmamk: src0 * K + src1; fmaak: src0 * src1 + K */
+        bool middle = strstr(op->name, "mk_") != NULL;
         ks_dec_const(&in->s[middle ? 1 : 2], ks_dec_literal(d), op->s[middle ? 1 : 2]);
         ks_dec_source(d, &in->s[middle ? 2 : 1], src1, op->s[middle ? 2 : 1]);
         in->ns = 3;

@@ -51,8 +51,7 @@ static bool grow(uint64_t *end, uint64_t offset, uint64_t size)
     if (offset + size > *end) *end = offset + size;
     return true;
 }
-/* The bytes that an ELF says it has, where its caller does not know: tables, sections and segments.
- */
+/* The bytes that an ELF says it has: tables, sections and segments. */
 static bool own_size(const uint8_t *elf, const Elf64_Ehdr *h, uint64_t *end)
 {
     *end = sizeof *h;
@@ -88,9 +87,8 @@ bool ks_elf_size(const uint8_t *elf, size_t *size, ks_error *error)
                 "code object: not a little-endian ELF64 file: it is not for an AMD GPU");
         return false;
     }
-    bool known =
-        *size <=
-        SIZE_MAX / 2; /* a bundle's member of unknown size may be told as SIZE_MAX less its place */
+    /* SIZE_MAX, or what is left of it behind the start of a bundle. */
+    bool known = *size <= SIZE_MAX / 2;
     if (known && *size <= max_bytes) return true;
     if (known || !own_size(elf, &h, &end)) {
         ks_fail(error, KS_INVALID_IMAGE,
@@ -193,7 +191,7 @@ bool ks_elf_image(ks_file *f)
         if (!check_segment(f, &p, end)) return false;
         if (p.p_flags & PF_X) {
             o->code_vaddr = p.p_vaddr;
-            o->code_size = p.p_filesz;
+            o->code_size = p.p_filesz & ~(uint64_t)3; /* whole words */
         }
         align = p.p_align > align ? p.p_align : align;
         end = p.p_vaddr + p.p_memsz;

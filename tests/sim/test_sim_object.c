@@ -134,9 +134,15 @@ static void test_sizes_and_versions(void **s)
         ks_object_free(o);
     }
     build_object(&b, NULL);
+    b.phdr[PH_CODE].p_filesz -= 2; /* half a word is no instruction */
+    ks_object *o = load(b.size);
+    assert_non_null(o);
+    assert_int_equal(o->inst_count, 9);
+    ks_object_free(o);
+    build_object(&b, NULL);
     b.ehdr->e_flags = 0x53f; /* gfx90a */
     b.code[9] = 0xdd098000;
-    ks_object *o = ks_object_load(b.bytes, b.size, KS_GFX90A, &error);
+    o = ks_object_load(b.bytes, b.size, KS_GFX90A, &error);
     assert_non_null(o);
     assert_int_equal(o->arch, KS_GFX90A);
     ks_object_free(o);
