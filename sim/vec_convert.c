@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Conversions: integers, f16, f32, f64, normalised integers, packed forms, fp8 and bf8.  Float to integer cuts towards 0,
-// saturates and makes 0 of a NaN; what becomes a float is rounded as MODE says where the ISA does not say how.
+// Conversions: integers, f16, f32, f64, normalised integers, packed forms, fp8 and bf8.  Float to
+// integer cuts towards 0, saturates and makes 0 of a NaN; what becomes a float is rounded as MODE
+// says where the ISA does not say how.
 #include "vec_numeric.h"
 
 /* ---- To integers ---- */
 /* From f64, which has every f32 and every bound: low <= a <= high, else the bound. */
-#define DEFINE_TO_INTEGER(name, C, low, high)               \
-    static inline C name(double a)                          \
-    {                                                       \
-        double v = a != a ? 0 : a < (low) ? (low) : a;      \
-        return (C)(v > (high) ? (high) : v);                \
+#define DEFINE_TO_INTEGER(name, C, low, high)                                                      \
+    static inline C name(double a)                                                                 \
+    {                                                                                              \
+        double v = a != a ? 0 : a < (low) ? (low) : a;                                             \
+        return (C)(v > (high) ? (high) : v);                                                       \
     }
 DEFINE_TO_INTEGER(to_i32, int32_t, -0x1p31, 0x1p31 - 1)
 DEFINE_TO_INTEGER(to_u32, uint32_t, 0, 0x1p32 - 1)
@@ -22,7 +23,7 @@ static inline int32_t to_i32_32(float a)
     return v >= 0x1p31f ? INT32_MAX : r;
 }
 
-/* ---- Normalised integers: -1 or 0 to 1 become the greatest of either sign; rounded as MODE says ---- */
+/* ---- Normalised integers: 1 becomes the greatest; rounded as MODE says ---- */
 static inline uint32_t to_snorm(float a)
 {
     double v = a != a ? 0 : a < -1 ? -1 : a > 1 ? 1 : a;
@@ -53,7 +54,8 @@ static inline uint32_t insert_u8(float a, uint32_t b, uint32_t c)
     float v = a != a || a < 0 ? 0 : a > 255 ? 255 : a;
     return (c & ~(0xffu << shift)) | (uint32_t)lrintf(v) << shift;
 }
-/* op_sel chooses the part of the destination: of a pair its bit 3 the half, of one number its bits 2 and 3 the byte. */
+/* op_sel chooses the part of the destination: its bit 3 the half for a pair, its bits 2 and 3 the
+   byte for one number. */
 static inline uint32_t insert_pair(uint32_t old, uint32_t low, uint32_t high, uint32_t op_sel)
 {
     uint32_t shift = (op_sel & 8u) * 2u;
@@ -69,73 +71,69 @@ static void v_cvt_pk_f32_fp8(ks_lanes *k)
     float *d = (float *)k->d[0];
     uint32_t s[KS_LANES];
     memcpy(s, k->s[0], sizeof(s));
-    for (int i = 0; i < KS_LANES; i++)
-        d[i] = ks_from_fp8(s[i]);
-    for (int i = 0; i < KS_LANES; i++)
-        d[KS_LANES + i] = ks_from_fp8(s[i] >> 8);
+    for (int i = 0; i < KS_LANES; i++) d[i] = ks_from_fp8(s[i]);
+    for (int i = 0; i < KS_LANES; i++) d[KS_LANES + i] = ks_from_fp8(s[i] >> 8);
 }
 static void v_cvt_pk_f32_bf8(ks_lanes *k)
 {
     float *d = (float *)k->d[0];
     uint32_t s[KS_LANES];
     memcpy(s, k->s[0], sizeof(s));
-    for (int i = 0; i < KS_LANES; i++)
-        d[i] = ks_from_bf8(s[i]);
-    for (int i = 0; i < KS_LANES; i++)
-        d[KS_LANES + i] = ks_from_bf8(s[i] >> 8);
+    for (int i = 0; i < KS_LANES; i++) d[i] = ks_from_bf8(s[i]);
+    for (int i = 0; i < KS_LANES; i++) d[KS_LANES + i] = ks_from_bf8(s[i] >> 8);
 }
 
 #define OLD    KS_F_DST_IN
 #define OVFL   ((mode & KS_FP16_OVFL) != 0)
 #define OP_SEL k->inst->op_sel
 
-#define NUMBER_OPS(X1)                                                                   \
-    X1(v_cvt_f32_f16, VALU, 0, F32, F16, a)                                              \
-    X1(v_cvt_f16_f32, VALU, 0, F16, F32, a)                                              \
-    X1(v_cvt_f32_f64, F64, 0, F32, F64, (float)a)                                        \
-    X1(v_cvt_f64_f32, F64, 0, F64, F32, a)                                               \
-    X1(v_cvt_f32_i32, VALU, 0, F32, I32, (float)a)                                       \
-    X1(v_cvt_f32_u32, VALU, 0, F32, U32, (float)a)                                       \
-    X1(v_cvt_f64_i32, F64, 0, F64, I32, a)                                               \
-    X1(v_cvt_f64_u32, F64, 0, F64, U32, a)                                               \
-    X1(v_cvt_f16_i16, VALU, 0, F16, I16, (float)a)                                       \
-    X1(v_cvt_f16_u16, VALU, 0, F16, U16, (float)a)                                       \
-    X1(v_cvt_i32_f32, VALU, 0, I32, F32, to_i32_32(a))                                   \
-    X1(v_cvt_u32_f32, VALU, 0, U32, F32, to_u32(a))                                      \
-    X1(v_cvt_i32_f64, F64, 0, I32, F64, to_i32(a))                                       \
-    X1(v_cvt_u32_f64, F64, 0, U32, F64, to_u32(a))                                       \
-    X1(v_cvt_i16_f16, VALU, 0, I16, F16, to_i16(a))                                      \
-    X1(v_cvt_u16_f16, VALU, 0, U16, F16, to_u16(a))                                      \
-    X1(v_cvt_rpi_i32_f32, VALU, 0, I32, F32, to_i32(floor((double)a + 0.5)))             \
-    X1(v_cvt_flr_i32_f32, VALU, 0, I32, F32, to_i32_32(floorf(a)))                       \
-    X1(v_cvt_norm_i16_f16, VALU, 0, B16, F16, to_snorm(a))                               \
-    X1(v_cvt_norm_u16_f16, VALU, 0, B16, F16, to_unorm(a))                               \
-    X1(v_cvt_f32_ubyte0, VALU, 0, F32, U32, (float)(int32_t)(a & 0xffu))                 \
-    X1(v_cvt_f32_ubyte1, VALU, 0, F32, U32, (float)(int32_t)(a >> 8 & 0xffu))            \
-    X1(v_cvt_f32_ubyte2, VALU, 0, F32, U32, (float)(int32_t)(a >> 16 & 0xffu))           \
-    X1(v_cvt_f32_ubyte3, VALU, 0, F32, U32, (float)(int32_t)(a >> 24))                   \
-    X1(v_cvt_off_f32_i4, VALU, 0, F32, U32, (float)((int32_t)(a << 28) >> 28) * 0.0625f) \
-    X1(v_cvt_f32_fp8, VALU, 0, F32, U32, ks_from_fp8(a))                                 \
+#define NUMBER_OPS(X1)                                                                             \
+    X1(v_cvt_f32_f16, VALU, 0, F32, F16, a)                                                        \
+    X1(v_cvt_f16_f32, VALU, 0, F16, F32, a)                                                        \
+    X1(v_cvt_f32_f64, F64, 0, F32, F64, (float)a)                                                  \
+    X1(v_cvt_f64_f32, F64, 0, F64, F32, a)                                                         \
+    X1(v_cvt_f32_i32, VALU, 0, F32, I32, (float)a)                                                 \
+    X1(v_cvt_f32_u32, VALU, 0, F32, U32, (float)a)                                                 \
+    X1(v_cvt_f64_i32, F64, 0, F64, I32, a)                                                         \
+    X1(v_cvt_f64_u32, F64, 0, F64, U32, a)                                                         \
+    X1(v_cvt_f16_i16, VALU, 0, F16, I16, (float)a)                                                 \
+    X1(v_cvt_f16_u16, VALU, 0, F16, U16, (float)a)                                                 \
+    X1(v_cvt_i32_f32, VALU, 0, I32, F32, to_i32_32(a))                                             \
+    X1(v_cvt_u32_f32, VALU, 0, U32, F32, to_u32(a))                                                \
+    X1(v_cvt_i32_f64, F64, 0, I32, F64, to_i32(a))                                                 \
+    X1(v_cvt_u32_f64, F64, 0, U32, F64, to_u32(a))                                                 \
+    X1(v_cvt_i16_f16, VALU, 0, I16, F16, to_i16(a))                                                \
+    X1(v_cvt_u16_f16, VALU, 0, U16, F16, to_u16(a))                                                \
+    X1(v_cvt_rpi_i32_f32, VALU, 0, I32, F32, to_i32(floor((double)a + 0.5)))                       \
+    X1(v_cvt_flr_i32_f32, VALU, 0, I32, F32, to_i32_32(floorf(a)))                                 \
+    X1(v_cvt_norm_i16_f16, VALU, 0, B16, F16, to_snorm(a))                                         \
+    X1(v_cvt_norm_u16_f16, VALU, 0, B16, F16, to_unorm(a))                                         \
+    X1(v_cvt_f32_ubyte0, VALU, 0, F32, U32, (float)(int32_t)(a & 0xffu))                           \
+    X1(v_cvt_f32_ubyte1, VALU, 0, F32, U32, (float)(int32_t)(a >> 8 & 0xffu))                      \
+    X1(v_cvt_f32_ubyte2, VALU, 0, F32, U32, (float)(int32_t)(a >> 16 & 0xffu))                     \
+    X1(v_cvt_f32_ubyte3, VALU, 0, F32, U32, (float)(int32_t)(a >> 24))                             \
+    X1(v_cvt_off_f32_i4, VALU, 0, F32, U32, (float)((int32_t)(a << 28) >> 28) * 0.0625f)           \
+    X1(v_cvt_f32_fp8, VALU, 0, F32, U32, ks_from_fp8(a))                                           \
     X1(v_cvt_f32_bf8, VALU, 0, F32, U32, ks_from_bf8(a))
 
-#define PACKED_OPS(X2, X3, Z)                                                                            \
-    X2(v_pack_b32_f16, VALU, 0, RV2F16, RF16, RF16, a | b << 16)                                         \
-    X2(v_cvt_pkrtz_f16_f32, VALU, 0, RV2F16, F32, F32, to_f16_cut(a) | to_f16_cut(b) << 16)              \
-    X2(v_cvt_pknorm_i16_f32, VALU, 0, B32, F32, F32, to_snorm(a) | to_snorm(b) << 16)                    \
-    X2(v_cvt_pknorm_u16_f32, VALU, 0, B32, F32, F32, to_unorm(a) | to_unorm(b) << 16)                    \
-    X2(v_cvt_pknorm_i16_f16, VALU, 0, B32, F16, F16, to_snorm(a) | to_snorm(b) << 16)                    \
-    X2(v_cvt_pknorm_u16_f16, VALU, 0, B32, F16, F16, to_unorm(a) | to_unorm(b) << 16)                    \
-    X3(v_cvt_pk_u8_f32, VALU, 0, B32, F32, U32, U32, insert_u8(a, b, c))                                 \
-    X3(v_cvt_pkaccum_u8_f32, VALU, OLD, B32, F32, U32, U32, insert_u8(a, b, c))                          \
-    X3(v_cvt_pk_fp8_f32, VALU, OLD, B32, F32, F32, B32,                                                  \
-       insert_pair(c, ks_to_fp8(a, OVFL), ks_to_fp8(b, OVFL), OP_SEL))                                   \
-    X3(v_cvt_pk_bf8_f32, VALU, OLD, B32, F32, F32, B32,                                                  \
-       insert_pair(c, ks_to_bf8(a, OVFL), ks_to_bf8(b, OVFL), OP_SEL))                                   \
-    X3(v_cvt_sr_fp8_f32, VALU, OLD, B32, F32, U32, B32,                                                  \
-       insert_byte(c, ks_to_8_random(a, b, 3, 8, OVFL), OP_SEL))                                         \
-    X3(v_cvt_sr_bf8_f32, VALU, OLD, B32, F32, U32, B32,                                                  \
-       insert_byte(c, ks_to_8_random(a, b, 2, 16, OVFL), OP_SEL))                                        \
-    Z(v_cvt_pk_f32_fp8, VALU, 0, (KS_S(V2F32)), (KS_S(U32)))                                             \
+#define PACKED_OPS(X2, X3, Z)                                                                      \
+    X2(v_pack_b32_f16, VALU, 0, RV2F16, RF16, RF16, a | b << 16)                                   \
+    X2(v_cvt_pkrtz_f16_f32, VALU, 0, RV2F16, F32, F32, to_f16_cut(a) | to_f16_cut(b) << 16)        \
+    X2(v_cvt_pknorm_i16_f32, VALU, 0, B32, F32, F32, to_snorm(a) | to_snorm(b) << 16)              \
+    X2(v_cvt_pknorm_u16_f32, VALU, 0, B32, F32, F32, to_unorm(a) | to_unorm(b) << 16)              \
+    X2(v_cvt_pknorm_i16_f16, VALU, 0, B32, F16, F16, to_snorm(a) | to_snorm(b) << 16)              \
+    X2(v_cvt_pknorm_u16_f16, VALU, 0, B32, F16, F16, to_unorm(a) | to_unorm(b) << 16)              \
+    X3(v_cvt_pk_u8_f32, VALU, 0, B32, F32, U32, U32, insert_u8(a, b, c))                           \
+    X3(v_cvt_pkaccum_u8_f32, VALU, OLD, B32, F32, U32, U32, insert_u8(a, b, c))                    \
+    X3(v_cvt_pk_fp8_f32, VALU, OLD, B32, F32, F32, B32,                                            \
+       insert_pair(c, ks_to_fp8(a, OVFL), ks_to_fp8(b, OVFL), OP_SEL))                             \
+    X3(v_cvt_pk_bf8_f32, VALU, OLD, B32, F32, F32, B32,                                            \
+       insert_pair(c, ks_to_bf8(a, OVFL), ks_to_bf8(b, OVFL), OP_SEL))                             \
+    X3(v_cvt_sr_fp8_f32, VALU, OLD, B32, F32, U32, B32,                                            \
+       insert_byte(c, ks_to_8_random(a, b, 3, 8, OVFL), OP_SEL))                                   \
+    X3(v_cvt_sr_bf8_f32, VALU, OLD, B32, F32, U32, B32,                                            \
+       insert_byte(c, ks_to_8_random(a, b, 2, 16, OVFL), OP_SEL))                                  \
+    Z(v_cvt_pk_f32_fp8, VALU, 0, (KS_S(V2F32)), (KS_S(U32)))                                       \
     Z(v_cvt_pk_f32_bf8, VALU, 0, (KS_S(V2F32)), (KS_S(U32)))
 
 #define CONVERT_OPS(X1, X2, X3, X4, Y1, Y2, Y3, Z) NUMBER_OPS(X1) PACKED_OPS(X2, X3, Z)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a vector instruction's function, filled and read lane by lane: for tests of what it computes.
+// Rows of a vector instruction's function, filled and read lane by lane: for tests of what it
+// computes.
 #ifndef FLOAT_ROWS_H
 #define FLOAT_ROWS_H
 #include "lanes_wave.h"
@@ -47,12 +48,14 @@ static inline void call(const char *name, uint32_t mode)
 {
     static const ks_op *op;
     static const variant *of;
-    if (of != now || strcmp(op->name, name) != 0)
-        op = find(name);
+    if (of != now || strcmp(op->name, name) != 0) op = find(name);
     of = now;
     instruction.op = op;
-    ks_lanes k = {.d = {result[0], result[1]}, .s = {source[0], source[1], source[2], source[3]},
-                  .mode = mode, .arch = KS_GFX942, .inst = &instruction};
+    ks_lanes k = {.d = {result[0], result[1]},
+                  .s = {source[0], source[1], source[2], source[3]},
+                  .mode = mode,
+                  .arch = KS_GFX942,
+                  .inst = &instruction};
     op->lanes(&k);
 }
 /* want == got, else the instruction, its sources and both are shown. */
@@ -60,8 +63,13 @@ static inline void same(const char *name, unsigned l, uint64_t want, uint64_t go
 {
     if (want != got)
         fail_msg("%s (%s) of 0x%llx 0x%llx 0x%llx: 0x%llx, want 0x%llx", name, now->name,
-                 (unsigned long long)in64(0, l), (unsigned long long)in64(1, l), (unsigned long long)in64(2, l),
-                 (unsigned long long)got, (unsigned long long)want);
+                 (unsigned long long)in64(0, l), (unsigned long long)in64(1, l),
+                 (unsigned long long)in64(2, l), (unsigned long long)got, (unsigned long long)want);
 }
 #define EACH_LANE for (unsigned l = 0; l < KS_LANES; l++)
+#define LANES(...)                                                                                 \
+    EACH_LANE                                                                                      \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
 #endif

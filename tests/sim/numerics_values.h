@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What both sides of numerics_cases.h share: types, inputs, and functions that an expression alone cannot be.  Compiled as
-// HIP for the device, as C for the host; where the device has a builtin or an instruction, the host has a statement of it.
+// What both sides of numerics_cases.h share: types, inputs, and functions that an expression alone
+// cannot be.  Compiled as HIP for the device, as C for the host; where the device has a builtin or
+// an instruction, the host has a statement of it.
 #ifndef NUMERICS_VALUES_H
 #define NUMERICS_VALUES_H
 typedef signed char i8;
@@ -17,45 +18,55 @@ typedef double f64;
 #define TYPES(X) X(i8) X(u8) X(i16) X(u16) X(i32) X(u32) X(i64) X(u64) X(f16) X(f32) X(f64)
 
 enum { INPUTS = 1024, GROUP = 256 }; /* work-items of a case, of a workgroup */
-typedef struct pools {              /* operand a, b, c of work-item t: v_TYPE[0..2][t] */
+typedef struct pools {               /* operand a, b, c of work-item t: v_TYPE[0..2][t] */
 #define X(T) T v_##T[3][INPUTS];
     TYPES(X)
 #undef X
 } pools;
 
 #ifdef __HIP__
-#define FN   static inline __attribute__((device, unused))
-#define CALL static __attribute__((device, noinline, unused)) /* a call of its own at every level */
+#define FN static inline __attribute__((device, unused))
+#define CALL                                                                                       \
+    static __attribute__((device, noinline, unused)) /* a call of its own at every level           \
+                                                      */
 #define TABLE static __attribute__((constant, unused)) const
 #else
-#define FN   static inline __attribute__((unused))
-#define CALL static __attribute__((noinline, unused))
+#define FN    static inline __attribute__((unused))
+#define CALL  static __attribute__((noinline, unused))
 #define TABLE static const
 #endif
 
-#define DEFINE_BITS(F, U)                   \
-    FN U bits_##F(F v)                      \
-    {                                       \
-        U u;                                \
-        __builtin_memcpy(&u, &v, sizeof u); \
-        return u;                           \
-    }                                       \
-    FN F F##_of(U u)                        \
-    {                                       \
-        F v;                                \
-        __builtin_memcpy(&v, &u, sizeof v); \
-        return v;                           \
+#define DEFINE_BITS(F, U)                                                                          \
+    FN U bits_##F(F v)                                                                             \
+    {                                                                                              \
+        U u;                                                                                       \
+        __builtin_memcpy(&u, &v, sizeof u);                                                        \
+        return u;                                                                                  \
+    }                                                                                              \
+    FN F F##_of(U u)                                                                               \
+    {                                                                                              \
+        F v;                                                                                       \
+        __builtin_memcpy(&v, &u, sizeof v);                                                        \
+        return v;                                                                                  \
     }
 DEFINE_BITS(f16, u16)
 DEFINE_BITS(f32, u32)
 DEFINE_BITS(f64, u64)
 
 /* Division that C defines for every input; a float within a range, else 0. */
-#define DIV(a, b)       ((b) == 0 ? 7 : (b) + 1 == 0 ? 0 - (a) : (a) / (b))
-#define REM(a, b)       ((b) == 0 ? (a) : (b) + 1 == 0 ? 0 : (a) % (b))
-#define FIT(a, lo, hi)  ((f64)(a) > (lo) && (f64)(a) < (hi) ? (a) : 0)
-#define MIN(a, b)       ((a) < (b) ? (a) : (b))
-#define MAX(a, b)       ((a) > (b) ? (a) : (b))
+#define DIV(a, b)      ((b) == 0 ? 7 : (b) + 1 == 0 ? 0 - (a) : (a) / (b))
+#define REM(a, b)      ((b) == 0 ? (a) : (b) + 1 == 0 ? 0 : (a) % (b))
+#define FIT(a, lo, hi) ((f64)(a) > (lo) && (f64)(a) < (hi) ? (a) : 0)
+#define COMPARED(a, b)                                                                             \
+    ((a) < (b)) | ((a) <= (b)) << 1 | ((a) == (b)) << 2 | ((a) != (b)) << 3 | ((a) > (b)) << 4 |   \
+        ((a) >= (b)) << 5
+#define NOT_COMPARED(a, b)                                                                         \
+    (!((a) < (b))) | (!((a) <= (b))) << 1 | (!((a) > (b))) << 2 | (!((a) >= (b))) << 3 |           \
+        __builtin_isunordered(a, b) << 4
+#define NUMBER_KIND(a)                                                                             \
+    (__builtin_isnan(a) != 0) | (__builtin_isinf(a) != 0) << 1 | (__builtin_isfinite(a) != 0) << 2
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* Packed results with one NaN for all, as whose payload survives is not said. */
 FN u32 one_nan16(u32 v)
@@ -87,7 +98,7 @@ typedef struct quotient {
 } quotient;
 CALL quotient divide(i32 a, i32 b)
 {
-    quotient d = { DIV(a, b), REM(a, b) };
+    quotient d = {DIV(a, b), REM(a, b)};
     return d;
 }
 typedef struct mixed {
@@ -99,7 +110,7 @@ typedef struct mixed {
 } mixed;
 CALL mixed make_mixed(i32 a, f32 b, u64 c)
 {
-    mixed m = { (i8)a, (f64)b, (u16)(c >> 9), b * 2, { c, c + 1, c << 3 } };
+    mixed m = {(i8)a, (f64)b, (u16)(c >> 9), b * 2, {c, c + 1, c << 3}};
     return m;
 }
 CALL u64 take_mixed(mixed m, u32 which)
@@ -121,10 +132,8 @@ CALL f64 many(i8 a, i16 b, i32 c, i64 d, f32 e, f64 f, u8 g, u16 h, u32 i, u64 j
 FN i32 private_array(u32 a, u32 b)
 {
     i32 x[16];
-    for (u32 i = 0; i < 16; i++)
-        x[i] = (i32)(a * (i + 1));
-    for (u32 i = 0; i < 16; i++)
-        x[(i * 7 + b) & 15] ^= x[i] >> 2;
+    for (u32 i = 0; i < 16; i++) x[i] = (i32)(a * (i + 1));
+    for (u32 i = 0; i < 16; i++) x[(i * 7 + b) & 15] ^= x[i] >> 2;
     return x[b & 15] + x[(a >> 4) & 15];
 }
 FN u32 private_bytes(u64 a, u32 b)
@@ -133,31 +142,26 @@ FN u32 private_bytes(u64 a, u32 b)
     __builtin_memset(x, 0, sizeof x);
     __builtin_memcpy(x + (b & 15), &a, 8);
     u32 s = 0;
-    for (u32 i = 0; i < 24; i++)
-        s = s * 33 + x[i];
+    for (u32 i = 0; i < 24; i++) s = s * 33 + x[i];
     return s;
 }
 FN f32 private_matrix(f32 a, f32 b)
 {
     f32 m[3][3], n[3][3], s = b;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            m[i][j] = a * (f32)(i - j) + b;
+        for (int j = 0; j < 3; j++) m[i][j] = a * (f32)(i - j) + b;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             n[i][j] = 0;
-            for (int k = 0; k < 3; k++)
-                n[i][j] = n[i][j] + m[i][k] * m[k][j];
+            for (int k = 0; k < 3; k++) n[i][j] = n[i][j] + m[i][k] * m[k][j];
         }
-    for (int i = 0; i < 3; i++)
-        s = s - n[i][2 - i];
+    for (int i = 0; i < 3; i++) s = s - n[i][2 - i];
     return s;
 }
 FN i64 sort(i64 a, i64 b, u32 k)
 {
     i64 x[8];
-    for (int i = 0; i < 8; i++)
-        x[i] = (i & 1 ? a : b) * (i * 37 - 100) + i;
+    for (int i = 0; i < 8; i++) x[i] = (i & 1 ? a : b) * (i * 37 - 100) + i;
     for (int i = 1; i < 8; i++)
         for (int j = i; j > 0 && x[j] < x[j - 1]; j--) {
             i64 t = x[j];
@@ -169,15 +173,23 @@ FN i64 sort(i64 a, i64 b, u32 k)
 FN u32 pick(u32 a, u32 b)
 {
     switch (a % 9) {
-    case 0: return b;
-    case 1: return b * 3;
-    case 2: b ^= 0x55;
+    case 0:
+        return b;
+    case 1:
+        return b * 3;
+    case 2:
+        b ^= 0x55;
     /* fall through */
-    case 3: return b + a;
-    case 5: return b >> 5;
-    case 7: return ~b;
-    case 8: return a - b;
-    default: return 1;
+    case 3:
+        return b + a;
+    case 5:
+        return b >> 5;
+    case 7:
+        return ~b;
+    case 8:
+        return a - b;
+    default:
+        return 1;
     }
 }
 FN i32 state_machine(u32 a)
@@ -187,10 +199,17 @@ FN i32 state_machine(u32 a)
     for (int i = 0; i < 32 && s != DONE; i++) {
         u32 bit = a >> i & 1;
         switch (s) {
-        case START: s = bit ? ONE : ZERO; break;
-        case ZERO: s = bit ? ONE : ZERO, n += 1; break;
-        case ONE: s = bit ? DONE : ZERO, n += 10; break;
-        case DONE: break;
+        case START:
+            s = bit ? ONE : ZERO;
+            break;
+        case ZERO:
+            s = bit ? ONE : ZERO, n += 1;
+            break;
+        case ONE:
+            s = bit ? DONE : ZERO, n += 10;
+            break;
+        case DONE:
+            break;
         }
     }
     return n * 4 + (i32)s;
@@ -207,12 +226,11 @@ FN u32 gcd(u32 a, u32 b)
 FN u32 crc(u64 v)
 {
     u32 c = ~0u;
-    for (int i = 0; i < 64; i++)
-        c = c >> 1 ^ (((c ^ (u32)(v >> i)) & 1) ? 0xedb88320u : 0);
+    for (int i = 0; i < 64; i++) c = c >> 1 ^ (((c ^ (u32)(v >> i)) & 1) ? 0xedb88320u : 0);
     return ~c;
 }
-TABLE u16 primes[24] = { 2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31, 37,
-                         41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89 };
+TABLE u16 primes[24] = {2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31, 37,
+                        41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89};
 FN u32 search(u32 v)
 {
     u32 low = 0, high = 24, key = v % 97;
@@ -230,8 +248,7 @@ FN u32 collatz(u32 v)
     u32 n = 0;
     v %= 1000;
     for (; v > 1; n++) {
-        if (n == 60)
-            break;
+        if (n == 60) break;
         if (v % 2 == 0) {
             v /= 2;
             continue;
@@ -245,8 +262,7 @@ FN u64 root(u64 v)
     u64 r = 0;
     for (int i = 31; i >= 0; i--) {
         u64 t = r | 1ull << i;
-        if (t * t <= v)
-            r = t;
+        if (t * t <= v) r = t;
     }
     return r;
 }
@@ -263,8 +279,7 @@ FN f32 compensated(f32 a, f32 b)
 FN f64 horner(f64 x)
 {
     f64 r = 0;
-    for (int i = 10; i >= 0; i--)
-        r = r * x + 1.0 / (i + 1);
+    for (int i = 10; i >= 0; i--) r = r * x + 1.0 / (i + 1);
     return r;
 }
 typedef union punned {
@@ -279,7 +294,8 @@ FN i64 fields(u64 v)
 {
     punned p;
     p.u = v;
-    return (i64)p.f.low * 3 + p.f.middle - (i64)p.f.high + p.f.sign * 1000 + p.f.rest + p.byte[v & 7];
+    return (i64)p.f.low * 3 + p.f.middle - (i64)p.f.high + p.f.sign * 1000 + p.f.rest +
+           p.byte[v & 7];
 }
 FN u64 insert(u64 v, i32 b)
 {
@@ -301,8 +317,7 @@ FN u64 mix(u64 h)
 FN u64 reverse_slowly(u64 v, int n)
 {
     u64 r = 0;
-    for (int i = 0; i < n; i++)
-        r |= (v >> i & 1) << (n - 1 - i);
+    for (int i = 0; i < n; i++) r |= (v >> i & 1) << (n - 1 - i);
     return r;
 }
 
@@ -370,39 +385,62 @@ FN u64 pair_of(floats v)
 }
 FN floats floats_of(f32 a, f32 b)
 {
-    floats v = { a, b };
+    floats v = {a, b};
     return v;
 }
-#define PK_ADD16(a, b)    word_of(halves_of(a) + halves_of(b))
-#define PK_MUL16(a, b)    word_of(halves_of(a) * halves_of(b))
-#define PK_FMA16(a, b, c) word_of(__builtin_elementwise_fma(halves_of(a), halves_of(b), halves_of(c)))
-#define PK_MAX16(a, b)    word_of(__builtin_elementwise_max(halves_of(a), halves_of(b)))
-#define PK_MIN16(a, b)    word_of(__builtin_elementwise_min(halves_of(a), halves_of(b)))
-#define PK_ADD32(a, b)    pair_of(floats_of(a, b) + floats_of(b, b))
-#define PK_MUL32(a, b)    pair_of(floats_of(a, b) * floats_of(b, a))
-#define PK_FMA32(a, b, c) pair_of(__builtin_elementwise_fma(floats_of(a, b), floats_of(b, c), floats_of(c, a)))
+#define PK_ADD16(a, b) word_of(halves_of(a) + halves_of(b))
+#define PK_MUL16(a, b) word_of(halves_of(a) * halves_of(b))
+#define PK_FMA16(a, b, c)                                                                          \
+    word_of(__builtin_elementwise_fma(halves_of(a), halves_of(b), halves_of(c)))
+#define PK_MAX16(a, b) word_of(__builtin_elementwise_max(halves_of(a), halves_of(b)))
+#define PK_MIN16(a, b) word_of(__builtin_elementwise_min(halves_of(a), halves_of(b)))
+#define PK_ADD32(a, b) pair_of(floats_of(a, b) + floats_of(b, b))
+#define PK_MUL32(a, b) pair_of(floats_of(a, b) * floats_of(b, a))
+#define PK_FMA32(a, b, c)                                                                          \
+    pair_of(__builtin_elementwise_fma(floats_of(a, b), floats_of(b, c), floats_of(c, a)))
 /* Instructions that no builtin names: one source, two, three. */
-#define ASM1(R, name, a)       ({ R r_; __asm__(name " %0, %1" : "=v"(r_) : "v"(a)); r_; })
-#define ASM2(R, name, a, b)    ({ R r_; __asm__(name " %0, %1, %2" : "=v"(r_) : "v"(a), "v"(b)); r_; })
-#define ASM3(R, name, a, b, c) ({ R r_; __asm__(name " %0, %1, %2, %3" : "=v"(r_) : "v"(a), "v"(b), "v"(c)); r_; })
-#define MUL_U24(a, b)      ASM2(u32, "v_mul_u32_u24", a, b)
-#define MUL_I24(a, b)      ASM2(i32, "v_mul_i32_i24", a, b)
-#define I32_F32(a)         ASM1(i32, "v_cvt_i32_f32", a)
-#define U32_F32(a)         ASM1(u32, "v_cvt_u32_f32", a)
-#define I32_F64(a)         ASM1(i32, "v_cvt_i32_f64", a)
-#define U32_F64(a)         ASM1(u32, "v_cvt_u32_f64", a)
-#define I16_F16(a)         ASM1(i32, "v_cvt_i16_f16", a)
-#define U16_F16(a)         ASM1(u32, "v_cvt_u16_f16", a)
-#define RPI(a)             ASM1(i32, "v_cvt_rpi_i32_f32", a)
-#define FLR(a)             ASM1(i32, "v_cvt_flr_i32_f32", a)
-#define OFF_I4(a)          ASM1(f32, "v_cvt_off_f32_i4", a)
-#define UBYTE2(a)          ASM1(f32, "v_cvt_f32_ubyte2", a)
-#define MUL_LEGACY(a, b)   ASM2(f32, "v_mul_legacy_f32", a, b)
-#define MED3_16(a, b, c)   (u16) ASM3(u32, "v_med3_f16", a, b, c)
-#define MIN3(a, b, c)      ASM3(f32, "v_min3_f32", a, b, c)
-#define MAX3(a, b, c)      ASM3(f32, "v_max3_f32", a, b, c)
-#define FMA_MIX(a, b, c)   ({ f32 r_; __asm__("v_fma_mix_f32 %0, %1, |%2|, -%3 op_sel:[1,0,0] op_sel_hi:[1,0,1]" \
-                                            : "=v"(r_) : "v"(a), "v"(b), "v"(c)); r_; })
+#define ASM1(R, name, a)                                                                           \
+    ({                                                                                             \
+        R r_;                                                                                      \
+        __asm__(name " %0, %1" : "=v"(r_) : "v"(a));                                               \
+        r_;                                                                                        \
+    })
+#define ASM2(R, name, a, b)                                                                        \
+    ({                                                                                             \
+        R r_;                                                                                      \
+        __asm__(name " %0, %1, %2" : "=v"(r_) : "v"(a), "v"(b));                                   \
+        r_;                                                                                        \
+    })
+#define ASM3(R, name, a, b, c)                                                                     \
+    ({                                                                                             \
+        R r_;                                                                                      \
+        __asm__(name " %0, %1, %2, %3" : "=v"(r_) : "v"(a), "v"(b), "v"(c));                       \
+        r_;                                                                                        \
+    })
+#define MUL_U24(a, b)    ASM2(u32, "v_mul_u32_u24", a, b)
+#define MUL_I24(a, b)    ASM2(i32, "v_mul_i32_i24", a, b)
+#define I32_F32(a)       ASM1(i32, "v_cvt_i32_f32", a)
+#define U32_F32(a)       ASM1(u32, "v_cvt_u32_f32", a)
+#define I32_F64(a)       ASM1(i32, "v_cvt_i32_f64", a)
+#define U32_F64(a)       ASM1(u32, "v_cvt_u32_f64", a)
+#define I16_F16(a)       ASM1(i32, "v_cvt_i16_f16", a)
+#define U16_F16(a)       ASM1(u32, "v_cvt_u16_f16", a)
+#define RPI(a)           ASM1(i32, "v_cvt_rpi_i32_f32", a)
+#define FLR(a)           ASM1(i32, "v_cvt_flr_i32_f32", a)
+#define OFF_I4(a)        ASM1(f32, "v_cvt_off_f32_i4", a)
+#define UBYTE2(a)        ASM1(f32, "v_cvt_f32_ubyte2", a)
+#define MUL_LEGACY(a, b) ASM2(f32, "v_mul_legacy_f32", a, b)
+#define MED3_16(a, b, c) (u16) ASM3(u32, "v_med3_f16", a, b, c)
+#define MIN3(a, b, c)    ASM3(f32, "v_min3_f32", a, b, c)
+#define MAX3(a, b, c)    ASM3(f32, "v_max3_f32", a, b, c)
+#define FMA_MIX(a, b, c)                                                                           \
+    ({                                                                                             \
+        f32 r_;                                                                                    \
+        __asm__("v_fma_mix_f32 %0, %1, |%2|, -%3 op_sel:[1,0,0] op_sel_hi:[1,0,1]"                 \
+                : "=v"(r_)                                                                         \
+                : "v"(a), "v"(b), "v"(c));                                                         \
+        r_;                                                                                        \
+    })
 /* Other work-items' a. */
 FN u64 exchange(u64 v, u32 from)
 {
@@ -416,14 +454,15 @@ FN u64 exchange(u64 v, u32 from)
     __builtin_amdgcn_s_barrier();
     return v;
 }
-#define EXCHANGE(T, from)   (T) exchange((u64)a, from)
-#define BPERMUTE(from)      __builtin_amdgcn_ds_bpermute((i32)((from) % 64 * 4), a)
-#define FIRST_LANE          __builtin_amdgcn_readfirstlane(a)
-#define LANE(n)             __builtin_amdgcn_readlane(a, n)
-#define SHIFT_RIGHT(n)      __builtin_amdgcn_update_dpp(-1, a, 0x110 + (n), 15, 15, false)
-#define ROTATE(n)           __builtin_amdgcn_mov_dpp(a, 0x120 + (n), 15, 15, false)
+#define EXCHANGE(T, from)    (T) exchange((u64)a, from)
+#define BPERMUTE(from)       __builtin_amdgcn_ds_bpermute((i32)((from) % 64 * 4), a)
+#define FIRST_LANE           __builtin_amdgcn_readfirstlane(a)
+#define LANE(n)              __builtin_amdgcn_readlane(a, n)
+#define SHIFT_RIGHT(n)       __builtin_amdgcn_update_dpp(-1, a, 0x110 + (n), 15, 15, false)
+#define ROTATE(n)            __builtin_amdgcn_mov_dpp(a, 0x120 + (n), 15, 15, false)
 #define BALLOT(T, condition) __builtin_amdgcn_ballot_w64(condition)
-#define LANES_BELOW(v)      __builtin_amdgcn_mbcnt_hi((u32)((v) >> 32), __builtin_amdgcn_mbcnt_lo((u32)(v), 0))
+#define LANES_BELOW(v)                                                                             \
+    __builtin_amdgcn_mbcnt_hi((u32)((v) >> 32), __builtin_amdgcn_mbcnt_lo((u32)(v), 0))
 /* fp8 of gfx942. */
 #define FP8_PAIR(a, b)      (u32) __builtin_amdgcn_cvt_pk_fp8_f32(a, b, 0x55555555, false)
 #define FP8_HIGH(a, b)      (u32) __builtin_amdgcn_cvt_pk_fp8_f32(a, b, 0x55555555, true)
