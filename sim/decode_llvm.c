@@ -46,8 +46,10 @@ static bool try_library(const char *path)
     if (!library) return false;
     init_fn *init[3];
     version_fn *version;
+    void *since_15; /* older ones end the process when asked for gfx942 */
     bool ok = symbol_of(library, "LLVMCreateDisasmCPUFeatures", &llvm.create) &&
-              symbol_of(library, "LLVMDisasmInstruction", &llvm.disasm);
+              symbol_of(library, "LLVMDisasmInstruction", &llvm.disasm) &&
+              symbol_of(library, "LLVMPointerTypeInContext", &since_15);
     for (int i = 0; i < 3; i++) ok = ok && symbol_of(library, inits[i], &init[i]);
     if (!ok) {
         llvm.create = NULL;
@@ -104,18 +106,16 @@ bool ks_disasm_open(ks_arch arch, ks_error *error)
 {
     pthread_once(&llvm_once, find_llvm);
     if (!llvm.create) {
-        ks_fail(error, KS_NOT_INITIALIZED,
-                "decoding needs LLVM's shared library with AMDGPU in it, and none was found (tried "
-                "%s): install "
-                "libllvm19 or name one with KILN_SIM=llvm=PATH",
-                llvm.tried);
+        ks_fail(
+            error, KS_NOT_INITIALIZED,
+            "decoding needs the shared library of LLVM 15 or later with AMDGPU in it, and none was "
+            "found (tried %s): install libllvm19 or name one with KILN_SIM=llvm=PATH",
+            llvm.tried);
         return false;
     }
-    /* An unknown CPU ends the process inside LLVM: older ones know gfx942's encodings as gfx940's.
-     */
-    const char *cpu = arch == KS_GFX90A              ? "gfx90a"
-                      : llvm.major < KS_GFX942_SINCE ? "gfx940"
-                                                     : "gfx942";
+    /* An unknown CPU ends the process inside LLVM: older ones know gfx942's encodings as gfx940. */
+    const char *cpu = ks_arch_names[arch];
+    if (arch == KS_GFX942 && llvm.major < KS_GFX942_SINCE) cpu = "gfx940";
     pthread_mutex_lock(&llvm_lock);
     if (!llvm.context[arch])
         llvm.context[arch] = llvm.create("amdgcn-amd-amdhsa", cpu, "", NULL, 0, NULL, NULL);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "object_build.h"
 #include "object.h"
@@ -28,6 +30,24 @@ static void check_error(int hip, const char *text)
     assert_int_equal(error.hip, hip);
     assert_non_null(strstr(error.text, text));
     assert_null(strchr(error.text, '\n'));
+}
+
+/* Runs first, in a child: LLVM is looked for once in a process. */
+static void test_no_llvm(void **s)
+{
+    (void)s;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        setenv("KILN_SIM", "log=off,llvm=/nowhere/libLLVM.so", 1);
+        build_object(&b, NULL);
+        bool refused = !load(b.size) && strstr(error.text, "tried /nowhere/libLLVM.so)") &&
+                       strstr(error.text, "KILN_SIM=llvm=PATH");
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 /* ---- A sound object ---- */
@@ -444,6 +464,7 @@ int main(void)
     unsetenv("HSA_XNACK");
     setenv("KILN_SIM", "log=off", 0); /* refusals by the thousand */
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_llvm),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_variables),
