@@ -120,6 +120,11 @@ function host(axes) end
 ---@return kiln.Sweep
 function simt(axes) end
 
+---Sweeps of the AMD matrix-core schedule's tunables: `mfma { m = 256, n = { 128, 256 }, xf32 = 0 }`.
+---@param axes table<string, integer|integer[]>
+---@return kiln.Sweep
+function mfma(axes) end
+
 ---Runs another file of the same folder once; its value is what that file returns.
 ---@param name string the file's name without `.lua`
 ---@return any

@@ -17,6 +17,10 @@ gfx942 bias_relu         bf16_bf16_bf16-rcr-simt
 gfx942 linear_relu_abde_i8 i8_i8_i8-rcr-simt
 gfx942 swiglu            f16_f16_f16-rcr-simt
 gfx942 a16w8_linear      bf16_i8_bf16-rcr-simt
+gfx942 bias_relu         f16_f16_f16-rcr-mfma
+gfx942 gemm              i8_i8_i32-crr-mfma
+gfx942 swiglu            bf16_bf16_bf16-rrr-mfma
+gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma
 "
 (cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 instances) || exit 1
 [ "${1-}" != --update ] || rm -rf "$golden"

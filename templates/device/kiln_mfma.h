@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What kernels for AMD's matrix cores need beyond kiln_device.h: buffer loads, which give zeros outside a matrix, the order of
+// instructions, and the words that matrix instructions take.  C++, gfx90a and gfx942.
+#ifndef KILN_MFMA_H
+#define KILN_MFMA_H
+#include "kiln_chunk.h"
+
+typedef _Float16 __attribute__((ext_vector_type(4))) kiln_half4;
+typedef short __attribute__((ext_vector_type(4))) kiln_short4;
+typedef float __attribute__((ext_vector_type(2))) kiln_float2;
+typedef unsigned __attribute__((ext_vector_type(4), may_alias)) kiln_piece; // 16 bytes along K: what a lane reads from LDS at once
+template <typename T, int n> struct kiln_vector {
+    typedef T __attribute__((ext_vector_type(n))) type;
+};
+
+// `waves`: that the registers of a SIMD should hold.
+#define KILN_MFMA_KERNEL(threads, waves)                                                            \
+    extern "C" __attribute__((global)) void                                                        \
+        __attribute__((amdgpu_flat_work_group_size(threads, threads), amdgpu_waves_per_eu(waves, waves)))
+
+// A matrix as a buffer resource (ISA document, "Buffer resource descriptor"): loads from `bytes` on give zero.
+typedef int __attribute__((ext_vector_type(4))) kiln_buffer;
+static KILN_DEVICE kiln_buffer kiln_make_buffer(const void *base, long long bytes)
+{
+    const unsigned long long at = (unsigned long long)base;
+    const int size = bytes < 0 ? 0 : (int)bytes;
+    // Uniform, though the compiler may not see it.
+    return kiln_buffer{__builtin_amdgcn_readfirstlane((int)at), __builtin_amdgcn_readfirstlane((int)(at >> 32) & 0xffff),
+                       __builtin_amdgcn_readfirstlane(size), 0x00020000};
+}
+enum : int { KILN_NOWHERE = (int)0x80000000 }; // an offset that no buffer has
+
+// The intrinsics by name: clang has builtins for them only since version 19.
+typedef int __attribute__((ext_vector_type(2))) kiln_int2;
+typedef int __attribute__((ext_vector_type(4))) kiln_int4;
+__attribute__((device)) unsigned char kiln_buffer_load_i8(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i8");
+__attribute__((device)) unsigned short kiln_buffer_load_i16(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i16");
+__attribute__((device)) int kiln_buffer_load_i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i32");
+__attribute__((device)) kiln_int2 kiln_buffer_load_v2i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.v2i32");
+__attribute__((device)) kiln_int4 kiln_buffer_load_v4i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.v4i32");
+
+static KILN_DEVICE void kiln_fetch(kiln_words1 &to, kiln_buffer from, int offset)
+{
+    to.v[0] = (unsigned)kiln_buffer_load_i32(from, offset, 0, 0);
+}
+static KILN_DEVICE void kiln_fetch(kiln_words2 &to, kiln_buffer from, int offset)
+{
+    const kiln_int2 x = kiln_buffer_load_v2i32(from, offset, 0, 0);
+    to.v[0] = (unsigned)x.x, to.v[1] = (unsigned)x.y;
+}
+static KILN_DEVICE void kiln_fetch(kiln_words4 &to, kiln_buffer from, int offset)
+{
+    const kiln_int4 x = kiln_buffer_load_v4i32(from, offset, 0, 0);
+    to.v[0] = (unsigned)x.x, to.v[1] = (unsigned)x.y, to.v[2] = (unsigned)x.z, to.v[3] = (unsigned)x.w;
+}
+// One element of 1, 2 or 4 bytes.
+static KILN_DEVICE unsigned kiln_fetch1(kiln_buffer from, int offset, int bytes)
+{
+    return bytes == 1   ? kiln_buffer_load_i8(from, offset, 0, 0)
+           : bytes == 2 ? kiln_buffer_load_i16(from, offset, 0, 0)
+                        : (unsigned)kiln_buffer_load_i32(from, offset, 0, 0);
+}
+
+// Halves or bytes at one place of several words, the first word's lowest: columns of a small matrix become rows.
+static KILN_DEVICE unsigned kiln_turn16(unsigned w0, unsigned w1, int half)
+{
+    return __builtin_amdgcn_perm(w1, w0, half ? 0x07060302u : 0x05040100u);
+}
+static KILN_DEVICE unsigned kiln_turn8(unsigned w0, unsigned w1, int byte)
+{
+    return __builtin_amdgcn_perm(w1, w0, 0x0c0c0000u | (4u + (unsigned)byte) << 8 | (unsigned)byte);
+}
+
+// Instructions before it stay before it, those after it stay after it: the order of the source is the order of issue.
+static KILN_DEVICE void kiln_keep_order(void)
+{
+#if __has_builtin(__builtin_amdgcn_sched_barrier)
+    __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
+// What every wave of the block has written to LDS is there for all of them.  Loads from global memory stay in flight.
+static KILN_DEVICE void kiln_publish(void)
+{
+    kiln_keep_order();
+#if __has_builtin(__builtin_amdgcn_s_barrier)
+    asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
+#endif
+    kiln_keep_order();
+}
+
+// What this wave has written to LDS is there for its other lanes: LDS works in order, so only the compiler must know.
+static KILN_DEVICE void kiln_wave_order(void)
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
+// Two types for true and false, to choose code at compile time with.
+struct kiln_yes {
+    static constexpr bool value = true;
+};
+struct kiln_no {
+    static constexpr bool value = false;
+};
+
+static KILN_DEVICE int kiln_least(int x, int y)
+{
+    return x < y ? x : y;
+}
+static KILN_DEVICE unsigned kiln_lane(void)
+{
+    return kiln_thread() % 64;
+}
+static KILN_DEVICE int kiln_wave(void)
+{
+    return __builtin_amdgcn_readfirstlane((int)(kiln_thread() / 64));
+}
+
+// Blocks go to the dies (XCDs) in turn; this numbering gives each die a run of consecutive tiles, which share its L2.
+static KILN_DEVICE unsigned kiln_tile_of_block(unsigned block, unsigned blocks, unsigned dies)
+{
+    const unsigned each = blocks / dies, more = blocks % dies, die = block % dies;
+    return die * each + (die < more ? die : more) + block / dies;
+}
+#endif

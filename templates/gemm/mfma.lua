@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+-- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop whose
+-- every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one tile's K.
+local function pow2(lo, hi)
+  local values = {}
+  while lo <= hi do
+    values[#values + 1] = lo
+    lo = lo * 2
+  end
+  return values
+end
+
+-- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K: `rows` of the tile, `along_k`: K is contiguous.
+local function move(t, rows, along_k, bytes)
+  local piece = 16 // bytes
+  local loads = rows * t.k // (piece * t.threads) -- of `piece` elements each, per thread
+  local deep = 1                                  -- K of a thread's little tile where rows are contiguous
+  while not along_k and deep < piece and deep * 2 <= loads do deep = deep * 2 end
+  return loads, deep
+end
+
+local function fits(t, rows, loads, piece) return loads > 0 and loads * piece * t.threads == rows * t.k end
+
+return schedule {
+  family = "gemm",
+  title = "AMD matrix cores: matrix instructions without a gap between them",
+  supports = function(target, op, types, layout)
+    if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
+    if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
+      return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
+    end
+    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    return true
+  end,
+  tunables = {
+    { "m", values = pow2(16, 256), doc = "rows of the block's tile" },
+    { "n", values = pow2(16, 256), doc = "columns of the block's tile" },
+    { "k", values = pow2(8, 512), doc = "length along K of the tiles in LDS" },
+    { "wm", values = pow2(1, 8), doc = "waves along M" },
+    { "wn", values = pow2(1, 8), doc = "waves along N" },
+    { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
+    { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
+    { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
+    { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: faster, and only where a sweep asks for it" },
+    { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: single elements" },
+  },
+  derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "m_tiles", "n_tiles", "products",
+              "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row", "rate", "sum_bits" },
+  derive = function(t, op, types, layout, target)
+    t.products = op.products
+    t.threads = t.wm * t.wn * 64
+    t.piece = 16 // types.mul_a.bytes
+    t.pieces = t.k // t.piece                -- 16-byte pieces of K in LDS
+    t.steps = t.pieces // (64 // t.mfma)     -- in which the main loop takes them: one piece per lane
+    t.along_a, t.along_b = layout.a == "r" and 1 or 0, layout.b == "c" and 1 or 0
+    t.loads_a, t.deep_a = move(t, t.m, layout.a == "r", types.mul_a.bytes)
+    t.loads_b, t.deep_b = move(t, t.n, layout.b == "c", types.mul_b.bytes)
+    t.m_tiles, t.n_tiles = t.m // (t.wm * t.mfma), t.n // (t.wn * t.mfma) -- matrix instructions along M and N per wave
+    t.sums = t.products * t.m_tiles * t.n_tiles * t.mfma * t.mfma // 64    -- registers of sums
+    local buffers = 2 * 16 * t.pieces * (t.m + t.products * t.n)
+    -- The epilogue's stage: `mfma` rows (or columns) of a wave's tile, stage_f elements along E's contiguous dimension.
+    local wave_f = (layout.e == "r" and t.n_tiles or t.m_tiles) * t.mfma
+    local stage = t.wm * t.wn * t.mfma * 4 * t.products
+    t.stage_f = max(wave_f, 1)
+    while t.stage_f > t.mfma and stage * t.stage_f > max(buffers, 32768) do t.stage_f = t.stage_f // 2 end
+    t.lds_bytes = max(buffers, stage * t.stage_f)
+    -- As many as LDS lets in, up to two: more would not leave each the registers it wants.
+    local blocks = max(target.lds // t.lds_bytes, 1)
+    t.waves_per_simd = max(min(blocks * t.threads // 256, t.sums <= 64 and t.vec == 1 and 2 or 1), ceil_div(t.threads, 256))
+    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
+    t.e_row = layout.e == "r" and 1 or 0
+    t.sum_bits = t.xf32 == 1 and 11 or 24     -- what the rounding of xf32 operands leaves of a sum
+    t.rate = target.tflops[types.mul_a.name] // 1 * (t.xf32 == 1 and 4 or 1) -- TFLOP/s
+  end,
+  rules = {
+    { "{threads} threads > 512", function(t) return t.threads <= 512 end },
+    { "a wave's tile is no multiple of the matrix instruction", function(t)
+      return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0
+    end },
+    { "k is not an even number of steps of the main loop", function(t)
+      return t.steps > 0 and t.steps % 2 == 0 and t.steps * (64 // t.mfma) * t.piece == t.k
+    end },
+    { "the tile of A does not divide into {threads} threads", function(t) return fits(t, t.m, t.loads_a, t.piece) end },
+    { "the tile of B does not divide into {threads} threads", function(t) return fits(t, t.n, t.loads_b, t.piece) end },
+    { "xf32 needs f32 and the matrix cores of gfx942", function(t, op, types, layout, target)
+      return t.xf32 == 0 or (types.mul_a.name == "f32" and types.mul_b.name == "f32" and target.mma["xf32 xf32"] ~= nil)
+    end },
+    { "LDS > {lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.lds end },
+    { "{sums} registers of sums > 128", function(t) return t.sums <= 128 end },
+  },
+  defaults = function(target, op, types, layout)
+    local depth = 64 // types.mul_a.bytes -- 64 bytes of K
+    local n = op.products
+    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
+    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
+    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
+    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, split_k = 8, group = 8, xf32 = 0, vec = 1 }
+    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 0 }
+    return { big, huge, mid, small, any }
+  end,
+  name = function(t)
+    local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
+    if t.mfma ~= 32 then text = text .. "_i" .. t.mfma end
+    if t.split_k > 1 then text = text .. "_s" .. t.split_k end
+    if t.group ~= 8 then text = text .. "_g" .. t.group end
+    if t.xf32 == 1 then text = text .. "_xf32" end
+    if t.vec == 0 then text = text .. "_any" end
+    return text
+  end,
+  problem_rules = {
+    { "A's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
+      local length = select(eq(t.along_a, 1), p.k, p.m)
+      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.lda % t.piece, 0), eq(p.align_a % (t.piece * t.bytes_a), 0)))
+    end },
+    { "B's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
+      local length = select(eq(t.along_b, 1), p.k, p.n)
+      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.ldb % t.piece, 0), eq(p.align_b % (t.piece * t.bytes_b), 0)))
+    end },
+    { "a tile of A spans 2 GiB or more", function(p, t)
+      return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 2 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
+    end },
+    { "a tile of B spans 2 GiB or more", function(p, t)
+      return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 2 * t.k) * p.ldb + p.n) * t.bytes_b, 2147483648)
+    end },
+    { "more than 4194304 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 4194304) end },
+  },
+  stages = function(t) return t.split_k > 1 and 2 or 1 end,
+  launch = function(p, t, target)
+    local tiles, batches = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1), max(min(p.batch, 65535), 1)
+    return {
+      { grid = { tiles, batches, t.split_k }, block = { t.threads } },
+      { grid = { tiles, batches, 1 }, block = { t.threads } },
+    }
+  end,
+  -- Sums of every part of K, product and batch: E's shape, its rows padded to 16 elements.
+  workspace = function(p, t, target)
+    local row = select(eq(t.e_row, 1), p.n, p.m)
+    local rows = select(eq(t.e_row, 1), p.m, p.n)
+    return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (16 * ceil_div(row, 16)), 0)
+  end,
+  cost = function(p, t, target)
+    local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
+    local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
+    local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
+    local flops = 2 * t.m * t.n * t.k * t.products
+    local rate = t.rate * 1e6 / target.units       -- of a unit, per microsecond
+    -- A step takes the matrix unit's time, the time of its tiles through LDS (128 bytes a cycle at about 2 GHz), or
+    -- a trip to memory that nothing else covers.
+    local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256e3
+    local step = max(flops / rate, lds) * select(eq(t.vec, 1), 1, 2)
+    local busy = most * steps * step
+    local latency = ceil_div(most, t.waves_per_simd) * (2 + steps * 0.6)
+    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
+                 + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
+    local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
+    local memory = (read + write) / (target.gbps * 1e3)
+    return target.launch_us * select(gt(t.split_k, 1), 2, 1) + max(busy, max(latency, memory))
+  end,
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The mfma schedule's promises that need no hardware: the main loop's share of the matrix unit's time by llvm-mca, no
+# bank conflict and whole segments on the simulator, no scratch and no spills in any instance that was built.
+# Lines of `share` go to docs/benchmarks/mfma.md: `tests/sim/mfma_share.sh --table` prints them alone.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh source=../lib/amd.sh source=../lib/mca.sh disable=SC2154
+. "$(dirname "$0")/../lib/tap.sh"
+. tests/lib/amd.sh
+. tests/lib/mca.sh
+amd_available gfx942 && amd_available gfx90a || { echo "no AMD compiler"; exit 77; }
+[ "${1-}" = --table ] && table=1
+
+# least share by target, type and tile (256x128 with four waves, 256x256 with eight, 128x128); 0: shown only
+least() { # TARGET TYPE LAYOUT TILE
+    case "$1 $2 $3 $4" in
+    gfx90a\ *\ rcr\ *) echo 0.98 ;;
+    gfx942\ *\ rcr\ 128x128*) echo 0.90 ;;
+    gfx942\ *\ rcr\ *) echo 0.96 ;;
+    gfx942\ *\ rrr\ 128x128*) echo 0.75 ;;
+    gfx942\ *\ rrr\ *) echo 0.95 ;;
+    *) echo 0.90 ;;
+    esac
+}
+"$gen" --templates templates --out "$tmp/gen" --target gfx942 --target gfx90a tests/sim/mfma >"$tmp/out" 2>&1
+result $? "generated"
+cp -r templates/device/. abi/. "$tmp/gen/" # the sources name these headers without a folder
+for target in gfx942 gfx90a; do
+    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24].hip; do
+        what=$(basename "$source" .hip)
+        types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}
+        type=${types%%_*} layout=${layout%%-*}
+        passes=8
+        [ $target = gfx942 ] || passes=16
+        kernel=$(sed -n 's/.*KERNEL(.*) \(kiln_[a-z0-9_]*\)(.*/\1/p' "$source" | head -n 1)
+        share=
+        amd_compile $target "$tmp/k.s" "$source" -S -I"$tmp/gen" 2>"$tmp/out" && share=$(mca_share "$tmp/k.s" "$kernel" $target $passes)
+        want=$(least $target "$type" "$layout" "$tile")
+        [ -z "${table-}" ] || printf '%s,%s,%s,%s,%s\n' $target "$type" "$layout" "$tile" "$share"
+        awk -v a="${share:-0}" -v b="$want" 'BEGIN { exit !(a >= b && a <= 1.005) }'
+        result $? "$target $type $layout $tile: matrix unit's share ${share:-?}, at least $want"
+    done
+done
+
+# The simulator's counts, of the modules that were built.
+if [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && [ -e "$BUILD/lib/kiln/libkiln-gfx942.so" ]; then
+    "$kiln" report --cost --device sim:gfx942 --op bias_relu --schedule mfma --csv >"$tmp/cost" 2>"$tmp/out"
+    result $? "priced on the simulator"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["LDS cycles"] != $at["LDS ideal"] { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/cost" >"$tmp/out"
+    result $? "no bank conflict in any mfma instance of bias_relu"
+fi
+for target in gfx942 gfx90a; do
+    [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || continue
+    "$kiln" report --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
+        awk -F, 'NR > 1 && ($6 != 0 || $7 != 0) { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/report" >"$tmp/out"
+    result $? "$target: no scratch, no spilled vector register in any instance"
+done
+finish
