@@ -17,8 +17,12 @@ const uint32_t ks_cost_constants[KS_COST_CONSTANT_COUNT][KS_ARCH_COUNT] = {
 };
 static atomic_int enabled;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static kilnsim_cost last; /* struct_size 0: none yet */
-static char last_kernel[512];
+enum { MOST_KEPT = 64 };
+static struct {
+    kilnsim_cost cost;
+    char kernel[512];
+} kept[MOST_KEPT]; /* a ring */
+static size_t kept_ever;
 
 /* ---- Traces ---- */
 ks_cost *ks_cost_begin(const ks_launch *l)
@@ -99,17 +103,19 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
     const ks_counters *n = &l->counters;
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     pthread_mutex_lock(&mutex);
-    snprintf(last_kernel, sizeof(last_kernel), "%s", l->kernel->name);
-    last = (kilnsim_cost){ .struct_size = sizeof(last), .kernel = last_kernel, .target = target_name(l->object->arch),
-                           .groups = groups, .waves = groups * l->cost->waves, .class_count = KS_CLASS_COUNT,
-                           .mfma_cycles = n->mfma_cycles, .lds_cycles = n->lds_cycles,
-                           .lds_ideal_cycles = n->lds_ideal_cycles, .segments = n->segments,
-                           .segments_needed = n->segments_needed, .global_bytes = n->global_bytes,
-                           .groups_per_cu = o->groups_per_cu, .waves_per_simd = o->waves_per_simd,
-                           .modelled_cycles = cycles, .modelled_matrix_share = share };
+    const size_t at = kept_ever++ % MOST_KEPT;
+    kilnsim_cost *c = &kept[at].cost;
+    snprintf(kept[at].kernel, sizeof(kept[at].kernel), "%s", l->kernel->name);
+    *c = (kilnsim_cost){ .struct_size = sizeof(*c), .kernel = kept[at].kernel, .target = target_name(l->object->arch),
+                         .groups = groups, .waves = groups * l->cost->waves, .class_count = KS_CLASS_COUNT,
+                         .mfma_cycles = n->mfma_cycles, .lds_cycles = n->lds_cycles,
+                         .lds_ideal_cycles = n->lds_ideal_cycles, .segments = n->segments,
+                         .segments_needed = n->segments_needed, .global_bytes = n->global_bytes,
+                         .groups_per_cu = o->groups_per_cu, .waves_per_simd = o->waves_per_simd,
+                         .modelled_cycles = cycles, .modelled_matrix_share = share };
     for (int i = 0; i < KS_CLASS_COUNT; i++) {
-        last.class_name[i] = ks_class_names[i];
-        last.count[i] = n->count[i];
+        c->class_name[i] = ks_class_names[i];
+        c->count[i] = n->count[i];
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -143,19 +149,32 @@ void ks_cost_end(ks_launch *l, int error)
 
 KH_API void kilnsim_cost_enable(int on);
 KH_API int kilnsim_cost_last(kilnsim_cost *);
+KH_API size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
 void kilnsim_cost_enable(int on)
 {
+    pthread_mutex_lock(&mutex);
+    if (on) kept_ever = 0;
+    pthread_mutex_unlock(&mutex);
     atomic_store(&enabled, on);
 }
 int kilnsim_cost_last(kilnsim_cost *out)
 {
     pthread_mutex_lock(&mutex);
     const size_t size = out->struct_size;
-    const int have = last.struct_size && size >= sizeof(size_t);
+    const bool have = kept_ever && size >= sizeof(size);
     if (have) {
-        memcpy(out, &last, size < sizeof(last) ? size : sizeof(last));
+        const kilnsim_cost *last = &kept[(kept_ever - 1) % MOST_KEPT].cost;
+        memcpy(out, last, size < sizeof(*last) ? size : sizeof(*last));
         out->struct_size = size;
     }
     pthread_mutex_unlock(&mutex);
     return have;
+}
+size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user)
+{
+    pthread_mutex_lock(&mutex);
+    const size_t count = kept_ever < MOST_KEPT ? kept_ever : MOST_KEPT;
+    for (size_t i = kept_ever - count; visit && i < kept_ever; i++) visit(&kept[i % MOST_KEPT].cost, user);
+    pthread_mutex_unlock(&mutex);
+    return count;
 }
