@@ -2,8 +2,8 @@
 // Too few wait states between two instructions.  The rules are hazard_table.h's.  Most instructions
 // are done with two tests: do the last five wait states hold a kind that some rule makes this one
 // wait for, and did a matrix instruction write or read its registers a moment ago?  Only then are
-// the rules gone through.  s_nop N is N + 1 wait states, every other instruction one, taken
-// branches and s_waitcnt too, as the compilers count.
+// the rules gone through.  s_nop N is N + 1 wait states, a branch that is taken KS_TAKEN_STATES,
+// every other instruction one, s_waitcnt too, as the compilers count.
 #include <pthread.h>
 #include <string.h>
 #include "hazard_table.h"
@@ -354,6 +354,7 @@ void ks_hazard_reset(ks_waits *t)
     t->recent = 0;
     t->matrix_until = 0;
     t->near_count = 0;
+    t->follows = NULL;
     memset(t->written_until, 0, sizeof(t->written_until));
     memset(t->read_until, 0, sizeof(t->read_until));
 }

@@ -12,24 +12,35 @@ typedef struct ks_waits ks_waits;
    the instruction, and check_hazard.c shifts them along.  ORDER KIND */
 #define KS_KINDS(X)                                                                                \
     X(WRITES_V, "writes VGPRs, VALU but no dot product")                                           \
-    X(DOT, "dot product") X(TRANS, "transcendental")                                               \
-        X(MOVES, "SDWA or op_sel put the result elsewhere than at bit 0") X(                       \
-            WRITES_S, "VALU that writes SGPRs") X(WRITES_EXEC, "VALU that writes EXEC")            \
-            X(WIDE_STORE, "stores more than 64 bits a lane") X(SALU_M0, "scalar write of M0") X(   \
-                SETREG, "s_setreg") X(XDL, "matrix, but f64 and gfx942's f32")                     \
-                X(SGEMM, "f32 matrix on gfx942") X(DGEMM4, "f64 matrix of 4x4") X(                 \
-                    DGEMM16, "f64 matrix of 16x16") X(VALU, "vector but no matrix")                \
-                    X(NO_TRANS, "VALU that is no transcendental") X(DPP, "") X(                    \
-                        LANE, "v_readlane, v_readfirstlane, v_writelane")                          \
-                        X(READ_LANE, "the first two of them") X(SELECT, "v_readlane, v_writelane") \
-                            X(FMAS, "v_div_fmas") X(FMA64, "v_fma_f64, v_fmac_f64")                \
-                                X(VMEM, "global, flat, scratch, buffer") X(DS, "LDS")              \
-                                    X(GETREG, "s_getreg") X(READS_M0, "")                          \
-                                        X(BY_VM, "counted by vmcnt")                               \
-                                            X(BY_DS, "counted by lgkmcnt, in order")               \
-                                                X(BY_FLAT, "counted by both")                      \
-                                                    X(BY_SMEM, "counted by lgkmcnt, in no order")  \
-                                                        X(WAIT, "s_waitcnt")
+    X(DOT, "dot product")                                                                          \
+    X(TRANS, "transcendental")                                                                     \
+    X(MOVES, "SDWA or op_sel put the result elsewhere than at bit 0")                              \
+    X(WRITES_S, "VALU that writes SGPRs")                                                          \
+    X(WRITES_EXEC, "VALU that writes EXEC")                                                        \
+    X(WIDE_STORE, "stores more than 64 bits a lane")                                               \
+    X(SALU_M0, "scalar write of M0")                                                               \
+    X(SETREG, "s_setreg")                                                                          \
+    X(XDL, "matrix, but f64 and gfx942's f32")                                                     \
+    X(SGEMM, "f32 matrix on gfx942")                                                               \
+    X(DGEMM4, "f64 matrix of 4x4")                                                                 \
+    X(DGEMM16, "f64 matrix of 16x16")                                                              \
+    X(VALU, "vector but no matrix")                                                                \
+    X(NO_TRANS, "VALU that is no transcendental")                                                  \
+    X(DPP, "has DPP")                                                                              \
+    X(LANE, "v_readlane, v_readfirstlane, v_writelane")                                            \
+    X(READ_LANE, "the first two of them")                                                          \
+    X(SELECT, "v_readlane, v_writelane")                                                           \
+    X(FMAS, "v_div_fmas")                                                                          \
+    X(FMA64, "v_fma_f64, v_fmac_f64")                                                              \
+    X(VMEM, "global, flat, scratch, buffer")                                                       \
+    X(DS, "LDS")                                                                                   \
+    X(GETREG, "s_getreg")                                                                          \
+    X(READS_M0, "reads M0 without saying so")                                                      \
+    X(BY_VM, "counted by vmcnt")                                                                   \
+    X(BY_DS, "counted by lgkmcnt, in order")                                                       \
+    X(BY_FLAT, "counted by both")                                                                  \
+    X(BY_SMEM, "counted by lgkmcnt, in no order")                                                  \
+    X(WAIT, "s_waitcnt")
 enum {
 #define X(name, text) KS_BIT_##name,
     KS_KINDS(X)
@@ -42,8 +53,7 @@ KS_KINDS(X)
 #define KS_K_MATRIX  (KS_K_XDL | KS_K_SGEMM | KS_K_DGEMM4 | KS_K_DGEMM16)
 #define KS_K_COUNTED (KS_K_BY_VM | KS_K_BY_DS | KS_K_BY_FLAT | KS_K_BY_SMEM)
 enum {
-    KS_WANTS_SHIFT =
-        32, /* the short kinds that a rule makes this instruction wait for: KS_SHORT bits */
+    KS_WANTS_SHIFT = 32,  /* the short kinds that a rule makes it wait for: KS_SHORT bits */
     KS_STATES_SHIFT = 48, /* wait states that it is worth: 5 bits */
     KS_REACH_SHIFT = 53,  /* matrix instructions: the most that a rule asks for after it, 5 bits */
     KS_KNOWN_SHIFT = 63,
@@ -54,7 +64,7 @@ enum {
 };
 #define KS_SHORT_MASK ((1ull << KS_SHORT) - 1)
 _Static_assert((int)KS_KIND_COUNT <= (int)KS_WANTS_SHIFT, "kinds have 32 bits");
-_Static_assert(KS_SHORT *KS_SHORT_STATES <= 64, "five wait states of short kinds fit a word");
+_Static_assert(KS_SHORT * KS_SHORT_STATES <= 64, "five wait states of short kinds fit a word");
 
 /* Registers under one number: the vector file, then the scalar one. */
 enum { KS_REGISTERS = KS_VREGS + KS_SREGS };
