@@ -363,12 +363,15 @@ static void report(ks_wave *w, ks_waits *t, const ks_inst *inst, const ks_near *
                    const ks_rule *rule, int need)
 {
     const int between = (int)(t->clock - first->at) - 1, missing = need - between;
-    char nops[32] = "";
-    if (missing > 16) snprintf(nops, sizeof(nops), "s_nop 15 and s_nop %d", missing - 17);
-    if (missing <= 16) snprintf(nops, sizeof(nops), "s_nop %d", missing - 1);
+    char nops[32], place[256];
+    if (missing > 16)
+        snprintf(nops, sizeof(nops), "s_nop 15 and s_nop %d", missing - 17);
+    else
+        snprintf(nops, sizeof(nops), "s_nop %d", missing - 1);
+    ks_place(w, first->inst, place, sizeof(place));
     ks_report(w, inst, KILNSIM_HAZARD, -1, 0,
-              "%s comes %d wait states after %s at 0x%x and %s; %d are needed: insert %s",
-              inst->op->name, between, first->inst->op->name, first->inst->pc,
+              "%s comes %d wait state%s after %s at 0x%x%s and %s; %d needed: insert %s",
+              inst->op->name, between, between == 1 ? "" : "s", first->inst->op->name, first->inst->pc, place,
               relation_text[rule->relation], need, nops);
     /* What follows is judged as if they were there, so that one missing s_nop is one finding. */
     t->clock += (uint64_t)missing;

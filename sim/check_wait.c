@@ -153,18 +153,19 @@ static void check_registers(ks_wave *w, ks_waits *t, const ks_inst *inst, uint64
     for (unsigned i = 0; i < inst->ns; i++) add_needs(t, &inst->s[i], false, kinds, &n);
     for (unsigned i = 0; i < inst->nd; i++) add_needs(t, &inst->d[i], true, kinds, &n);
     if (!n.load) return;
-    char vm[16] = "", lgkm[16] = "";
+    char vm[16] = "", lgkm[16] = "", place[256];
     if (n.vm < KS_VM_MAX) snprintf(vm, sizeof(vm), " vmcnt(%u)", n.vm);
     if (n.lgkm < KS_LGKM_MAX) snprintf(lgkm, sizeof(lgkm), " lgkmcnt(%u)", n.lgkm);
+    ks_place(w, n.load, place, sizeof(place));
     const unsigned reg = n.reg < KS_ACC     ? n.reg
                          : n.reg < KS_VREGS ? n.reg - KS_ACC
                                             : n.reg - KS_VREGS;
     ks_report(w, inst, KILNSIM_WAIT, -1, 0,
-              "%c%u is %s while %s at 0x%x is still loading it: insert s_waitcnt%s%s",
+              "%c%u is %s while %s at 0x%x%s is still loading it: insert s_waitcnt%s%s",
               n.reg < KS_ACC     ? 'v'
               : n.reg < KS_VREGS ? 'a'
                                  : 's',
-              reg, n.written ? "written" : "read", n.load->op->name, n.load->pc, vm, lgkm);
+              reg, n.written ? "written" : "read", n.load->op->name, n.load->pc, place, vm, lgkm);
     wait_for(t, n.vm, n.lgkm); /* so that one missing s_waitcnt is one finding */
 }
 void ks_check_issue(ks_wave *w, const ks_inst *inst)

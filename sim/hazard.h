@@ -108,6 +108,13 @@ struct ks_waits {
 uint64_t ks_hazard_kinds(const ks_inst *, ks_arch);
 void ks_hazard_check(ks_wave *, ks_waits *, const ks_inst *, uint64_t kinds);
 void ks_hazard_reset(ks_waits *);
+/* " (file:line)", or "" where the object has no lines. */
+static inline void ks_place(const ks_wave *w, const ks_inst *inst, char *out, size_t size)
+{
+    char line[200] = "";
+    ks_object_line(w->launch->object, inst->pc, line, sizeof(line));
+    snprintf(out, size, "%s%s%s", *line ? " (" : "", line, *line ? ")" : "");
+}
 static inline bool ks_overlap(unsigned a, unsigned an, unsigned b, unsigned bn)
 {
     return a < b + bn && b < a + an;

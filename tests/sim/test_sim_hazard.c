@@ -32,6 +32,12 @@ void ks_report(ks_wave *w, const ks_inst *inst, kilnsim_kind kind, int lane, uin
     found.pc = inst->pc;
 }
 
+void ks_object_line(ks_object *o, uint32_t pc, char *out, size_t size)
+{
+    (void)o, (void)pc;
+    snprintf(out, size, "%s", ""); /* none here */
+}
+
 /* ---- Instructions ---- */
 #define MATRIX(name)                                                                               \
     {                                                                                              \
@@ -376,7 +382,7 @@ static void wait_states(void **state)
             if (!r->need) continue;
             const unsigned few = findings_with(r, arch, (unsigned)r->need - 1);
             char needed[32];
-            snprintf(needed, sizeof(needed), "; %d are needed", r->need);
+            snprintf(needed, sizeof(needed), "; %d needed", r->need);
             if (few != 1 + enough || found.kind != KILNSIM_HAZARD)
                 fail_msg("target %d: %s | %s: %u findings with %d wait states instead of %d",
                          (int)arch, r->first, r->second, few, r->need - 1, r->need);
