@@ -371,8 +371,8 @@ static void report(ks_wave *w, ks_waits *t, const ks_inst *inst, const ks_near *
     ks_place(w, first->inst, place, sizeof(place));
     ks_report(w, inst, KILNSIM_HAZARD, -1, 0,
               "%s comes %d wait state%s after %s at 0x%x%s and %s; %d needed: insert %s",
-              inst->op->name, between, between == 1 ? "" : "s", first->inst->op->name, first->inst->pc, place,
-              relation_text[rule->relation], need, nops);
+              inst->op->name, between, between == 1 ? "" : "s", first->inst->op->name,
+              first->inst->pc, place, relation_text[rule->relation], need, nops);
     /* What follows is judged as if they were there, so that one missing s_nop is one finding. */
     t->clock += (uint64_t)missing;
     t->recent = missing < KS_SHORT_STATES ? t->recent << missing * KS_SHORT : 0;
