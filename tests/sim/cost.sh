@@ -3,15 +3,18 @@
 # What a launch costs: counts that follow from the source, LDS conflicts and segments by stride, and the modelled matrix
 # share of loops beside llvm-mca's for the same bodies.  llvm-mca prices one wave without barriers, branches and bank
 # conflicts; docs/simulator.md says what else differs.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
 lib=$BUILD/lib
 kernels=tests/sim/kernels
-[ -e "$lib/libkilnsim.so" ] || { echo "no $lib/libkilnsim.so"; exit 77; }
-amd_available gfx942 || { echo "no AMD compiler"; exit 77; }
+[ -e "$lib/libkilnsim.so" ] || { echo "1..0 # SKIP no $lib/libkilnsim.so"; exit 77; }
+amd_available gfx942 || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
 # the library may be built for the address sanitizer
-san=$(nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && echo -fsanitize=address,undefined)
-${CC:-cc} -std=gnu11 -Wall -Wextra $san -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
+san=()
+nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && san=(-fsanitize=address,undefined)
+${CC:-cc} -std=gnu11 -Wall -Wextra "${san[@]}" -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
     -Wl,-rpath,"$(realpath "$lib")" || exit 1
 
 price() { # OBJECT KERNEL BLOCKS_X BLOCKS_Y THREADS NUMBER...: the cost in $tmp/out
