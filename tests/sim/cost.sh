@@ -13,7 +13,7 @@ kernels=tests/sim/kernels
 amd_available gfx942 || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
 # the library may be built for the address sanitizer
 san=()
-nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && san=(-fsanitize=address,undefined)
+nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && san=("-fsanitize=address,undefined")
 ${CC:-cc} -std=gnu11 -Wall -Wextra "${san[@]}" -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
     -Wl,-rpath,"$(realpath "$lib")" || exit 1
 
