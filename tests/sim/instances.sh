@@ -18,7 +18,7 @@ for t in gfx942 gfx90a; do
 done
 [ -n "$targets" ] || { echo "1..0 # SKIP no module for gfx942 or gfx90a"; exit 77; }
 # The targets side by side, each on its share of the cores: problems here are too small for more.
-threads=$(($(nproc) / $(echo $targets | wc -w)))
+threads=$(($(nproc) / $(echo "$targets" | wc -w)))
 [ "$threads" -gt 0 ] || threads=1
 failed=0 pids=
 for t in $targets; do
