@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Registers used before s_waitcnt says that what loads them is finished.  vmcnt counts global, buffer, scratch and flat
-// accesses, which return in order but for flat; lgkmcnt counts LDS in order and flat, and SMEM in no order.  After
-// s_waitcnt to N at most N events are left, so of those in order all but the last N are finished, whatever else there
-// is; of the others nothing is known until N is 0.  A counter that is full holds back the next access.
+// Registers used before s_waitcnt says that what loads them is finished.  vmcnt counts global,
+// buffer, scratch and flat accesses, which return in order but for flat; lgkmcnt counts LDS in
+// order and flat, and SMEM in no order.  After s_waitcnt to N at most N events are left, so of
+// those in order all but the last N are finished, whatever else there is; of the others nothing is
+// known until N is 0.  A counter that is full holds back the next access.
 #include <stdlib.h>
 #include <string.h>
 #include "hazard.h"
@@ -65,7 +66,8 @@ static void wait_for(ks_waits *t, uint32_t vm, uint32_t lgkm)
     if (!t->flying) return;
     finish_vm(t, vm);
     finish_ds(t, lgkm);
-    if (t->loose_count && (!vm || !lgkm)) finish_loose(t, (vm ? 0u : KS_NEED_VM) | (lgkm ? 0u : KS_NEED_LGKM));
+    if (t->loose_count && (!vm || !lgkm))
+        finish_loose(t, (vm ? 0u : KS_NEED_VM) | (lgkm ? 0u : KS_NEED_LGKM));
 }
 static void start(ks_waits *t, const ks_inst *inst, uint64_t kinds)
 {
@@ -74,9 +76,14 @@ static void start(ks_waits *t, const ks_inst *inst, uint64_t kinds)
     const bool vm = kinds & (KS_K_BY_VM | KS_K_BY_FLAT), lgkm = kinds & (KS_K_BY_DS | KS_K_BY_FLAT);
     t->vm_issued += vm;
     t->lgkm_issued += lgkm;
-    const ks_flight f = { inst, t->next_id++, (uint16_t)(loads ? number_of(d) : 0), loads ? d->count : 0,
-                          (uint8_t)((vm ? KS_NEED_VM : 0) | (lgkm || (kinds & KS_K_BY_SMEM) ? KS_NEED_LGKM : 0)),
-                          t->vm_issued, t->lgkm_issued };
+    const ks_flight f = {
+        inst,
+        t->next_id++,
+        (uint16_t)(loads ? number_of(d) : 0),
+        loads ? d->count : 0,
+        (uint8_t)((vm ? KS_NEED_VM : 0) | (lgkm || (kinds & KS_K_BY_SMEM) ? KS_NEED_LGKM : 0)),
+        t->vm_issued,
+        t->lgkm_issued};
     for (unsigned r = f.reg; r < f.reg + f.count; r++) {
         t->busy[r / 64] |= 1ull << r % 64;
         t->owner[r] = f.id;
@@ -113,7 +120,8 @@ static void add_need(const ks_waits *t, unsigned reg, bool written, uint64_t sam
     for (uint32_t i = 0; i < t->vm_count; i++) {
         const ks_flight *f = &t->vm[(t->vm_first + i) % (KS_VM_MAX + 1)];
         if (f->id != id) continue;
-        if (written && (same_order & KS_K_BY_VM)) return; /* two loads into one register, in order */
+        if (written && (same_order & KS_K_BY_VM))
+            return; /* two loads into one register, in order */
         load = f->inst, vm = t->vm_count - 1 - i;
     }
     for (uint32_t i = 0; i < t->ds_count; i++) {
@@ -132,7 +140,8 @@ static void add_need(const ks_waits *t, unsigned reg, bool written, uint64_t sam
     n->vm = vm < n->vm ? vm : n->vm;
     n->lgkm = lgkm < n->lgkm ? lgkm : n->lgkm;
 }
-static void add_needs(const ks_waits *t, const ks_operand *o, bool written, uint64_t kinds, ks_need *n)
+static void add_needs(const ks_waits *t, const ks_operand *o, bool written, uint64_t kinds,
+                      ks_need *n)
 {
     if (!is_register(o) || !any_busy(t, number_of(o), o->count)) return;
     for (unsigned r = number_of(o); r < number_of(o) + o->count; r++)
@@ -140,17 +149,23 @@ static void add_needs(const ks_waits *t, const ks_operand *o, bool written, uint
 }
 static void check_registers(ks_wave *w, ks_waits *t, const ks_inst *inst, uint64_t kinds)
 {
-    ks_need n = { KS_VM_MAX, KS_LGKM_MAX, NULL, 0, false };
+    ks_need n = {KS_VM_MAX, KS_LGKM_MAX, NULL, 0, false};
     for (unsigned i = 0; i < inst->ns; i++) add_needs(t, &inst->s[i], false, kinds, &n);
     for (unsigned i = 0; i < inst->nd; i++) add_needs(t, &inst->d[i], true, kinds, &n);
     if (!n.load) return;
-    char vm[16] = "", lgkm[16] = "";
+    char vm[16] = "", lgkm[16] = "", place[256];
     if (n.vm < KS_VM_MAX) snprintf(vm, sizeof(vm), " vmcnt(%u)", n.vm);
     if (n.lgkm < KS_LGKM_MAX) snprintf(lgkm, sizeof(lgkm), " lgkmcnt(%u)", n.lgkm);
-    const unsigned reg = n.reg < KS_ACC ? n.reg : n.reg < KS_VREGS ? n.reg - KS_ACC : n.reg - KS_VREGS;
-    ks_report(w, inst, KILNSIM_WAIT, -1, 0, "%c%u is %s while %s at 0x%x is still loading it: insert s_waitcnt%s%s",
-              n.reg < KS_ACC ? 'v' : n.reg < KS_VREGS ? 'a' : 's', reg, n.written ? "written" : "read",
-              n.load->op->name, n.load->pc, vm, lgkm);
+    ks_place(w, n.load, place, sizeof(place));
+    const unsigned reg = n.reg < KS_ACC     ? n.reg
+                         : n.reg < KS_VREGS ? n.reg - KS_ACC
+                                            : n.reg - KS_VREGS;
+    ks_report(w, inst, KILNSIM_WAIT, -1, 0,
+              "%c%u is %s while %s at 0x%x%s is still loading it: insert s_waitcnt%s%s",
+              n.reg < KS_ACC     ? 'v'
+              : n.reg < KS_VREGS ? 'a'
+                                 : 's',
+              reg, n.written ? "written" : "read", n.load->op->name, n.load->pc, place, vm, lgkm);
     wait_for(t, n.vm, n.lgkm); /* so that one missing s_waitcnt is one finding */
 }
 void ks_check_issue(ks_wave *w, const ks_inst *inst)
@@ -175,7 +190,8 @@ static uint64_t oldest_loose(const ks_waits *t, unsigned need, uint64_t oldest)
 {
     for (uint32_t i = 0; i < t->loose_count; i++) {
         const ks_flight *f = &t->loose[i];
-        if (!(f->needs & need) || !(f->needs & KS_NEED_VM || f->inst->op->class == KS_FLAT_OP)) continue;
+        if (!(f->needs & need) || !(f->needs & KS_NEED_VM || f->inst->op->class == KS_FLAT_OP))
+            continue;
         const uint64_t number = need == KS_NEED_VM ? f->vm : f->lgkm;
         if (number < oldest) oldest = number;
     }
@@ -184,11 +200,11 @@ static uint64_t oldest_loose(const ks_waits *t, unsigned need, uint64_t oldest)
 ks_progress ks_wave_progress(const ks_wave *w)
 {
     const ks_waits *t = w->waits;
-    if (!t) return (ks_progress){ 0, 0, 0, 0 };
+    if (!t) return (ks_progress){0, 0, 0, 0};
     const uint64_t vm = t->vm_count ? t->vm[t->vm_first].vm : t->vm_issued + 1;
     const uint64_t ds = t->ds_count ? t->ds[t->ds_first].lgkm : t->lgkm_issued + 1;
-    return (ks_progress){ t->lgkm_issued, oldest_loose(t, KS_NEED_LGKM, ds) - 1, t->vm_issued,
-                          oldest_loose(t, KS_NEED_VM, vm) - 1 };
+    return (ks_progress){t->lgkm_issued, oldest_loose(t, KS_NEED_LGKM, ds) - 1, t->vm_issued,
+                         oldest_loose(t, KS_NEED_VM, vm) - 1};
 }
 
 bool ks_waits_create(ks_wave *w)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Pricing a launch: counts of all its workgroups, and the trace of one in the middle, of which cost_model.c fills a compute
-// unit.  Nothing here runs unless the launch is priced (KILN_SIM=cost=on, kilnsim_cost_enable).
+// Pricing a launch: counts of all its workgroups, and the trace of one in the middle, of which
+// cost_model.c fills a compute unit.  Nothing here runs unless the launch is priced
+// (KILN_SIM=cost=on, kilnsim_cost_enable).
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,18 @@
 
 enum { MOST_ENTRIES = 1 << 22 }; /* of a workgroup: 32 MiB */
 const uint32_t ks_cost_constants[KS_COST_CONSTANT_COUNT][KS_ARCH_COUNT] = {
-#define X(name, a, b, unit, source) { a, b },
+#define X(name, a, b, unit, source) {a, b},
     KS_COST_CONSTANTS(X)
 #undef X
 };
 static atomic_int enabled;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static kilnsim_cost last; /* struct_size 0: none yet */
-static char last_kernel[512];
+enum { MOST_KEPT = 64 };
+static struct {
+    kilnsim_cost cost;
+    char kernel[512];
+} kept[MOST_KEPT]; /* a ring */
+static size_t kept_ever;
 
 /* ---- Traces ---- */
 ks_cost *ks_cost_begin(const ks_launch *l)
@@ -28,9 +33,9 @@ ks_cost *ks_cost_begin(const ks_launch *l)
     if (!c) return NULL; /* unpriced, then */
     const uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     c->waves = (uint32_t)((items + KS_LANES - 1) / KS_LANES);
-    c->sample = l->grid[0] / 2 + l->grid[0] * (l->grid[1] / 2 + (uint64_t)l->grid[1] * (l->grid[2] / 2));
-    for (uint32_t i = 0; i < c->waves; i++)
-        c->trace[i].most = MOST_ENTRIES / c->waves;
+    c->sample =
+        l->grid[0] / 2 + l->grid[0] * (l->grid[1] / 2 + (uint64_t)l->grid[1] * (l->grid[2] / 2));
+    for (uint32_t i = 0; i < c->waves; i++) c->trace[i].most = MOST_ENTRIES / c->waves;
     return c;
 }
 void ks_cost_group(ks_group *g)
@@ -53,11 +58,13 @@ void ks_trace_add(ks_wave *w, const ks_inst *inst)
 {
     ks_trace *t = w->trace;
     if (inst->op->class == KS_MFMA_OP)
-        w->group->counters.mfma_cycles += ks_mfma_form_of(inst->op)->cycles[w->launch->object->arch];
+        w->group->counters.mfma_cycles +=
+            ks_mfma_form_of(inst->op)->cycles[w->launch->object->arch];
     if (t->most) {
         t->seen++;
         if (t->count < t->room || grow(t))
-            t->at[t->count++] = (ks_trace_entry){ (uint32_t)(inst - w->launch->object->inst), w->aux };
+            t->at[t->count++] =
+                (ks_trace_entry){(uint32_t)(inst - w->launch->object->inst), w->aux};
     }
     w->aux = 0;
 }
@@ -71,15 +78,18 @@ ks_occupancy ks_cost_occupancy(const ks_launch *l)
 {
     const ks_arch arch = l->object->arch;
 #define CONSTANT(name) ks_cost_constants[KS_COST_##name][arch]
-    const uint32_t items = l->block[0] * l->block[1] * l->block[2], waves = (items + KS_LANES - 1) / KS_LANES;
+    const uint32_t items = l->block[0] * l->block[1] * l->block[2],
+                   waves = (items + KS_LANES - 1) / KS_LANES;
     const uint32_t registers = ((l->kernel->rsrc1 & 63) + 1) * CONSTANT(REGISTER_STEP);
-    const uint32_t slots = CONSTANT(SIMDS) * smaller(CONSTANT(WAVE_SLOTS), CONSTANT(REGISTERS) / registers);
-    const uint32_t lds = (l->lds + CONSTANT(LDS_STEP) - 1) / CONSTANT(LDS_STEP) * CONSTANT(LDS_STEP);
+    const uint32_t slots =
+        CONSTANT(SIMDS) * smaller(CONSTANT(WAVE_SLOTS), CONSTANT(REGISTERS) / registers);
+    const uint32_t lds =
+        (l->lds + CONSTANT(LDS_STEP) - 1) / CONSTANT(LDS_STEP) * CONSTANT(LDS_STEP);
     uint32_t groups = slots / waves;
     if (lds) groups = smaller(groups, CONSTANT(LDS_BYTES) / lds);
     if (waves > 1) groups = smaller(groups, CONSTANT(GROUPS));
     if (!groups) groups = 1; /* it ran */
-    return (ks_occupancy){ groups, (groups * waves + CONSTANT(SIMDS) - 1) / CONSTANT(SIMDS) };
+    return (ks_occupancy){groups, (groups * waves + CONSTANT(SIMDS) - 1) / CONSTANT(SIMDS)};
 #undef CONSTANT
 }
 
@@ -87,9 +97,12 @@ ks_occupancy ks_cost_occupancy(const ks_launch *l)
 static const char *target_name(ks_arch arch)
 {
     switch (arch) {
-    case KS_GFX90A: return "gfx90a";
-    case KS_GFX942: return "gfx942";
-    case KS_ARCH_COUNT: break;
+    case KS_GFX90A:
+        return "gfx90a";
+    case KS_GFX942:
+        return "gfx942";
+    case KS_ARCH_COUNT:
+        break;
     }
     return "";
 }
@@ -99,17 +112,28 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
     const ks_counters *n = &l->counters;
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     pthread_mutex_lock(&mutex);
-    snprintf(last_kernel, sizeof(last_kernel), "%s", l->kernel->name);
-    last = (kilnsim_cost){ .struct_size = sizeof(last), .kernel = last_kernel, .target = target_name(l->object->arch),
-                           .groups = groups, .waves = groups * l->cost->waves, .class_count = KS_CLASS_COUNT,
-                           .mfma_cycles = n->mfma_cycles, .lds_cycles = n->lds_cycles,
-                           .lds_ideal_cycles = n->lds_ideal_cycles, .segments = n->segments,
-                           .segments_needed = n->segments_needed, .global_bytes = n->global_bytes,
-                           .groups_per_cu = o->groups_per_cu, .waves_per_simd = o->waves_per_simd,
-                           .modelled_cycles = cycles, .modelled_matrix_share = share };
+    const size_t at = kept_ever++ % MOST_KEPT;
+    kilnsim_cost *c = &kept[at].cost;
+    snprintf(kept[at].kernel, sizeof(kept[at].kernel), "%s", l->kernel->name);
+    *c = (kilnsim_cost){.struct_size = sizeof(*c),
+                        .kernel = kept[at].kernel,
+                        .target = target_name(l->object->arch),
+                        .groups = groups,
+                        .waves = groups * l->cost->waves,
+                        .class_count = KS_CLASS_COUNT,
+                        .mfma_cycles = n->mfma_cycles,
+                        .lds_cycles = n->lds_cycles,
+                        .lds_ideal_cycles = n->lds_ideal_cycles,
+                        .segments = n->segments,
+                        .segments_needed = n->segments_needed,
+                        .global_bytes = n->global_bytes,
+                        .groups_per_cu = o->groups_per_cu,
+                        .waves_per_simd = o->waves_per_simd,
+                        .modelled_cycles = cycles,
+                        .modelled_matrix_share = share};
     for (int i = 0; i < KS_CLASS_COUNT; i++) {
-        last.class_name[i] = ks_class_names[i];
-        last.count[i] = n->count[i];
+        c->class_name[i] = ks_class_names[i];
+        c->count[i] = n->count[i];
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -117,12 +141,14 @@ static void print(const ks_launch *l, const ks_occupancy *o, double cycles, doub
 {
     const ks_counters *n = &l->counters;
     char text[KS_TEXT];
-    snprintf(text, sizeof(text),
-             "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %.3f; of the launch: "
-             "matrix cycles %llu, LDS cycles %llu (%llu without conflicts), segments %llu (%llu needed)",
-             l->kernel->name, o->groups_per_cu, cycles, share, (unsigned long long)n->mfma_cycles,
-             (unsigned long long)n->lds_cycles, (unsigned long long)n->lds_ideal_cycles, (unsigned long long)n->segments,
-             (unsigned long long)n->segments_needed);
+    snprintf(
+        text, sizeof(text),
+        "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %.3f; of "
+        "the launch: "
+        "matrix cycles %llu, LDS cycles %llu (%llu without conflicts), segments %llu (%llu needed)",
+        l->kernel->name, o->groups_per_cu, cycles, share, (unsigned long long)n->mfma_cycles,
+        (unsigned long long)n->lds_cycles, (unsigned long long)n->lds_ideal_cycles,
+        (unsigned long long)n->segments, (unsigned long long)n->segments_needed);
     ks_report_refusal(text);
 }
 void ks_cost_end(ks_launch *l, int error)
@@ -132,7 +158,8 @@ void ks_cost_end(ks_launch *l, int error)
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     const ks_occupancy o = ks_cost_occupancy(l);
     double cycles, share;
-    if (!error && ks_cost_model(l, c, groups < o.groups_per_cu ? (uint32_t)groups : o.groups_per_cu, &cycles, &share)) {
+    if (!error && ks_cost_model(l, c, groups < o.groups_per_cu ? (uint32_t)groups : o.groups_per_cu,
+                                &cycles, &share)) {
         keep(l, &o, cycles, share);
         if (ks_options_get()->cost) print(l, &o, cycles, share);
     }
@@ -143,19 +170,33 @@ void ks_cost_end(ks_launch *l, int error)
 
 KH_API void kilnsim_cost_enable(int on);
 KH_API int kilnsim_cost_last(kilnsim_cost *);
+KH_API size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
 void kilnsim_cost_enable(int on)
 {
+    pthread_mutex_lock(&mutex);
+    if (on) kept_ever = 0;
+    pthread_mutex_unlock(&mutex);
     atomic_store(&enabled, on);
 }
 int kilnsim_cost_last(kilnsim_cost *out)
 {
     pthread_mutex_lock(&mutex);
     const size_t size = out->struct_size;
-    const int have = last.struct_size && size >= sizeof(size_t);
+    const bool have = kept_ever && size >= sizeof(size);
     if (have) {
-        memcpy(out, &last, size < sizeof(last) ? size : sizeof(last));
+        const kilnsim_cost *last = &kept[(kept_ever - 1) % MOST_KEPT].cost;
+        memcpy(out, last, size < sizeof(*last) ? size : sizeof(*last));
         out->struct_size = size;
     }
     pthread_mutex_unlock(&mutex);
     return have;
+}
+size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user)
+{
+    pthread_mutex_lock(&mutex);
+    const size_t count = kept_ever < MOST_KEPT ? kept_ever : MOST_KEPT;
+    for (size_t i = kept_ever - count; visit && i < kept_ever; i++)
+        visit(&kept[i % MOST_KEPT].cost, user);
+    pthread_mutex_unlock(&mutex);
+    return count;
 }

@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: MIT
-// What the parts of the cost model share: the traces of one workgroup's waves, and the model's constants.
+// What the parts of the cost model share: the traces of one workgroup's waves, and the model's
+// constants.
 #ifndef KS_COST_H
 #define KS_COST_H
 #include "sim.h"
 
-/* Constants: name, gfx90a, gfx942, unit, where from.  What AMD publishes stands first; what nobody does is marked.
-   "LLVM": its scheduling model of both (SISchedule.td), which is in steps of four cycles. */
-#define KS_COST_CONSTANTS(X)                                                                                          \
-    X(SIMDS, 4, 4, "of a compute unit", "MI200 and CDNA3 ISA")                                                        \
-    X(WAVE_SLOTS, 8, 8, "of a SIMD", "ROCm Compute Profiler, \"Pipeline descriptions\"")                              \
-    X(REGISTERS, 512, 512, "vector registers of a lane, both kinds", "MI200 and CDNA3 ISA")                           \
-    X(REGISTER_STEP, 8, 8, "registers allocated at once", "AMDGPUUsage: granulated_workitem_vgpr_count")              \
-    X(LDS_BYTES, 65536, 65536, "of a compute unit", "MI200 and CDNA3 ISA")                                            \
-    X(LDS_STEP, 512, 512, "bytes allocated at once", "AMDGPUUsage: granulated_lds_size")                              \
-    X(GROUPS, 16, 16, "workgroups of several waves (a barrier each)", "AMD, GCN occupancy")                           \
-    X(QUARTER_RATE, 4, 4, "steps of a transcendental or conversion", "LLVM: WriteTrans32, WriteFloatCvt")             \
-    X(BRANCH, 8, 8, "steps after a taken branch", "LLVM: WriteBranch")                                                \
-    X(LDS_LATENCY, 64, 64, "cycles beyond the unit's own", "assumed: GCN's; LLVM: \"between 2 and 64\" steps")          \
-    X(GLOBAL_LATENCY, 320, 320, "cycles beyond the path's own", "LLVM: WriteVMEM; HBM takes longer, L2 less")         \
-    X(SCALAR_LATENCY, 160, 160, "cycles", "assumed: half of GLOBAL_LATENCY, through the scalar cache")                \
-    X(SEGMENT_CYCLES, 1, 1, "of the vector memory path for 64 bytes", "CDNA3 white paper: 64 bytes a clock and unit") \
-    X(ADDRESS_CYCLES, 4, 4, "of the vector memory path for 64 addresses", "MI200 and CDNA3 ISA: 16 lanes a cycle")    \
-    X(SCALAR_CYCLES, 4, 4, "of the scalar memory path for one access", "MI200 and CDNA3 ISA: one a cycle and SIMD")   \
+/* Constants: name, gfx90a, gfx942, unit, where from.  What AMD publishes stands first; what nobody
+   does is marked. "LLVM": its scheduling model of both (SISchedule.td), which is in steps of four
+   cycles. */
+#define KS_COST_CONSTANTS(X)                                                                       \
+    X(SIMDS, 4, 4, "of a compute unit", "MI200 and CDNA3 ISA")                                     \
+    X(WAVE_SLOTS, 8, 8, "of a SIMD", "ROCm Compute Profiler, \"Pipeline descriptions\"")           \
+    X(REGISTERS, 512, 512, "vector registers of a lane, both kinds", "MI200 and CDNA3 ISA")        \
+    X(REGISTER_STEP, 8, 8, "registers allocated at once",                                          \
+      "AMDGPUUsage: granulated_workitem_vgpr_count")                                               \
+    X(LDS_BYTES, 65536, 65536, "of a compute unit", "MI200 and CDNA3 ISA")                         \
+    X(LDS_STEP, 512, 512, "bytes allocated at once", "AMDGPUUsage: granulated_lds_size")           \
+    X(GROUPS, 16, 16, "workgroups of several waves (a barrier each)", "AMD, GCN occupancy")        \
+    X(QUARTER_RATE, 4, 4, "steps of a transcendental or conversion",                               \
+      "LLVM: WriteTrans32, WriteFloatCvt")                                                         \
+    X(BRANCH, 4, 4, "steps of a taken branch", "GCN3 ISA: 16 cycles; LLVM: 8 steps")                             \
+    X(LDS_LATENCY, 64, 64, "cycles beyond the unit's own",                                         \
+      "assumed: GCN's; LLVM: \"between 2 and 64\" steps")                                          \
+    X(GLOBAL_LATENCY, 320, 320, "cycles beyond the path's own",                                    \
+      "LLVM: WriteVMEM; HBM takes longer, L2 less")                                                \
+    X(SCALAR_LATENCY, 160, 160, "cycles",                                                          \
+      "assumed: half of GLOBAL_LATENCY, through the scalar cache")                                 \
+    X(SEGMENT_CYCLES, 1, 1, "of the vector memory path for 64 bytes",                              \
+      "ROCm Compute Profiler, vL1D: 64 bytes a clock")                                             \
+    X(ADDRESS_CYCLES, 4, 4, "of the vector memory path for 64 addresses",                          \
+      "MI200 and CDNA3 ISA: 16 lanes a cycle")                                                     \
+    X(SCALAR_CYCLES, 4, 4, "of the scalar memory path for one access",                             \
+      "MI200 and CDNA3 ISA: one a cycle and SIMD")                                                 \
     X(BARRIER, 1, 1, "steps from the last wave's arrival to the next issue", "assumed")
 typedef enum ks_cost_constant {
 #define X(name, a, b, unit, source) KS_COST_##name,
@@ -50,7 +60,8 @@ typedef struct ks_occupancy {
     uint32_t groups_per_cu, waves_per_simd;
 } ks_occupancy;
 ks_occupancy ks_cost_occupancy(const ks_launch *);
-/* cost_model.c: cycles of one compute unit that runs `groups` copies of the traced workgroup, and the matrix units'
-   share of them.  false: no memory. */
-bool ks_cost_model(const ks_launch *, const ks_cost *, uint32_t groups, double *cycles, double *matrix_share);
+/* cost_model.c: cycles of one compute unit that runs `groups` copies of the traced workgroup, and
+   the matrix units' share of them.  false: no memory. */
+bool ks_cost_model(const ks_launch *, const ks_cost *, uint32_t groups, double *cycles,
+                   double *matrix_share);
 #endif

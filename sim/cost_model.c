@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Time of one compute unit, from traces: waves issue in order, four cycles a step; in a step each SIMD issues at most one
-// instruction to each of its ports, each from another wave, the oldest or most important first (MI200 and CDNA3 ISA,
-// ROCm Compute Profiler's "Pipeline descriptions").  A matrix instruction keeps its SIMD's matrix unit for its passes; LDS
-// and vector memory are one pipe each for all four SIMDs; loads come back after a latency, and s_waitcnt, barriers and
-// s_nop hold a wave back as they do in hardware.  What is not here: caches, DRAM, other compute units, instruction fetch.
+// Time of one compute unit, from traces: waves issue in order, four cycles a step; in a step each
+// SIMD issues at most one instruction to each of its ports, each from another wave, the oldest or
+// most important first (MI200 and CDNA3 ISA, ROCm Compute Profiler's "Pipeline descriptions").  A
+// matrix instruction keeps its SIMD's matrix unit for its passes; LDS and vector memory are one
+// pipe each for all four SIMDs; loads come back after a latency, and s_waitcnt, barriers and s_nop
+// hold a wave back as they do in hardware.  What is not here: caches, DRAM, other compute units,
+// instruction fetch.
 #include <stdlib.h>
 #include <string.h>
 #include "cost.h"
@@ -11,10 +13,22 @@
 
 /* What an instruction needs. ORDER PORT */
 typedef enum port { VALU, SALU, VMEM, LDS, BRANCH, NO_PORT } port;
-typedef enum effect { PLAIN, MATRIX, LOAD, LDS_ACCESS, SCALAR_LOAD, JUMP, WAIT, IDLE, SLEEP, SYNC, PRIORITY, END } effect;
+typedef enum effect {
+    PLAIN,
+    MATRIX,
+    MEMORY,
+    SHARED,
+    SCALAR,
+    JUMP,
+    WAIT,
+    IDLE,
+    SYNC,
+    PRIORITY,
+    END
+} effect;
 typedef struct step { /* of an instruction */
     uint8_t port, effect;
-    uint16_t busy; /* steps of its port's unit; s_nop, s_sleep: of the wave */
+    uint16_t busy; /* steps of its port's unit */
     bool flat, known;
 } step;
 typedef struct queue { /* when each of those in flight will be there: in order */
@@ -36,7 +50,8 @@ typedef struct unit {
     step *step;
     runner *wave;
     uint32_t waves, per_group, left;
-    uint64_t now, wake; /* in steps; wake: when the next of those that a barrier has just let go may issue */
+    uint64_t now;  /* in steps */
+    uint64_t wake; /* the step when those that a barrier has just let go may issue */
     uint64_t valu_free[8], matrix_free[8], matrix_busy; /* by SIMD, in steps */
     uint64_t lds_free, memory_free, scalar_free;        /* in cycles */
 } unit;
@@ -44,57 +59,61 @@ enum { STEP = 4, NEVER_WAITS = 63 };
 #define CONSTANT(u, name) ks_cost_constants[KS_COST_##name][(u)->arch]
 
 /* ---- Instructions ---- */
-static bool begins(const char *name, const char *const *list)
-{
-    for (; *list; list++)
-        if (!strncmp(name, *list, strlen(*list))) return true;
-    return false;
-}
 /* LLVM's WriteTrans32, WriteTrans64 and WriteFloatCvt. */
 static bool quarter_rate(const char *name)
 {
-    static const char *const list[] = {
-        "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_", "v_cvt_f16_f32", "v_cvt_f32_f16",
-        "v_cvt_f32_bf8", "v_cvt_f32_fp8", "v_cvt_pk_f32_", "v_cvt_pk_bf8_", "v_cvt_pk_fp8_", "v_cvt_sr_", "v_cvt_f32_i32",
-        "v_cvt_f32_u32", "v_cvt_i32_f32", "v_cvt_u32_f32", "v_cvt_flr_", "v_cvt_rpi_", "v_cvt_off_", NULL
+    // clang-format off
+    static const char *const begins[] = {
+        "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_",
+        "v_cvt_f16_f32", "v_cvt_f32_f16", "v_cvt_f32_bf8", "v_cvt_f32_fp8", "v_cvt_pk_f32_",
+        "v_cvt_pk_bf8_", "v_cvt_pk_fp8_", "v_cvt_sr_", "v_cvt_f32_i32", "v_cvt_f32_u32",
+        "v_cvt_i32_f32", "v_cvt_u32_f32", "v_cvt_flr_", "v_cvt_rpi_", "v_cvt_off_",
     };
-    return begins(name, list);
+    // clang-format on
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(name, begins[i], strlen(begins[i]))) return true;
+    return false;
 }
-static step idle_step(const ks_inst *inst)
+/* By class; what the rest of an instruction adds is step_of's. */
+static const struct {
+    uint8_t port, effect;
+} class_step[KS_CLASS_COUNT] = {
+    [KS_SALU_OP] = {SALU, PLAIN},      [KS_BRANCH_OP] = {BRANCH, JUMP},
+    [KS_WAIT_OP] = {NO_PORT, WAIT},    [KS_NOP_OP] = {NO_PORT, IDLE},
+    [KS_BARRIER_OP] = {NO_PORT, SYNC}, [KS_MESSAGE_OP] = {BRANCH, PLAIN},
+    [KS_SMEM_OP] = {SALU, SCALAR},     [KS_VALU_OP] = {VALU, PLAIN},
+    [KS_TRANS_OP] = {VALU, PLAIN},     [KS_F64_OP] = {VALU, PLAIN},
+    [KS_MFMA_OP] = {VALU, MATRIX},     [KS_LDS_OP] = {LDS, SHARED},
+    [KS_GLOBAL_OP] = {VMEM, MEMORY},   [KS_FLAT_OP] = {VMEM, MEMORY},
+    [KS_BUFFER_OP] = {VMEM, MEMORY},   [KS_SCRATCH_OP] = {VMEM, MEMORY},
+    [KS_CACHE_OP] = {VMEM, MEMORY},
+};
+/* s_nop and s_sleep: steps until the wave goes on; s_setprio: its new priority. */
+static void idle_step(step *s, const ks_inst *inst)
 {
     const char *name = inst->op->name;
-    if (!strcmp(name, "s_nop")) return (step){ NO_PORT, IDLE, (uint16_t)((inst->imm & 15) + 1), false, true };
-    if (!strcmp(name, "s_sleep")) return (step){ NO_PORT, SLEEP, (uint16_t)((inst->imm & 127) * 64 / STEP + 1), false, true };
-    if (!strcmp(name, "s_setprio")) return (step){ NO_PORT, PRIORITY, (uint16_t)(inst->imm & 3), false, true };
-    return (step){ NO_PORT, IDLE, 1, false, true };
+    if (!strcmp(name, "s_nop")) s->busy = (uint16_t)((inst->imm & 15) + 1);
+    if (!strcmp(name, "s_sleep")) s->busy = (uint16_t)((inst->imm & 127) * 64 / STEP + 1);
+    if (!strcmp(name, "s_setprio")) {
+        s->effect = PRIORITY;
+        s->busy = (uint16_t)(inst->imm & 3);
+    }
 }
 static step step_of(const unit *u, const ks_inst *inst)
 {
-    const char *name = inst->op->name;
-    switch ((ks_class)inst->op->class) {
-    case KS_VALU_OP:
-    case KS_TRANS_OP:
-    case KS_F64_OP:
-        return (step){ VALU, PLAIN, (uint16_t)(quarter_rate(name) ? CONSTANT(u, QUARTER_RATE) : 1), false, true };
-    case KS_MFMA_OP:
-        return (step){ VALU, MATRIX, ks_mfma_form_of(inst->op)->cycles[u->arch] / STEP, false, true };
-    case KS_SALU_OP:
-        return (step){ SALU, inst->op->flags & KS_F_END ? END : inst->op->flags & KS_F_JUMP ? JUMP : PLAIN, 1, false, true };
-    case KS_BRANCH_OP: return (step){ BRANCH, JUMP, 1, false, true };
-    case KS_MESSAGE_OP: return (step){ BRANCH, PLAIN, 1, false, true };
-    case KS_SMEM_OP: return (step){ SALU, SCALAR_LOAD, 1, false, true };
-    case KS_LDS_OP: return (step){ LDS, LDS_ACCESS, 1, false, true };
-    case KS_GLOBAL_OP:
-    case KS_BUFFER_OP:
-    case KS_SCRATCH_OP:
-    case KS_CACHE_OP: return (step){ VMEM, LOAD, 1, false, true };
-    case KS_FLAT_OP: return (step){ VMEM, LOAD, 1, true, true };
-    case KS_WAIT_OP: return (step){ NO_PORT, WAIT, 1, false, true };
-    case KS_BARRIER_OP: return (step){ NO_PORT, SYNC, 1, false, true };
-    case KS_NOP_OP: return idle_step(inst);
-    case KS_CLASS_COUNT: break;
-    }
-    return (step){ NO_PORT, IDLE, 1, false, true };
+    const ks_op *op = inst->op;
+    step s = {.port = class_step[op->class].port,
+              .effect = class_step[op->class].effect,
+              .busy = 1,
+              .flat = op->class == KS_FLAT_OP,
+              .known = true};
+    if (op->class == KS_MFMA_OP) s.busy = ks_mfma_form_of(op)->cycles[u->arch] / STEP;
+    if (s.port == VALU && s.effect == PLAIN && quarter_rate(op->name))
+        s.busy = (uint16_t)CONSTANT(u, QUARTER_RATE);
+    if (op->class == KS_NOP_OP) idle_step(&s, inst);
+    if (op->class == KS_SALU_OP && (op->flags & (KS_F_END | KS_F_JUMP)))
+        s.effect = op->flags & KS_F_END ? END : JUMP;
+    return s;
 }
 
 /* ---- Queues ---- */
@@ -127,29 +146,36 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* ---- Waves ---- */
 static uint64_t wait_until(const runner *w, int32_t imm)
 {
-    const uint32_t bits = (uint32_t)imm, vm = (bits & 15) | (bits >> 10 & 0x30), lgkm = bits >> 8 & 15;
+    const uint32_t bits = (uint32_t)imm, vm = (bits & 15) | (bits >> 10 & 0x30),
+                   lgkm = bits >> 8 & 15;
     uint64_t until = later(when_left(&w->vm, vm), when_left(&w->lds, lgkm));
     return lgkm ? until : later(until, w->loose);
 }
-/* The step when the wave's next instruction can go, as far as the wave and its units are concerned; now at the least. */
+/* The step when the wave's next instruction can go, as far as the wave and its units are concerned;
+ * now at the least. */
 static uint64_t can_issue(unit *u, runner *w, const step *s, const ks_inst *inst, uint32_t simd)
 {
     uint64_t at = later(w->ready, u->now);
     drain(&w->vm, u->now);
     drain(&w->lds, u->now);
     switch ((effect)s->effect) {
-    case PLAIN: return s->port == VALU ? later(at, u->valu_free[simd]) : at;
-    case MATRIX: return later(at, later(u->valu_free[simd], u->matrix_free[simd]));
-    case LOAD: return later(at, when_left(&w->vm, NEVER_WAITS - 1));
-    case LDS_ACCESS: return later(at, when_left(&w->lds, 14));
-    case WAIT: return later(at, wait_until(w, inst->imm));
-    case SCALAR_LOAD:
+    case PLAIN:
+        return s->port == VALU ? later(at, u->valu_free[simd]) : at;
+    case MATRIX:
+        return later(at, later(u->valu_free[simd], u->matrix_free[simd]));
+    case MEMORY:
+        return later(at, when_left(&w->vm, NEVER_WAITS - 1));
+    case SHARED:
+        return later(at, when_left(&w->lds, 14));
+    case WAIT:
+        return later(at, wait_until(w, inst->imm));
+    case SCALAR:
     case JUMP:
     case IDLE:
-    case SLEEP:
     case SYNC:
     case PRIORITY:
-    case END: break;
+    case END:
+        break;
     }
     return at;
 }
@@ -176,7 +202,8 @@ static void access_lds(unit *u, runner *w, uint32_t cycles)
 }
 static void access_memory(unit *u, runner *w, uint32_t segments, bool flat)
 {
-    const uint64_t cycles = later((uint64_t)segments * CONSTANT(u, SEGMENT_CYCLES), CONSTANT(u, ADDRESS_CYCLES));
+    const uint64_t cycles =
+        later((uint64_t)segments * CONSTANT(u, SEGMENT_CYCLES), CONSTANT(u, ADDRESS_CYCLES));
     u->memory_free = later(u->memory_free, u->now * STEP) + cycles;
     add(&w->vm, in_steps(u->memory_free + CONSTANT(u, GLOBAL_LATENCY)));
     if (flat) w->loose = later(w->loose, w->vm.at[(w->vm.first + w->vm.count - 1) % 64]);
@@ -199,21 +226,33 @@ static void issue(unit *u, runner *w, const step *s, uint32_t simd)
         u->matrix_free[simd] = u->now + s->busy;
         u->matrix_busy += s->busy;
         break;
-    case LOAD: access_memory(u, w, e->aux, s->flat); break;
-    case LDS_ACCESS: access_lds(u, w, e->aux); break;
-    case SCALAR_LOAD: access_scalar(u, w); break;
-    case JUMP:
-        if (w->at < w->trace->count && e[1].inst != e->inst + 1) w->ready = u->now + CONSTANT(u, BRANCH);
+    case MEMORY:
+        access_memory(u, w, e->aux, s->flat);
         break;
-    case WAIT: break;
+    case SHARED:
+        access_lds(u, w, e->aux);
+        break;
+    case SCALAR:
+        access_scalar(u, w);
+        break;
+    case JUMP:
+        if (w->at < w->trace->count && e[1].inst != e->inst + 1)
+            w->ready = u->now + CONSTANT(u, BRANCH);
+        break;
+    case WAIT:
+        break;
     case IDLE:
-    case SLEEP: w->ready = u->now + s->busy; break;
-    case PRIORITY: w->priority = (uint8_t)s->busy; break;
+        w->ready = u->now + s->busy;
+        break;
+    case PRIORITY:
+        w->priority = (uint8_t)s->busy;
+        break;
     case SYNC:
         w->at_barrier = true;
         release(u, w->group);
         break;
-    case END: break;
+    case END:
+        break;
     }
     if (s->effect == END || w->at == w->trace->count) end(u, w);
 }
@@ -222,7 +261,7 @@ static uint64_t run_simd(unit *u, uint32_t simd)
 {
     const uint32_t simds = CONSTANT(u, SIMDS);
     uint64_t next = UINT64_MAX;
-    bool taken[NO_PORT] = { false };
+    bool taken[NO_PORT] = {false};
     for (int priority = 3; priority >= 0; priority--)
         for (uint32_t i = simd; i < u->waves; i += simds) {
             runner *w = &u->wave[i];
@@ -252,7 +291,8 @@ static void run(unit *u)
             next = at < next ? at : next;
         }
         next = next < u->wake ? next : u->wake;
-        if (next == UINT64_MAX) break; /* no wave can go on: nothing that ran to its end gets here */
+        if (next == UINT64_MAX)
+            break; /* no wave can go on: nothing that ran to its end gets here */
         if (u->left) u->now = next;
     }
 }
@@ -267,9 +307,13 @@ static double rest(const ks_cost *c)
     }
     return most;
 }
-bool ks_cost_model(const ks_launch *l, const ks_cost *c, uint32_t groups, double *cycles, double *matrix_share)
+bool ks_cost_model(const ks_launch *l, const ks_cost *c, uint32_t groups, double *cycles,
+                   double *matrix_share)
 {
-    unit u = { .arch = l->object->arch, .inst = l->object->inst, .waves = groups * c->waves, .per_group = c->waves };
+    unit u = {.arch = l->object->arch,
+              .inst = l->object->inst,
+              .waves = groups * c->waves,
+              .per_group = c->waves};
     u.step = calloc(l->object->inst_count, sizeof(*u.step));
     u.wave = calloc(u.waves, sizeof(*u.wave));
     if (u.step && u.wave) {

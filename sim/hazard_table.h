@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Wait states that hardware does not insert by itself, as the MI200 and CDNA3 ISA documents list them (4.5 "Manually
-// inserted wait states", 7.5 "Dependency resolution"); where the two speak of a case in less detail than LLVM's hazard
-// recognizer for gfx90a and gfx940, LLVM's reading is taken, so that what compilers emit passes.
+// Wait states that hardware does not insert by itself, as the MI200 and CDNA3 ISA documents list
+// them (4.5 "Manually inserted wait states", 7.5 "Dependency resolution"); where the two speak of a
+// case in less detail than LLVM's hazard recognizer for gfx90a and gfx940, LLVM's reading is taken,
+// so that what compilers emit passes.
 #ifndef KS_HAZARD_TABLE_H
 #define KS_HAZARD_TABLE_H
 #include "hazard.h"
 
-/* How the second instruction depends on the first. V: vector registers, S: scalar ones, C: the matrix addend. */
-#define KS_RELATIONS(X)                                                                                         \
-    X(V_READ, "reads the VGPRs written")                                                                        \
-    X(V_READ_PAST_DGEMM, "reads the VGPRs written, with an f64 matrix instruction between")                     \
-    X(V_WRITE, "writes the VGPRs written")                                                                      \
-    X(V_USE_OTHER_OP, "another opcode uses the VGPRs written")                                                  \
-    X(V_AB_SAME_OP, "the same opcode reads the VGPRs written, not as its addend")                               \
-    X(AB, "reads the VGPRs written as A, B or index")                                                           \
-    X(C_SAME, "reads exactly the VGPRs written as C")                                                           \
-    X(C_SAME_2, "reads exactly the VGPRs that two passes wrote as C")                                           \
-    X(C_PART, "reads as C some of the VGPRs written")                                                           \
-    X(WRITE_C, "writes VGPRs that are read as C")                                                               \
-    X(WRITE_DATA, "writes VGPRs that are being stored")                                                         \
-    X(S_READ, "reads the SGPRs written")                                                                        \
-    X(S_CONST, "reads the SGPRs written, not as a mask or carry")                                               \
-    X(S_LANE, "takes its lane number from the SGPR written")                                                    \
-    X(VCC, "reads VCC")                                                                                         \
-    X(EXEC, "depends on EXEC")                                                                                  \
-    X(EXEC_READ, "reads EXEC as data")                                                                          \
-    X(ZERO_FLAG, "reads VCCZ or EXECZ as data")                                                                 \
-    X(M0, "reads M0")                                                                                           \
-    X(HWREG, "accesses the same hardware register")                                                             \
+/* How the second instruction depends on the first. V: vector registers, S: scalar ones, C: the
+ * matrix addend. */
+#define KS_RELATIONS(X)                                                                            \
+    X(V_READ, "reads the VGPRs written")                                                           \
+    X(V_READ_PAST_DGEMM, "reads the VGPRs written, with an f64 matrix instruction between")        \
+    X(V_WRITE, "writes the VGPRs written")                                                         \
+    X(V_USE_OTHER_OP, "another opcode uses the VGPRs written")                                     \
+    X(V_AB_SAME_OP, "the same opcode reads the VGPRs written, not as its addend")                  \
+    X(AB, "reads the VGPRs written as A, B or index")                                              \
+    X(C_SAME, "reads exactly the VGPRs written as C")                                              \
+    X(C_SAME_2, "reads exactly the VGPRs that two passes wrote as C")                              \
+    X(C_PART, "reads as C some of the VGPRs written")                                              \
+    X(WRITE_C, "writes VGPRs that are read as C")                                                  \
+    X(WRITE_DATA, "writes VGPRs that are being stored")                                            \
+    X(S_READ, "reads the SGPRs written")                                                           \
+    X(S_CONST, "reads the SGPRs written, not as a mask or carry")                                  \
+    X(S_LANE, "takes its lane number from the SGPR written")                                       \
+    X(VCC, "reads VCC")                                                                            \
+    X(EXEC, "depends on EXEC")                                                                     \
+    X(EXEC_READ, "reads EXEC as data")                                                             \
+    X(ZERO_FLAG, "reads VCCZ or EXECZ as data")                                                    \
+    X(M0, "reads M0")                                                                              \
+    X(HWREG, "accesses the same hardware register")                                                \
     X(NEXT, "follows")
 typedef enum ks_relation {
 #define X(name, text) KS_REL_##name,
@@ -36,7 +38,8 @@ typedef enum ks_relation {
     KS_RELATION_COUNT
 } ks_relation;
 
-/* X(targets, kinds of the first, kinds of the second, relation, wait states per pass of the first, and more) */
+/* X(targets, kinds of the first, kinds of the second, relation, wait states per pass of the first,
+ * and more) */
 #define KS_HAZARDS(X)                                                                              \
     X(BOTH, K(SETREG), K(SETREG) | K(GETREG), HWREG, 0, 2)                                         \
     X(BOTH, K(WRITES_S) | K(WRITES_EXEC), K(VALU), ZERO_FLAG, 0, 5)                                \

@@ -59,17 +59,15 @@ int kh_allocate(void **out, size_t size, ks_memory_kind kind)
     return 0;
 }
 
-static int release(void *p, ks_memory_kind kind)
-{
-    return p ? ks_free(p, kind) : 0;
-}
-
-/* hipFree takes what hipMallocManaged gave, too. */
-static int release_device(void *p)
+/* As AMD's runtime does, each of the functions that free takes what any of those that allocate
+ * gave. */
+static int release(void *p, ks_memory_kind wanted)
 {
     ks_range r;
-    const bool known = p && ks_find_range((uint64_t)(uintptr_t)p, &r);
-    return release(p, known && r.kind == KS_MANAGED ? KS_MANAGED : KS_DEVICE);
+    if (!p) return 0;
+    const bool known = ks_find_range((uint64_t)(uintptr_t)p, &r);
+    const bool theirs = known && (r.kind == KS_DEVICE || r.kind == KS_HOST || r.kind == KS_MANAGED);
+    return ks_free(p, theirs ? (ks_memory_kind)r.kind : wanted);
 }
 
 HIP(hipMalloc, (void **out, size_t size), (out, size))
@@ -89,7 +87,7 @@ HIP(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size
 HIP(hipFree, (void *p), (p))
 {
     const int code = p ? kh_unsafe() : 0;
-    return code ? code : release_device(p);
+    return code ? code : release(p, KS_DEVICE);
 }
 
 HIP(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, flags))
@@ -159,7 +157,7 @@ HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
     const int code = kh_stream_of(stream, &s);
     if (code) return code;
     if (!p) return E_InvalidValue;
-    return kh_capturing(s) ? E_StreamCaptureUnsupported : release_device(p);
+    return kh_capturing(s) ? E_StreamCaptureUnsupported : release(p, KS_DEVICE);
 }
 
 /* ---- memory of the program's own ---- */

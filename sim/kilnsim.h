@@ -52,8 +52,8 @@ void kilnsim_findings_clear(void);
 /* The cost of one launch.  Cycles are of a compute unit; what is modelled says so. */
 #define KILNSIM_CLASS_MAX 24
 typedef struct kilnsim_cost {
-    size_t struct_size;
-    const char *kernel, *target;
+    size_t struct_size;                     /* of what the caller has */
+    const char *kernel, *target;            /* kernel: until 64 more launches were priced, or the next enable */
     uint64_t groups, waves;
     uint32_t class_count;
     const char *class_name[KILNSIM_CLASS_MAX];
@@ -63,13 +63,15 @@ typedef struct kilnsim_cost {
     uint64_t segments, segments_needed;     /* 64-byte pieces of global memory touched; least for those bytes */
     uint64_t global_bytes;
     uint32_t groups_per_cu, waves_per_simd; /* by registers and LDS */
-    double modelled_cycles;                 /* of a compute unit with groups_per_cu workgroups, first to last */
+    double modelled_cycles;                 /* of a compute unit with groups_per_cu workgroups (or all there are), first to last */
     double modelled_matrix_share;           /* of those, matrix units busy */
 } kilnsim_cost;
-/* On: every later launch is priced (slower). */
+/* On: every later launch is priced (slower), and those before are forgotten. */
 void kilnsim_cost_enable(int on);
 /* The last priced launch of this process; 0: none yet. */
 int kilnsim_cost_last(kilnsim_cost *);
+/* Calls visit, which may not call back, for each priced launch that is still known, the last 64, oldest first; their number. */
+size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 enum {
     MOST_FILED = 1000,    /* findings of a process; the rest is counted */
     MOST_PENDING = 65536, /* of the launches that are running */
+    MOST_LEAKS = 10,      /* printed; a program that frees nothing has one text to learn from */
     PLACE = 256,
     INSTRUCTION = 160,
     NO_PC = UINT32_MAX,
@@ -228,7 +229,7 @@ static void file_finding(finding *f)
     f->f.line = f->line;
     if (!append(&report.filed, f, MOST_FILED)) return;
     report.seen[kind]++;
-    print(f);
+    if (kind != KILNSIM_LEAK || report.seen[kind] <= MOST_LEAKS) print(f);
 }
 
 static void describe(finding *f, ks_launch *launch)

@@ -84,7 +84,7 @@ static void v_cvt_pk_f32_bf8(ks_lanes *k)
 }
 
 #define OLD    KS_F_DST_IN
-#define OVFL   ((mode & KS_FP16_OVFL) != 0)
+#define OVFL   ((mode & KS_MODE_FP16_OVFL) != 0)
 #define OP_SEL k->inst->op_sel
 
 #define NUMBER_OPS(X1)                                                                             \

@@ -70,6 +70,10 @@ static inline float exp_32(float a)
 {
     return ks_flush_32((float)exp2_of(ks_flush_32(a)));
 }
+static inline float exp_16(float a) /* finite wherever a is, for MODE.FP16_OVFL */
+{
+    return ks_round_odd(exp2_of(a > 100 && a <= FLT_MAX ? 100 : a));
+}
 static inline float log_32(float a)
 {
     return (float)log2_of(ks_flush_32(a));
@@ -97,7 +101,7 @@ static inline float sqrt_32(float a)
     X1(v_sqrt_f32, TRANS, 0, F32, F32, sqrt_32(a))                                                 \
     X1(v_sin_f32, TRANS, 0, F32, F32, (float)sine_of(a, false))                                    \
     X1(v_cos_f32, TRANS, 0, F32, F32, (float)sine_of(a, true))                                     \
-    X1(v_exp_f16, TRANS, 0, F16, F16, ks_round_odd(exp2_of(a)))                                    \
+    X1(v_exp_f16, TRANS, 0, F16, F16, exp_16(a))                                                   \
     X1(v_log_f16, TRANS, 0, F16, F16, ks_round_odd(log2_of(a)))                                    \
     X1(v_rcp_f16, TRANS, 0, F16, F16, 1.0f / a)                                                    \
     X1(v_rsq_f16, TRANS, 0, F16, F16, ks_round_odd(1.0 / sqrt((double)a)))                         \

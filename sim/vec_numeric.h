@@ -6,7 +6,7 @@
 #include <float.h>
 #include "vec_table.h"
 
-enum { KS_IEEE_MODE = 1 << 9, KS_FP16_OVFL = 1 << 23 };
+enum { KS_IEEE_MODE = 1 << 9 };
 #define KS_IEEE ((mode & KS_IEEE_MODE) != 0)
 
 /* ---- Minimum, maximum, median, class: on bits, for f16, f32, f64 ---- */

@@ -106,6 +106,16 @@ static inline void ks_row_from_f16(float *out, const uint32_t *in, unsigned shif
     for (int i = 0; i < KS_LANES; i++) out[i] = ks_f16_to_f32(in[i] >> shift);
 #endif
 }
+/* MODE.FP16_OVFL: what is finite but too large for f16 becomes its greatest number. */
+enum { KS_MODE_FP16_OVFL = 1 << 23 };
+static inline void ks_row_limit_f16(float *row, unsigned count)
+{
+    KS_VECTOR_LOOP
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t mag = ks_bits32(row[i]) & 0x7fffffffu;
+        row[i] = mag < 0x7f800000u && mag > 0x477fe000u ? copysignf(65504, row[i]) : row[i];
+    }
+}
 static inline void ks_row_to_f16(uint32_t *out, const float *in)
 {
 #if defined(__AVX512F__)
@@ -207,12 +217,13 @@ static inline void ks_row_to_2u16(uint32_t *out, const uint32_t *in)
 #define KS_PUT_LOW_SIGNED(n, v)    KS_PUT_LOW(n, v)
 #define KS_END_LOW_SIGNED(n, p)
 
+#define KS_LIMIT_F16(n)     if (mode & KS_MODE_FP16_OVFL) ks_row_limit_f16(n, sizeof(n) / 4);
 #define KS_LANES_F16        KS_LANES
 #define KS_IN_F16(C, n, p)  float n[KS_LANES]; ks_row_from_f16(n, p, 0);
 #define KS_GET_F16(n)       (n)[i]
 #define KS_OUT_F16(C, n, p) float n[KS_LANES];
 #define KS_PUT_F16(n, v)    (n)[i] = (v)
-#define KS_END_F16(n, p)    ks_row_to_f16(p, n);
+#define KS_END_F16(n, p)    KS_LIMIT_F16(n) ks_row_to_f16(p, n);
 
 #define KS_LANES_WIDE        KS_LANES
 #define KS_IN_WIDE(C, n, p)  C n[KS_LANES]; ks_row_from_64((uint64_t *)n, p);
@@ -240,7 +251,7 @@ static inline void ks_row_to_2u16(uint32_t *out, const uint32_t *in)
 #define KS_GET_HALVES_F16(n)       (n)[i]
 #define KS_OUT_HALVES_F16(C, n, p) C n[2 * KS_LANES];
 #define KS_PUT_HALVES_F16(n, v)    (n)[i] = (v)
-#define KS_END_HALVES_F16(n, p)    ks_row_to_2f16(p, n);
+#define KS_END_HALVES_F16(n, p)    KS_LIMIT_F16(n) ks_row_to_2f16(p, n);
 
 #define KS_LANES_TWO        (2 * KS_LANES)
 #define KS_IN_TWO(C, n, p)  C n[2 * KS_LANES]; memcpy(n, p, sizeof(n));

@@ -106,6 +106,7 @@ int cmd_report(const kt_options *o)
     report p = {.o = o};
     kiln_ctx *ctx;
     kt_instance *found;
+    if (o->cost) return kt_report_cost(o);
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;
     p.table = open_table();

@@ -12,7 +12,7 @@ enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
 typedef struct kt_options {
     const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder,
         *output;
-    int json, csv, all, quick, threads;
+    int json, csv, all, quick, cost, threads;
     int has_seed;
     uint64_t seed;
     double seconds, idle;
@@ -37,6 +37,7 @@ int cmd_verify(const kt_options *);
 int cmd_bench(const kt_options *);
 int cmd_tune(const kt_options *);
 int cmd_report(const kt_options *);
+int kt_report_cost(const kt_options *); /* report --cost: report_cost.c */
 int cmd_new(const kt_options *);
 
 /* ---- shared by commands (common.c) ---- */

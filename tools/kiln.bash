@@ -18,7 +18,7 @@ _kiln() {
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
             bench) words='--peer --instance --seconds --idle --csv --json --seed --device --threads --help' ;;
             tune) words='--output --seconds --idle --seed --device --threads --help' ;;
-            report) words='--op --target --schedule --dtype --instance --json --csv --help' ;;
+            report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --help' ;;
             new) words='--template --folder --help' ;;
             esac ;;
         esac

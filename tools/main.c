@@ -22,6 +22,7 @@ enum {
     KEY_THREADS,
     KEY_TEMPLATE,
     KEY_FOLDER,
+    KEY_COST,
 
     KEY_COMPLETION
 };
@@ -82,7 +83,16 @@ static const struct argp_option tune_options[] = {
     OPT_THREADS,
     {0}};
 static const struct argp_option report_options[] = {
-    OPT_OP, OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE, OPT_INSTANCE, OPT_JSON, OPT_CSV, {0}};
+    {"cost", KEY_COST, NULL, 0, "run each on the simulator and print what that costs", 0},
+    OPT_OP,
+    OPT_TARGET,
+    OPT_SCHEDULE,
+    OPT_DTYPE,
+    OPT_INSTANCE,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_DEVICE,
+    {0}};
 static const struct argp_option new_options[] = {
     {"template", KEY_TEMPLATE, "T", 0, "bias, residual, gated, quantized or plain; default bias",
      0},
@@ -133,10 +143,13 @@ const kt_command kt_commands[] = {
     {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"
      "  kiln report --target gfx942\n"
-     "  kiln report --target gfx942 --op bias_relu --json\n\v"
+     "  kiln report --target gfx942 --op bias_relu --json\n"
+     "  kiln report --cost --device sim:gfx942 --op bias_relu\n\v"
      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
      "of NVIDIA, and "
-     "`limit` says what keeps it from being more.",
+     "`limit` says what keeps it from being more.  With --cost each instance runs once on the "
+     "simulator, on four by four of its tiles: instructions of all waves by kind, cycles of matrix "
+     "units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.",
      report_options, 0, 0, cmd_report},
     {"new", "NAME", "start an instance file for a new op",
      "Examples:\n"
@@ -207,6 +220,7 @@ static const struct simple {
     {KEY_PEER, 0, offsetof(kt_options, peer)},
     {KEY_TEMPLATE, 0, offsetof(kt_options, template)},
     {KEY_FOLDER, 0, offsetof(kt_options, folder)},
+    {KEY_COST, 1, offsetof(kt_options, cost)},
 };
 
 static int parse_simple(int key, const char *arg, kt_options *o)

@@ -3,15 +3,18 @@
 # What a launch costs: counts that follow from the source, LDS conflicts and segments by stride, and the modelled matrix
 # share of loops beside llvm-mca's for the same bodies.  llvm-mca prices one wave without barriers, branches and bank
 # conflicts; docs/simulator.md says what else differs.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
 lib=$BUILD/lib
 kernels=tests/sim/kernels
-[ -e "$lib/libkilnsim.so" ] || { echo "no $lib/libkilnsim.so"; exit 77; }
-amd_available gfx942 || { echo "no AMD compiler"; exit 77; }
+[ -e "$lib/libkilnsim.so" ] || { echo "1..0 # SKIP no $lib/libkilnsim.so"; exit 77; }
+amd_available gfx942 || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
 # the library may be built for the address sanitizer
-san=$(nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && echo -fsanitize=address,undefined)
-${CC:-cc} -std=gnu11 -Wall -Wextra $san -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
+san=()
+nm -D "$lib/libkilnsim.so" 2>/dev/null | grep -q __asan_init && san=("-fsanitize=address,undefined")
+${CC:-cc} -std=gnu11 -Wall -Wextra "${san[@]}" -Isim -o "$tmp/driver" $kernels/cost_driver.c -L"$lib" -lkilnsim \
     -Wl,-rpath,"$(realpath "$lib")" || exit 1
 
 price() { # OBJECT KERNEL BLOCKS_X BLOCKS_Y THREADS NUMBER...: the cost in $tmp/out
@@ -122,4 +125,33 @@ for target in gfx942 gfx90a; do
     compare "$loops.co" "$loops.s" shared_matrix 0.5 1.02 1024
     compare "$gemm.co" "$gemm.s" gemm_f16 0.5 1.02 128 4096
 done
+
+# kiln report --cost
+if [ -x "$kiln" ] && [ -e "$lib/kiln/libkiln-gfx942.so" ] && command -v python3 >/dev/null; then
+    report() {
+        "$kiln" report --cost "$@" >"$tmp/out" 2>"$tmp/err"
+    }
+    report --device sim:gfx942 --op bias_relu --json && python3 - "$tmp/out" <<'EOF' >"$tmp/err" 2>&1
+import json, sys
+rows = json.load(open(sys.argv[1]))
+assert rows
+for r in rows:
+    n = r["instructions"]
+    assert r["target"] == "gfx942" and r["waves"] >= r["groups"] >= 1 and " m=" in r["problem"], r
+    assert n["salu"] > 0 and n["valu"] > 0 and (n["mfma"] > 0) == (r["mfma_cycles"] > 0), r
+    assert r["lds_cycles"] >= r["lds_ideal_cycles"] and r["segments"] >= r["segments_needed"] > 0, r
+    assert r["groups_per_cu"] >= 1 and 1 <= r["waves_per_simd"] <= 8 and r["modelled_cycles"] > 0, r
+    assert 0 <= r["modelled_matrix_share"] <= 1 and (r["modelled_matrix_share"] > 0) == (n["mfma"] > 0), r
+EOF
+    result $? "kiln report --cost --json" "$tmp/err"
+    report --device sim:gfx942 --op bias_relu --csv &&
+        grep -q '^instance,matrix,vector,.*,modelled cycles,modelled matrix share$' "$tmp/out" &&
+        grep -q '^gfx942/bias_relu/' "$tmp/out"
+    result $? "kiln report --cost --csv"
+    report --device host
+    [ $? -eq 2 ] && grep -q 'not the simulator; give --device sim:gfx942' "$tmp/err"
+    result $? "a device that is no simulator is refused" "$tmp/err"
+else
+    skip "kiln report --cost" "no kiln with a gfx942 module"
+fi
 finish

@@ -12,15 +12,19 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 targets=
 for t in gfx942 gfx90a; do
-    [ ! -e "$BUILD/lib/kiln/libkiln-$t.so" ] || targets="$targets $t"
+    for dir in "$BUILD/lib/kiln" "$BUILD/tests/$t"; do
+        [ ! -e "$dir/libkiln-$t.so" ] || targets="$targets $t"
+    done
 done
 [ -n "$targets" ] || { echo "1..0 # SKIP no module for gfx942 or gfx90a"; exit 77; }
 # The targets side by side, each on its share of the cores: problems here are too small for more.
-threads=$(($(nproc) / $(echo $targets | wc -w)))
+threads=$(($(nproc) / $(echo "$targets" | wc -w)))
 [ "$threads" -gt 0 ] || threads=1
 failed=0 pids=
 for t in $targets; do
-    KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --all $shapes --device "sim:$t" --seed 1 >"$out/$t" 2>&1 &
+    path=$BUILD/tests/$t
+    [ -d "$path" ] || path=
+    KILN_MODULE_PATH=$path KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --all $shapes --device "sim:$t" --seed 1 >"$out/$t" 2>&1 &
     pids="$pids $!"
 done
 for p in $pids; do wait "$p" || failed=1; done

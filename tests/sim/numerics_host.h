@@ -12,6 +12,8 @@ static __thread unsigned t; /* the work-item that is computed */
 /* ---- f16 by way of f64: 53 bits are enough for one operation (2 * 11 + 2), not for fma ---- */
 #define SQRT16(a)        (f16) sqrt((f64)(a))
 #define FMA16(a, b, c)   fma16(a, b, c)
+#define LDEXP32(a, n)    ldexpf(a, n)
+#define LDEXP64(a, n)    ldexp(a, n)
 #define LDEXP16(a, n)    (f16) ldexp((f64)(a), n)
 #define FLOOR16(a)       (f16) floorf((f32)(a))
 #define CEIL16(a)        (f16) ceilf((f32)(a))

@@ -326,6 +326,8 @@ FN u64 reverse_slowly(u64 v, int n)
 #define SQRT16(a)          (f16) __builtin_sqrtf16(a)
 #define FMA16(a, b, c)     (f16) __builtin_fmaf16(a, b, c)
 #define LDEXP16(a, n)      __builtin_amdgcn_ldexph(a, n)
+#define LDEXP32(a, n)      __builtin_amdgcn_ldexpf(a, n)
+#define LDEXP64(a, n)      __builtin_amdgcn_ldexp(a, n)
 #define FREXP_EXP16(a)     (i32) __builtin_amdgcn_frexp_exph(a)
 #define FREXP_MANT16(a)    __builtin_amdgcn_frexp_manth(a)
 #define FREXP_EXP32(a)     __builtin_amdgcn_frexp_expf(a)
@@ -388,16 +390,15 @@ FN floats floats_of(f32 a, f32 b)
     floats v = {a, b};
     return v;
 }
-#define PK_ADD16(a, b) word_of(halves_of(a) + halves_of(b))
-#define PK_MUL16(a, b) word_of(halves_of(a) * halves_of(b))
-#define PK_FMA16(a, b, c)                                                                          \
-    word_of(__builtin_elementwise_fma(halves_of(a), halves_of(b), halves_of(c)))
-#define PK_MAX16(a, b) word_of(__builtin_elementwise_max(halves_of(a), halves_of(b)))
-#define PK_MIN16(a, b) word_of(__builtin_elementwise_min(halves_of(a), halves_of(b)))
-#define PK_ADD32(a, b) pair_of(floats_of(a, b) + floats_of(b, b))
-#define PK_MUL32(a, b) pair_of(floats_of(a, b) * floats_of(b, a))
+#define PK_ADD16(a, b)    word_of(halves_of(a) + halves_of(b))
+#define PK_MUL16(a, b)    word_of(halves_of(a) * halves_of(b))
+#define PK_FMA16(a, b, c) ASM3(u32, "v_pk_fma_f16", a, b, c)
+#define PK_MAX16(a, b)    word_of(__builtin_elementwise_max(halves_of(a), halves_of(b)))
+#define PK_MIN16(a, b)    word_of(__builtin_elementwise_min(halves_of(a), halves_of(b)))
+#define PK_ADD32(a, b)    pair_of(floats_of(a, b) + floats_of(b, b))
+#define PK_MUL32(a, b)    pair_of(floats_of(a, b) * floats_of(b, a))
 #define PK_FMA32(a, b, c)                                                                          \
-    pair_of(__builtin_elementwise_fma(floats_of(a, b), floats_of(b, c), floats_of(c, a)))
+    pair_of(ASM3(floats, "v_pk_fma_f32", floats_of(a, b), floats_of(b, c), floats_of(c, a)))
 /* Instructions that no builtin names: one source, two, three. */
 #define ASM1(R, name, a)                                                                           \
     ({                                                                                             \
@@ -460,7 +461,7 @@ FN u64 exchange(u64 v, u32 from)
 #define LANE(n)              __builtin_amdgcn_readlane(a, n)
 #define SHIFT_RIGHT(n)       __builtin_amdgcn_update_dpp(-1, a, 0x110 + (n), 15, 15, false)
 #define ROTATE(n)            __builtin_amdgcn_mov_dpp(a, 0x120 + (n), 15, 15, false)
-#define BALLOT(T, condition) __builtin_amdgcn_ballot_w64(condition)
+#define BALLOT(T, condition) __builtin_amdgcn_uicmp((u32)(condition), 0u, 33 /* not equal */)
 #define LANES_BELOW(v)                                                                             \
     __builtin_amdgcn_mbcnt_hi((u32)((v) >> 32), __builtin_amdgcn_mbcnt_lo((u32)(v), 0))
 /* fp8 of gfx942. */

@@ -87,7 +87,7 @@ static void test_to_8(void **state)
     for (unsigned n = 0; n < 4; n++) {
         const format *f = &formats[n & 1];
         bool saturate = n & 2;
-        uint32_t mode = saturate ? MODE_IEEE | KS_FP16_OVFL : MODE_IEEE;
+        uint32_t mode = saturate ? MODE_IEEE | KS_MODE_FP16_OVFL : MODE_IEEE;
         for (uint32_t first = 0; first < 65536 + 2048; first += KS_LANES) {
             char name[32];
             float v[KS_LANES];
@@ -314,12 +314,43 @@ static void test_few(void **state)
     }
 }
 
+/* MODE.FP16_OVFL: only what was finite is held below infinity. */
+static void test_f16_overflow(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t a, b, c, d[2]; /* without and with FP16_OVFL */
+    } cases[] = {
+        {"v_add_f16", 0x7bff, 0x7bff, 0, {0x7c00, 0x7bff}},
+        {"v_add_f16", 0x7c00, 0x3c00, 0, {0x7c00, 0x7c00}},
+        {"v_mul_f16", 0x7bff, 0xfbff, 0, {0xfc00, 0xfbff}},
+        {"v_fma_f16", 0x7bff, 0x7bff, 0x7bff, {0x7c00, 0x7bff}},
+        {"v_rcp_f16", 0, 0, 0, {0x7c00, 0x7c00}},
+        {"v_exp_f16", 0x7bff, 0, 0, {0x7c00, 0x7bff}},
+        {"v_exp_f16", 0x7c00, 0, 0, {0x7c00, 0x7c00}},
+        {"v_ldexp_f16", 0xbc00, 30, 0, {0xfc00, 0xfbff}},
+        {"v_cvt_f16_f32", 0x7f7fffff, 0, 0, {0x7c00, 0x7bff}},
+        {"v_cvt_f16_f32", 0xff800000, 0, 0, {0xfc00, 0xfc00}},
+        {"v_pk_mul_f16", 0x7bff7c00, 0x7bff3c00, 0, {0x7c007c00, 0x7bff7c00}},
+        {"v_pk_add_f16", 0x00017bff, 0x00017bff, 0, {0x00027c00, 0x00027bff}},
+    };
+    EACH_VARIANT
+    for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        LANES(put64(0, l, cases[i / 2].a), put64(1, l, cases[i / 2].b),
+              put64(2, l, cases[i / 2].c));
+        call(cases[i / 2].name, i & 1 ? MODE_IEEE | KS_MODE_FP16_OVFL : MODE_IEEE);
+        same(cases[i / 2].name, 31, cases[i / 2].d[i & 1], out32(31));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_8),      cmocka_unit_test(test_to_8),
-        cmocka_unit_test(test_to_integers), cmocka_unit_test(test_packed_integers),
-        cmocka_unit_test(test_to_f16),      cmocka_unit_test(test_few),
+        cmocka_unit_test(test_from_8),       cmocka_unit_test(test_to_8),
+        cmocka_unit_test(test_to_integers),  cmocka_unit_test(test_packed_integers),
+        cmocka_unit_test(test_to_f16),       cmocka_unit_test(test_few),
+        cmocka_unit_test(test_f16_overflow),
     };
     return cmocka_run_group_tests_name("convert", tests, start, stop);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The issue model on traces written by hand: each rule of it has a case whose cycles follow from the constants alone.
-// Then occupancy, and that a trace cut short counts for all of it.
+// The issue model on traces written by hand: each rule of it has a case whose cycles follow from
+// the constants alone. Then occupancy, and that a trace cut short counts for all of it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,42 +11,62 @@
 #include "mfma.h"
 
 #define C(name) ((double)ks_cost_constants[KS_COST_##name][KS_GFX942])
-#define STEP 4.0
+#define STEP    4.0
 /* Instructions that the traces are made of. ORDER WORD */
-enum { ADD, EXP, MATRIX, SADD, GLOBAL, DS, SLOAD, FLAT, WAIT_VM0, WAIT_VM1, WAIT_LGKM0, NOP3, SLEEP1, PRIO3, BARRIER, BRANCH,
-       END, WORDS };
-static const ks_op ops[WORDS] = {
-    [ADD] = { "v_add_f32", .class = KS_VALU_OP },
-    [EXP] = { "v_exp_f32", .class = KS_TRANS_OP },
-    [MATRIX] = { "v_mfma_f32_32x32x8_f16", .class = KS_MFMA_OP, .form = KS_ROW_v_mfma_f32_32x32x8_f16 },
-    [SADD] = { "s_add_u32", .class = KS_SALU_OP },
-    [GLOBAL] = { "global_load_dword", .class = KS_GLOBAL_OP },
-    [DS] = { "ds_read_b128", .class = KS_LDS_OP },
-    [SLOAD] = { "s_load_dword", .class = KS_SMEM_OP },
-    [FLAT] = { "flat_load_dword", .class = KS_FLAT_OP },
-    [WAIT_VM0] = { "s_waitcnt", .class = KS_WAIT_OP },
-    [WAIT_VM1] = { "s_waitcnt", .class = KS_WAIT_OP },
-    [WAIT_LGKM0] = { "s_waitcnt", .class = KS_WAIT_OP },
-    [NOP3] = { "s_nop", .class = KS_NOP_OP },
-    [SLEEP1] = { "s_sleep", .class = KS_NOP_OP },
-    [PRIO3] = { "s_setprio", .class = KS_NOP_OP },
-    [BARRIER] = { "s_barrier", .class = KS_BARRIER_OP },
-    [BRANCH] = { "s_cbranch_scc1", .class = KS_BRANCH_OP, .flags = KS_F_JUMP },
-    [END] = { "s_endpgm", .class = KS_SALU_OP, .flags = KS_F_END },
+enum {
+    ADD,
+    EXP,
+    MATRIX,
+    SADD,
+    GLOBAL,
+    DS,
+    SLOAD,
+    FLAT,
+    WAIT_VM0,
+    WAIT_VM1,
+    WAIT_LGKM0,
+    NOP3,
+    SLEEP1,
+    PRIO3,
+    BARRIER,
+    BRANCH,
+    END,
+    WORDS
 };
-static const int32_t imm[WORDS] = { [WAIT_VM0] = 0x0f70, [WAIT_VM1] = 0x0f71, [WAIT_LGKM0] = (int16_t)0xc07f, [NOP3] = 3,
-                                    [SLEEP1] = 1, [PRIO3] = 3 };
+static const ks_op ops[WORDS] = {
+    [ADD] = {"v_add_f32", .class = KS_VALU_OP},
+    [EXP] = {"v_exp_f32", .class = KS_TRANS_OP},
+    [MATRIX] = {"v_mfma_f32_32x32x8_f16", .class = KS_MFMA_OP,
+                .form = KS_ROW_v_mfma_f32_32x32x8_f16},
+    [SADD] = {"s_add_u32", .class = KS_SALU_OP},
+    [GLOBAL] = {"global_load_dword", .class = KS_GLOBAL_OP},
+    [DS] = {"ds_read_b128", .class = KS_LDS_OP},
+    [SLOAD] = {"s_load_dword", .class = KS_SMEM_OP},
+    [FLAT] = {"flat_load_dword", .class = KS_FLAT_OP},
+    [WAIT_VM0] = {"s_waitcnt", .class = KS_WAIT_OP},
+    [WAIT_VM1] = {"s_waitcnt", .class = KS_WAIT_OP},
+    [WAIT_LGKM0] = {"s_waitcnt", .class = KS_WAIT_OP},
+    [NOP3] = {"s_nop", .class = KS_NOP_OP},
+    [SLEEP1] = {"s_sleep", .class = KS_NOP_OP},
+    [PRIO3] = {"s_setprio", .class = KS_NOP_OP},
+    [BARRIER] = {"s_barrier", .class = KS_BARRIER_OP},
+    [BRANCH] = {"s_cbranch_scc1", .class = KS_BRANCH_OP, .flags = KS_F_JUMP},
+    [END] = {"s_endpgm", .class = KS_SALU_OP, .flags = KS_F_END},
+};
+static const int32_t imm[WORDS] = {
+    [WAIT_VM0] = 0x0f70, [WAIT_VM1] = 0x0f71, [WAIT_LGKM0] = (int16_t)0xc07f,
+    [NOP3] = 3,          [SLEEP1] = 1,        [PRIO3] = 3};
 static ks_inst inst[WORDS];
-static ks_object object = { .arch = KS_GFX942, .inst = inst, .inst_count = WORDS };
+static ks_object object = {.arch = KS_GFX942, .inst = inst, .inst_count = WORDS};
 static ks_kernel kernel;
-static ks_launch launch = { .object = &object, .kernel = &kernel };
+static ks_launch launch = {.object = &object, .kernel = &kernel};
 static ks_cost cost;
 
 static void reset(unsigned waves)
 {
     for (unsigned i = 0; i < KS_MAX_WAVES; i++) free(cost.trace[i].at);
-    cost = (ks_cost){ .waves = waves };
-    for (unsigned i = 0; i < WORDS; i++) inst[i] = (ks_inst){ .op = &ops[i], .imm = imm[i] };
+    cost = (ks_cost){.waves = waves};
+    for (unsigned i = 0; i < WORDS; i++) inst[i] = (ks_inst){.op = &ops[i], .imm = imm[i]};
 }
 /* times instructions of a wave; aux: LDS cycles or segments. */
 static void add(unsigned wave, unsigned word, uint32_t aux, unsigned times)
@@ -58,7 +78,7 @@ static void add(unsigned wave, unsigned word, uint32_t aux, unsigned times)
             t->at = realloc(t->at, t->room * sizeof(*t->at));
             assert_non_null(t->at);
         }
-        t->at[t->count++] = (ks_trace_entry){ word, aux };
+        t->at[t->count++] = (ks_trace_entry){word, aux};
         t->seen++;
     }
 }
@@ -83,7 +103,7 @@ static void one_wave(void **state)
     static const struct {
         unsigned word, times;
         double steps; /* of each */
-    } cases[] = { { ADD, 100, 1 }, { EXP, 100, 4 }, { SADD, 100, 1 }, { NOP3, 100, 4 }, { SLEEP1, 10, 17 } };
+    } cases[] = {{ADD, 100, 1}, {EXP, 100, 4}, {SADD, 100, 1}, {NOP3, 100, 4}, {SLEEP1, 10, 17}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         reset(1);
@@ -101,7 +121,8 @@ static void ports(void **state)
     equal(cycles(1), STEPS(100));
     equal(cycles(2), STEPS(200)); /* two on each: their one VALU; the end goes beside it */
     reset(8);
-    for (unsigned w = 0; w < 8; w++) add(w, w < 4 ? ADD : SADD, 0, 100); /* different ports of one SIMD */
+    for (unsigned w = 0; w < 8; w++)
+        add(w, w < 4 ? ADD : SADD, 0, 100); /* different ports of one SIMD */
     equal(cycles(1), STEP * 102);
 }
 static void matrix_unit(void **state)
@@ -175,8 +196,9 @@ static void branches(void **state)
 {
     (void)state;
     reset(1);
-    for (unsigned i = 0; i < 10; i++) add(0, ADD, 0, 1), add(0, BRANCH, 0, 1); /* each goes back to ADD */
-    add(0, END, 0, 1); /* the last falls through */
+    for (unsigned i = 0; i < 10; i++)
+        add(0, ADD, 0, 1), add(0, BRANCH, 0, 1); /* each goes back to ADD */
+    add(0, END, 0, 1);                           /* the last falls through */
     equal(cycles(1), STEPS(10 + 9 * C(BRANCH) + 1));
 }
 static void priorities(void **state)
@@ -204,9 +226,18 @@ static void occupancy(void **state)
     static const struct {
         unsigned registers, threads, lds, groups, waves;
     } cases[] = {
-        { 512, 256, 0, 1, 1 },      { 256, 256, 0, 2, 2 },   { 128, 256, 0, 4, 4 },     { 168, 256, 0, 3, 3 },
-        { 64, 256, 0, 8, 8 },       { 8, 64, 0, 32, 8 },     { 8, 1024, 0, 2, 8 },      { 64, 256, 32768, 2, 2 },
-        { 64, 256, 32769, 1, 1 },   { 64, 256, 65536, 1, 1 }, { 512, 512, 0, 1, 2 /* it ran */ }, { 8, 128, 0, 16, 8 },
+        {512, 256, 0, 1, 1},
+        {256, 256, 0, 2, 2},
+        {128, 256, 0, 4, 4},
+        {168, 256, 0, 3, 3},
+        {64, 256, 0, 8, 8},
+        {8, 64, 0, 32, 8},
+        {8, 1024, 0, 2, 8},
+        {64, 256, 32768, 2, 2},
+        {64, 256, 32769, 1, 1},
+        {64, 256, 65536, 1, 1},
+        {512, 512, 0, 1, 2 /* it ran */},
+        {8, 128, 0, 16, 8},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -215,17 +246,18 @@ static void occupancy(void **state)
         launch.lds = cases[i].lds;
         const ks_occupancy o = ks_cost_occupancy(&launch);
         if (o.groups_per_cu != cases[i].groups || o.waves_per_simd != cases[i].waves)
-            fail_msg("%u registers, %u threads, %u bytes of LDS: %u groups, %u waves", cases[i].registers, cases[i].threads,
-                     cases[i].lds, o.groups_per_cu, o.waves_per_simd);
+            fail_msg("%u registers, %u threads, %u bytes of LDS: %u groups, %u waves",
+                     cases[i].registers, cases[i].threads, cases[i].lds, o.groups_per_cu,
+                     o.waves_per_simd);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_wave),  cmocka_unit_test(ports),    cmocka_unit_test(matrix_unit),
+        cmocka_unit_test(one_wave),  cmocka_unit_test(ports),         cmocka_unit_test(matrix_unit),
         cmocka_unit_test(lds_unit),  cmocka_unit_test(global_memory), cmocka_unit_test(barriers),
-        cmocka_unit_test(branches),  cmocka_unit_test(priorities), cmocka_unit_test(cut_short),
+        cmocka_unit_test(branches),  cmocka_unit_test(priorities),    cmocka_unit_test(cut_short),
         cmocka_unit_test(occupancy),
     };
     const int failed = cmocka_run_group_tests_name("sim_cost", tests, NULL, NULL);

@@ -182,6 +182,8 @@ static void allocation(void **state)
     OK(hipFree(p));
     OK(hipHostMalloc(&p, 16, 0));
     OK(hipHostFree(p));
+    OK(hipHostMalloc(&p, 16, 0));
+    OK(hipFree(p)); /* AMD's own samples do */
     ptr pool;
     OK(hipMallocAsync(&p, 16, NULL));
     OK(hipFreeAsync(p, NULL));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Loops for the cost model: what it says of them follows from the constants, and llvm-mca prices the same bodies.
-#define GLOBAL(threads) extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads)))
+// Loops for the cost model: what it says of them follows from the constants, and llvm-mca prices
+// the same bodies.
+#define GLOBAL(threads)                                                                            \
+    extern "C" __attribute__((global))                                                             \
+    __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef _Float16 half8 __attribute__((ext_vector_type(8)));
 typedef float float4 __attribute__((ext_vector_type(4)));
@@ -19,7 +22,8 @@ GLOBAL(256) void matrix(const half4 *a, const half4 *b, float16 *c, int n)
     }
     c[i] = x[0] + x[1] + x[2] + x[3];
 }
-/* Two tiles from LDS for each four of them: enough for the LDS unit, too little at a time to hide all latency. */
+/* Two tiles from LDS for each four of them: enough for the LDS unit, too little at a time to hide
+ * all latency. */
 GLOBAL(256) void shared_matrix(const half8 *a, const half8 *b, float16 *c, int n)
 {
     __attribute__((shared)) static half8 t[8][64];

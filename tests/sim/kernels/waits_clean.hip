@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a compiler must put waits and wait states into by itself: matrix instructions of every size mixed with each other
-// and with all that may follow, dot products, DPP, lane moves, divisions, conversions, wide stores, spills, atomics.
+// What a compiler must put waits and wait states into by itself: matrix instructions of every size
+// mixed with each other and with all that may follow, dot products, DPP, lane moves, divisions,
+// conversions, wide stores, spills, atomics.
 #define INLINE static __attribute__((device, always_inline)) inline
 #define KERNEL extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256))) void
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
@@ -15,20 +16,20 @@ INLINE unsigned item()
 }
 
 /* Chains, then sums read, mixed and written again. */
-#define CHAIN(name, sum, input, multiply)                                   \
-    KERNEL name(const input *a, const input *b, sum *c, int n)              \
-    {                                                                       \
-        const unsigned i = item();                                          \
-        sum x = c[i], y = c[i + 64];                                        \
-        for (int k = 0; k < n; k++) {                                       \
-            const input p = a[i + k * 64], q = b[i + k * 64];               \
-            x = multiply(p, q, x, 0, 0, 0);                                 \
-            y = multiply(p, q, x, 0, 0, 0);                                 \
-            x += y;                                                         \
-            x = multiply(p, q, x, 0, 0, 0);                                 \
-        }                                                                   \
-        c[i] = x;                                                           \
-        c[i + 64] = y * x;                                                  \
+#define CHAIN(name, sum, input, multiply)                                                          \
+    KERNEL name(const input *a, const input *b, sum *c, int n)                                     \
+    {                                                                                              \
+        const unsigned i = item();                                                                 \
+        sum x = c[i], y = c[i + 64];                                                               \
+        for (int k = 0; k < n; k++) {                                                              \
+            const input p = a[i + k * 64], q = b[i + k * 64];                                      \
+            x = multiply(p, q, x, 0, 0, 0);                                                        \
+            y = multiply(p, q, x, 0, 0, 0);                                                        \
+            x += y;                                                                                \
+            x = multiply(p, q, x, 0, 0, 0);                                                        \
+        }                                                                                          \
+        c[i] = x;                                                                                  \
+        c[i + 64] = y * x;                                                                         \
     }
 CHAIN(f16_32, float16, half4, __builtin_amdgcn_mfma_f32_32x32x8f16)
 CHAIN(f16_16, float4, half4, __builtin_amdgcn_mfma_f32_16x16x16f16)
@@ -69,10 +70,10 @@ KERNEL parts(half4 *a, float16 *c, float4 *d)
     const unsigned i = item();
     const half4 p = a[i], q = a[i + 64];
     float16 x = __builtin_amdgcn_mfma_f32_32x32x8f16(p, q, c[i], 0, 0, 0);
-    float4 y = { x[4], x[5], x[6], x[7] };
+    float4 y = {x[4], x[5], x[6], x[7]};
     y = __builtin_amdgcn_mfma_f32_16x16x16f16(p, q, y, 0, 0, 0);
     d[i] = y;
-    const half4 r = { (_Float16)x[0], (_Float16)y[1], (_Float16)x[2], (_Float16)y[3] };
+    const half4 r = {(_Float16)x[0], (_Float16)y[1], (_Float16)x[2], (_Float16)y[3]};
     y = __builtin_amdgcn_mfma_f32_4x4x4f16(r, q, y, 0, 0, 0);
     c[i] = x, d[i + 64] = y;
 }
@@ -151,7 +152,7 @@ KERNEL spills(const float *p, float *r, int n)
     u4 *to = (u4 *)(r + i * 160);
 #pragma unroll
     for (int k = 0; k < 160; k += 4) {
-        const float4 v = { a[k], a[k + 1], a[k + 2], a[k + 3] };
+        const float4 v = {a[k], a[k + 1], a[k + 2], a[k + 3]};
         to[k / 4] = __builtin_bit_cast(u4, v);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// waits_walk CODE_OBJECT: issues every instruction of an object to the checks of waits and wait states in the order in
-// which it stands, as conditional branches that are never taken would; prints what is found.  Linked with the simulator's
-// archive and --wrap=ks_report.
+// waits_walk CODE_OBJECT: issues every instruction of an object to the checks of waits and wait
+// states in the order in which it stands, as conditional branches that are never taken would;
+// prints what is found.  Linked with the simulator's archive and --wrap=ks_report.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 #include "sim.h"
 
 static unsigned long found;
-void __wrap_ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t address, const char *format, ...);
-void __wrap_ks_report(ks_wave *w, const ks_inst *inst, kilnsim_kind kind, int lane, uint64_t address, const char *format, ...)
+void __wrap_ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t address,
+                      const char *format, ...);
+void __wrap_ks_report(ks_wave *w, const ks_inst *inst, kilnsim_kind kind, int lane,
+                      uint64_t address, const char *format, ...)
 {
     char text[KS_TEXT], instruction[160];
     va_list list;
@@ -38,16 +40,17 @@ static bool leaves(const char *name)
 int main(int argc, char **argv)
 {
     size_t size;
-    ks_error e = { .text = "usage: waits_walk CODE_OBJECT" };
+    ks_error e = {.text = "usage: waits_walk CODE_OBJECT"};
     void *bytes = argc == 2 ? read_file(argv[1], &size) : NULL;
     ks_object *o = NULL;
-    for (ks_arch arch = 0; bytes && !o && arch < KS_ARCH_COUNT; arch++) o = ks_object_load(bytes, size, arch, &e);
+    for (ks_arch arch = 0; bytes && !o && arch < KS_ARCH_COUNT; arch++)
+        o = ks_object_load(bytes, size, arch, &e);
     ks_wave *w = calloc(1, sizeof(*w));
     if (!o || !w) {
         printf("%s\n", e.text);
         return 2;
     }
-    ks_launch launch = { .object = o };
+    ks_launch launch = {.object = o};
     w->launch = &launch;
     bool fresh = true;
     for (uint32_t i = 0; i < o->inst_count; i++) {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// kiln report --cost: each instance runs once on the simulator, on a problem of its own tiles'
+// sizes, and what libkilnsim says of its launches becomes a row each.  The problem has four by four
+// tiles, so that the workgroup that is modelled has neighbours, and a depth of several steps.
+#include "../sim/kilnsim.h"
+#include "command.h"
+#include "harness.h"
+#include <dlfcn.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the simulator that the device has loaded ---- */
+static struct {
+    void (*enable)(int);
+    size_t (*costs)(void (*)(const kilnsim_cost *, void *), void *);
+} sim;
+
+static int find_simulator(void)
+{
+    void *dl = dlopen("libkilnsim.so", RTLD_LAZY | RTLD_NOLOAD);
+    void *enable = dl ? dlsym(dl, "kilnsim_cost_enable") : NULL;
+    void *costs = dl ? dlsym(dl, "kilnsim_costs") : NULL;
+    memcpy(&sim.enable, &enable, sizeof enable);
+    memcpy(&sim.costs, &costs, sizeof costs);
+    return enable && costs;
+}
+
+/* ---- columns: sums over the classes of instructions that libkilnsim names ---- */
+static const struct kind {
+    const char *head, *classes; /* of which it is the sum, blanks around each */
+} kinds[] = {
+    {"matrix", " mfma "},
+    {"vector", " valu trans valu_f64 "},
+    {"scalar", " salu branch smem message "},
+    {"LDS", " lds "},
+    {"memory", " global flat buffer scratch cache "},
+    {"other", " wait nop barrier "},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+static const char *const figures[] = {"matrix cycles",  "LDS cycles",      "conflicts",
+                                      "segments",       "needed",          "groups per unit",
+                                      "waves per SIMD", "modelled cycles", "modelled matrix share"};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
+{
+    unsigned long long sum = 0;
+    char name[64];
+    for (unsigned i = 0; i < c->class_count; i++) {
+        snprintf(name, sizeof name, " %s ", c->class_name[i]);
+        if (strstr(classes, name)) sum += c->count[i];
+    }
+    return sum;
+}
+
+typedef struct report {
+    const kt_options *o;
+    kiln_ctx *ctx;
+    kt_table *table;
+    json_t *rows;
+    const kiln_kernel_info *kernel; /* whose launches are being added */
+    const kiln_problem *problem;
+    size_t launches, shown, failed;
+} report;
+
+static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name)
+{
+    char problem[320];
+    json_t *counts = json_object();
+    for (unsigned i = 0; i < c->class_count; i++)
+        json_object_set_new(counts, c->class_name[i], json_integer((json_int_t)c->count[i]));
+    return json_pack("{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f}",
+                     "instance", name, "op", p->kernel->op, "target", c->target, "kernel",
+                     c->kernel, "problem", kt_problem_text(p->problem, problem, sizeof problem),
+                     "groups", (json_int_t)c->groups, "waves", (json_int_t)c->waves, "instructions",
+                     counts, "mfma_cycles", (json_int_t)c->mfma_cycles, "lds_cycles",
+                     (json_int_t)c->lds_cycles, "lds_ideal_cycles", (json_int_t)c->lds_ideal_cycles,
+                     "segments", (json_int_t)c->segments, "segments_needed",
+                     (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
+                     "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
+                     (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
+                     "modelled_matrix_share", c->modelled_matrix_share);
+}
+
+static void add_row(const kilnsim_cost *c, void *user)
+{
+    report *p = user;
+    char name[512];
+    snprintf(name, sizeof name, p->launches ? "%s#%zu" : "%s", p->kernel->name, p->launches + 1);
+    p->launches++;
+    p->shown++;
+    if (p->o->json) {
+        json_array_append_new(p->rows, json_row(p, c, name));
+        return;
+    }
+    kt_cell(p->table, "%s", name);
+    for (int i = 0; i < KINDS; i++) kt_cell(p->table, "%llu", sum_of(c, kinds[i].classes));
+    const uint64_t number[] = {
+        c->mfma_cycles,   c->lds_cycles,      c->lds_cycles - c->lds_ideal_cycles,
+        c->segments,      c->segments_needed, c->groups_per_cu,
+        c->waves_per_simd};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        kt_cell(p->table, "%llu", (unsigned long long)number[i]);
+    kt_cell(p->table, "%.0f", c->modelled_cycles);
+    kt_cell(p->table, "%.3f", c->modelled_matrix_share);
+}
+
+/* ---- one instance ---- */
+static int64_t tile(const kiln_kernel_info *k, const char *name, int64_t otherwise)
+{
+    for (size_t i = 0; i < k->ntunables; i++)
+        if (!strcmp(k->value_name[i], name) && k->value[i] > 0) return k->value[i];
+    return otherwise;
+}
+
+static kiln_problem problem_of(const kiln_kernel_info *k)
+{
+    enum { TILES = 4, STEPS = 8, SIDE = 64, DEPTH = 256, ALIGN = 256 };
+    const int64_t depth = STEPS * tile(k, "k", SIDE / 2);
+    kiln_problem p = {.struct_size = sizeof p,
+                      .m = TILES * tile(k, "m", SIDE),
+                      .n = TILES * tile(k, "n", SIDE),
+                      .k = depth > DEPTH ? depth : DEPTH,
+                      .acc = k->acc};
+    snprintf(p.op, sizeof p.op, "%s", k->op);
+    p.a = (kiln_tensor){.dtype = k->a, .layout = k->layout_a, .align = ALIGN};
+    p.b = (kiln_tensor){.dtype = k->b, .layout = k->layout_b, .align = ALIGN};
+    p.e = (kiln_tensor){.dtype = k->e, .layout = k->layout_e, .align = ALIGN};
+    for (int i = 0; i < KILN_MAX_D; i++) p.d[i].align = ALIGN;
+    return p;
+}
+
+typedef struct memory { /* one allocation for all operands and the workspace */
+    char *device, *image;
+    size_t start[KH_MAX_OPERANDS + 1], total;
+} memory;
+
+static kiln_status memory_open(kiln_ctx *ctx, const kh_shape *s, size_t workspace, memory *m)
+{
+    enum { PAGE = 4096 };
+    size_t total = 0;
+    void *device;
+    for (int i = 0; i <= s->count; i++) {
+        const kh_operand *o = &s->operand[i];
+        m->start[i] = total;
+        total += i < s->count ? (size_t)o->span * o->size : workspace;
+        total = (total + PAGE) / PAGE * PAGE;
+    }
+    m->total = total;
+    const kiln_status status = kiln_malloc(ctx, total, &device);
+    if (status) return status;
+    m->device = device;
+    m->image = calloc(total, 1);
+    return m->image ? KILN_OK : KILN_NO_MEMORY;
+}
+
+static void memory_close(kiln_ctx *ctx, memory *m)
+{
+    if (m->device) kiln_free(ctx, m->device);
+    free(m->image);
+}
+
+static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p, uint64_t seed)
+{
+    kh_shape s;
+    memory m = {0};
+    kiln_args args = {.struct_size = sizeof args};
+    kiln_status status = kh_shape_of(ctx, p, &s);
+    if (status) return status;
+    *p = s.problem;
+    args.workspace_size = kiln_workspace_size(kernel, p);
+    if (args.workspace_size == SIZE_MAX) return KILN_NOT_SUPPORTED;
+    status = memory_open(ctx, &s, args.workspace_size, &m);
+    for (int i = 0; !status && i < s.count; i++) {
+        kh_fill(&s, &s.operand[i], KH_RANDOM, &seed, m.image + m.start[i]);
+        if (i == s.e)
+            args.e = m.device + m.start[i];
+        else
+            *kh_slot(&args, &s.operand[i]) = m.device + m.start[i];
+    }
+    args.workspace = m.device + m.start[s.count];
+    kh_fill_scalars(&s, KH_RANDOM, 0, &seed, args.scalars);
+    if (!status) status = kiln_upload(ctx, m.device, m.image, m.total);
+    if (!status) {
+        sim.enable(1); /* forgets what came before */
+        status = kiln_launch(ctx, kernel, p, &args, NULL);
+        if (!status) status = kiln_synchronize(ctx, NULL);
+        sim.enable(0);
+    }
+    memory_close(ctx, &m);
+    return status;
+}
+
+static void report_instance(report *p, const kt_instance *i)
+{
+    kiln_problem problem = problem_of(&i->info);
+    const kiln_status status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1);
+    if (status == KILN_NOT_SUPPORTED)
+        kt_message("%s: not legal for four by four of its own tiles", i->info.name);
+    else if (status)
+        kt_failed(status, i->info.name);
+    if (status) {
+        p->failed++;
+        return;
+    }
+    p->kernel = &i->info;
+    p->problem = &problem;
+    p->launches = 0;
+    sim.costs(add_row, p);
+}
+
+static kt_table *open_table(void)
+{
+    const char *heads[1 + KINDS + FIGURES] = {"instance"};
+    for (int i = 0; i < KINDS; i++) heads[1 + i] = kinds[i].head;
+    for (int i = 0; i < FIGURES; i++) heads[1 + KINDS + i] = figures[i];
+    return kt_table_open(heads, 1 + KINDS + FIGURES);
+}
+
+int kt_report_cost(const kt_options *o)
+{
+    report p = {.o = o};
+    kt_instance *found;
+    const int code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &p.ctx);
+    if (code) return code;
+    if (!find_simulator()) {
+        kt_message("report --cost: this device is not the simulator; give --device sim:gfx942 or "
+                   "sim:gfx90a");
+        kiln_close(p.ctx);
+        return EXIT_USAGE;
+    }
+    p.table = open_table();
+    p.rows = json_array();
+    const size_t n = kt_select(o, p.ctx, &found);
+    for (size_t i = 0; i < n; i++)
+        if (found[i].info.runnable) report_instance(&p, &found[i]);
+    if (o->json) {
+        json_dumpf(p.rows, stdout, JSON_INDENT(1));
+        puts("");
+    } else if (p.shown)
+        kt_table_print(p.table, stdout, o->csv);
+    if (!p.shown && !p.failed)
+        kt_none(o, p.ctx, "no instance that runs on this device passes these filters");
+    json_decref(p.rows);
+    kt_table_close(p.table);
+    free(found);
+    kiln_close(p.ctx);
+    return p.failed || !p.shown ? EXIT_FAILED : EXIT_PASS;
+}
