@@ -45,7 +45,8 @@ return schedule {
     { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: single elements" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "m_tiles", "n_tiles", "products",
-              "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row", "rate", "sum_bits" },
+              "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
+              "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = t.wm * t.wn * 64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Device code of tests, compiled for an AMD target as modules are: amd_compile TARGET OUT SOURCE [FLAG...].
 # amd_available TARGET: whether that compiler is there.
 amd_available() {

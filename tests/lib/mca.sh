@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # The share of its time that a main loop keeps the matrix unit busy, by llvm-mca: one wave, without barriers, branches
 # and bank conflicts.  Needs $tmp.  $mca is "" where there is no llvm-mca.
 mca=$(command -v llvm-mca-19 || command -v llvm-mca)

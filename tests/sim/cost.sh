@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
+. tests/lib/mca.sh
 lib=$BUILD/lib
 kernels=tests/sim/kernels
 [ -e "$lib/libkilnsim.so" ] || { echo "1..0 # SKIP no $lib/libkilnsim.so"; exit 77; }
@@ -38,43 +39,11 @@ within() { # VALUE LEAST MOST
     awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v >= a && v <= b) }'
 }
 
-# The body of the loop with the most matrix instructions of a kernel, without what llvm-mca does not price.
-loop_of() { # ASSEMBLER KERNEL
-    awk -v kernel="$2:" '
-        { sub(/;.*/, "") }
-        index($0, kernel) == 1 { inside = 1 }
-        !inside { next }
-        /s_endpgm/ { exit }
-        /^\.L[A-Za-z0-9_]*:/ { split($0, part, ":"); at[part[1]] = n }
-        /s_c?branch/ && ($2 in at) {
-            matrices = 0
-            for (i = at[$2]; i < n; i++) matrices += line[i] ~ /v_mfma/
-            if (matrices >= best) { best = matrices; from = at[$2]; to = n }
-        }
-        { line[n++] = $0 }
-        END {
-            for (i = from; i < to; i++)
-                if (line[i] !~ /^\.|branch|s_barrier|^[ \t]*$/) print line[i]
-        }' "$1"
-}
-mca=$(command -v llvm-mca-19 || command -v llvm-mca)
-steps() { # BODY TIMES: steps of four cycles
-    (ulimit -v 4000000; timeout 60 "$mca" -mtriple=amdgcn -mcpu=$target -iterations="$2" "$1" 2>>"$tmp/out") |
-        awk '/^Total Cycles/ { print $3 }'
-}
-mca_share() { # ASSEMBLER KERNEL PASSES
-    loop_of "$1" "$2" >"$tmp/body.s"
-    local once twice
-    once=$(steps "$tmp/body.s" 100) twice=$(steps "$tmp/body.s" 200)
-    awk -v once="$once" -v twice="$twice" -v passes="$3" -v n="$(grep -c v_mfma "$tmp/body.s")" \
-        'BEGIN { if (twice > once) printf "%.3f", n * passes / ((twice - once) / 100) }'
-}
-
 compare() { # OBJECT ASSEMBLER KERNEL LEAST MOST NUMBER...: one wave a SIMD; the model's share in units of llvm-mca's
     local object=$1 assembler=$2 kernel=$3 least=$4 most=$5 theirs ours ratio
     shift 5
     : >"$tmp/out"
-    theirs=$(mca_share "$assembler" "$kernel" "$passes")
+    theirs=$(mca_share "$assembler" "$kernel" $target "$passes")
     price "$object" "$kernel" 1 1 256 "$@"
     ours=$(value modelled_matrix_share)
     ratio=$(awk -v a="${ours:-0}" -v b="${theirs:-1}" 'BEGIN { printf "%.3f", a / b }')

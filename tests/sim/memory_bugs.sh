@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each planted bug of tests/sim/kernels/memory_bugs.hip is found, with its kind, lane, wave, address and source line, and
 # the same kernel without the bug gives no finding; likewise for memory freed wrongly.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154,SC2054,SC2015
 . "$(dirname "$0")/../lib/tap.sh"
 . tests/lib/amd.sh
 lib=$BUILD/lib

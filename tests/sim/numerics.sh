@@ -3,6 +3,7 @@
 # Expressions and conversions of numerics_cases.h: compiled for gfx90a and gfx942 at -O0, -O1 and
 # -O3, run on the simulator and compared bit for bit with the same lines compiled for this host.
 # Ends with `N passed, N failed`.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154,SC2054,SC2015
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
 . tests/lib/amd.sh
 amd_available gfx942 && amd_available gfx90a || { echo "1..0 # SKIP no AMD compiler"; exit 77; }
