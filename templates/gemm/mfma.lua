@@ -97,7 +97,9 @@ return schedule {
     local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
     local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, split_k = 8, group = 8, xf32 = 0, vec = 1 }
     local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 0 }
-    return { big, huge, mid, small, any }
+    -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
+    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, small, any } end
+    return { big, mid, small, any }
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
