@@ -43,13 +43,13 @@ $(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
 test-programs: programs $(TEST_PROGRAMS)
 test: test-programs instances ## everything that needs no GPU; closes with `N passed, N failed`
 	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
-	$(sim_modules)
+	+$(sim_modules)
 	$(Q)BUILD=$(BUILD) tests/run.sh
 # Both of the simulator's targets are tested, whichever the build is for.
 sim_modules = $(Q)$(foreach t,$(filter-out $(TARGETS),gfx942 gfx90a),$(MAKE) -f mk/instances.mk DIR=instances \
     OUT=$(BUILD)/tests/$t/gen LIB=$(BUILD)/tests/$t BUILD=$(BUILD) TARGETS=$t CC='$(CC)' V=$(V) &&) true
 check-sim: programs instances ## every AMD instance on the simulator, all shapes, all checks
-	$(sim_modules)
+	+$(sim_modules)
 	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
 check-gpu: programs instances ## every instance on this machine's GPU against the reference; 77 where there is none
 	$(Q)tests/check-gpu.sh $(BUILD)
