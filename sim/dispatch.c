@@ -139,11 +139,8 @@ static void poison_rows(ks_wave *w, unsigned first, unsigned count)
 }
 static void vector_registers(ks_wave *w)
 {
-    const ks_kernel *k = w->launch->kernel;
-    unsigned all = ((k->rsrc1 & 63) + 1) * 8, split = ((k->rsrc3 & 63) + 1) * 4;
-    unsigned vgprs = all < split ? all : split, agprs = all - vgprs;
-    poison_rows(w, 0, vgprs < KS_ACC ? vgprs : KS_ACC);
-    poison_rows(w, KS_ACC, agprs < KS_ACC ? agprs : KS_ACC);
+    poison_rows(w, 0, ks_vgprs_of(w->launch->kernel));
+    poison_rows(w, KS_ACC, ks_agprs_of(w->launch->kernel));
 }
 /* v0 = x | y << 10 | z << 20, of those that the descriptor asks for. */
 static void work_items(ks_wave *w)

@@ -5,8 +5,8 @@
 #include "sim.h"
 
 enum { /* hipError_t */
-    KS_INVALID_VALUE = 1, KS_OUT_OF_MEMORY = 2, KS_INVALID_CONFIGURATION = 9, KS_OUT_OF_RESOURCES = 701,
-    KS_LAUNCH_TIMEOUT = 702
+    KS_INVALID_VALUE = 1, KS_OUT_OF_MEMORY = 2, KS_INVALID_CONFIGURATION = 9, KS_BAD_IMAGE = 200,
+    KS_OUT_OF_RESOURCES = 701, KS_LAUNCH_TIMEOUT = 702
 };
 enum {
     KS_SLICE = 1 << 16,        /* instructions after which a wave lets others of its workgroup run */

@@ -107,6 +107,10 @@ static bool request_ok(const request *q, ks_error *e)
     else if (waves > fit)
         ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu waves of %u vector registers: %llu fit on a compute unit: make the block "
                 "smaller", name, (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
+    else if (q->kernel->vgprs_used > ks_vgprs_of(q->kernel) || q->kernel->agprs_used > ks_agprs_of(q->kernel))
+        ks_fail(e, KS_BAD_IMAGE, "%s: it uses %u and %u vector and accumulation registers, its descriptor gives %u and %u: "
+                "raise .amdhsa_next_free_vgpr or .amdhsa_accum_offset", name, q->kernel->vgprs_used, q->kernel->agprs_used,
+                ks_vgprs_of(q->kernel), ks_agprs_of(q->kernel));
     else if (q->kernel->kernarg_size && !q->kernarg)
         ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", name, q->kernel->kernarg_size);
     else

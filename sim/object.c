@@ -85,6 +85,29 @@ static void find_serial(ks_object *o)
         }
     }
 }
+/* Registers past those that a wave has been given hold what another wave left there. */
+static void count_registers(ks_kernel *k, const ks_operand *o, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned end = (unsigned)o[i].reg + o[i].count;
+        if (o[i].where != KS_VGPR) continue;
+        if (o[i].reg >= KS_ACC && end - KS_ACC > k->agprs_used)
+            k->agprs_used = (uint16_t)(end - KS_ACC);
+        else if (o[i].reg < KS_ACC && end > k->vgprs_used)
+            k->vgprs_used = (uint16_t)end;
+    }
+}
+static void find_registers(ks_object *o)
+{
+    for (uint32_t n = 0; n < o->kernel_count; n++) {
+        ks_kernel *k = &o->kernel[n];
+        uint64_t end = o->inst[k->entry].pc + k->code_size;
+        for (uint32_t i = k->entry; i < o->inst_count && o->inst[i].pc < end; i++) {
+            count_registers(k, o->inst[i].d, o->inst[i].nd);
+            count_registers(k, o->inst[i].s, o->inst[i].ns);
+        }
+    }
+}
 static bool load(ks_file *f, ks_arch device)
 {
     ks_object *o = f->object;
@@ -109,6 +132,7 @@ static bool load(ks_file *f, ks_arch device)
         }
     }
     find_serial(o);
+    find_registers(o);
     if (!ks_register(o->image, o->image_size, KS_CODE)) {
         ks_fail(f->error, KS_NO_MEMORY, "no memory to register a code object");
         return false;

@@ -117,8 +117,8 @@ enum {
     KS_F_LOAD = 1 << 9,      /* memory op returns registers */
     KS_F_ATOMIC = 1 << 10,
     KS_F_LDS_DIRECT = 1 << 11, /* memory op that loads into LDS */
-    KS_F_D16_HI = 1 << 12,     /* memory op or VALU: the register's upper half */
-    KS_F_D16 = 1 << 13,        /* memory op or VALU: keeps the register's other half */
+    KS_F_D16_HI = 1 << 12, /* the register's upper half: stores take it, VALU and loads write it */
+    KS_F_D16 = 1 << 13,    /* its lower half. VALU keeps the other half, after a load it is undefined */
     KS_F_JUMP = 1 << 14,       /* writes the program counter */
     KS_F_END = 1 << 15,
     KS_F_RAW = 1 << 16, /* VALU: denormals of float operands are not flushed (class tests, bit moves) */
@@ -212,9 +212,10 @@ typedef struct ks_kernel {
     uint16_t properties;   /* kernel_code_properties */
     uint16_t preload;      /* kernarg_preload: length | offset << 7, in dwords */
     uint32_t vgprs, agprs, sgprs; /* metadata's counts; vgprs counts both kinds where they are unified */
+    uint16_t vgprs_used, agprs_used; /* by the instructions of its function: the last one's number + 1 */
     uint32_t max_threads;  /* .max_flat_workgroup_size */
     uint32_t vgpr_spills, sgpr_spills;
-    bool serial;           /* atomics or coherent accesses whose order is seen: groups run in turn */
+    bool serial;           /* its groups run in turn: it may see their order, by atomics, coherent loads or in a callee */
     ks_arg *args;
     uint32_t arg_count;
 } ks_kernel;
@@ -236,7 +237,7 @@ typedef struct ks_object {
     uint32_t kernel_count;
     ks_symbol *symbol;
     uint32_t symbol_count;
-    void *lines; /* object_lines.c's, opened when first asked */
+    void *lines; /* object_line.c's, opened when first asked */
     uint8_t *elf; /* the file's own bytes (a copy), for lines and text */
     size_t elf_size;
     bool registered; /* with ks_register */
@@ -339,6 +340,17 @@ void ks_stop(ks_wave *, int hip);
 void ks_fill_hidden(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
                     void *kernarg);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
+/* Vector registers that the descriptor gives a wave: v0 on, a0 on. */
+static inline unsigned ks_vgprs_of(const ks_kernel *k)
+{
+    unsigned all = ((k->rsrc1 & 63) + 1) * 8, split = ((k->rsrc3 & 63) + 1) * 4;
+    return all < split ? all : split;
+}
+static inline unsigned ks_agprs_of(const ks_kernel *k)
+{
+    unsigned left = ((k->rsrc1 & 63) + 1) * 8 - ks_vgprs_of(k);
+    return left < KS_ACC ? left : KS_ACC;
+}
 static inline uint64_t ks_s64(const ks_wave *w, unsigned reg)
 {
     return (uint64_t)w->s[reg + 1] << 32 | w->s[reg];

@@ -24,8 +24,10 @@ static void read_lane(ks_wave *w, const ks_inst *in, unsigned lane, bool any)
     uint32_t value, u, origin = in->pc;
     if (s->where == KS_VGPR) {
         unsigned reg = s->reg;
-        if (w->gpr_index_on && (w->s[KS_M0] >> 12 & 1u) && reg + (w->s[KS_M0] & 0xffu) < KS_ACC)
+        if (w->gpr_index_on && (w->s[KS_M0] >> 12 & 1u)) {
             reg += w->s[KS_M0] & 0xffu;
+            reg = reg < ks_vgprs_of(w->launch->kernel) ? reg : 0;
+        }
         value = w->v[reg][lane];
         u = undefined_at(w, reg, lane);
         origin = origin_of(w, w->v_origin[reg]);

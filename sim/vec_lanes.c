@@ -15,19 +15,21 @@ static unsigned op_regs(const ks_operand *o)
     return o->count ? o->count : ks_types[o->type].regs;
 }
 
-/* s_set_gpr_idx: M0 has the index and, from bit 12, to which of src0, src1, src2, dst it is added. */
+/* s_set_gpr_idx: M0 has the index and, from bit 12, to which of src0, src1, src2, dst it is added.
+   Past the wave's registers v0 is read and nothing is written. */
 static void gpr_index(ks_job *j)
 {
     const ks_inst *in = j->in;
+    unsigned end = ks_vgprs_of(j->w->launch->kernel);
     unsigned m0 = j->w->s[KS_M0], index = m0 & 0xffu;
     for (unsigned n = 0; n < in->ns && n < 3; n++)
         if (in->s[n].where == KS_VGPR && (m0 >> (12 + n) & 1u)) {
             unsigned reg = j->s[n] + index;
-            j->s[n] = (uint16_t)(reg + op_regs(&in->s[n]) <= KS_ACC ? reg : 0);
+            j->s[n] = (uint16_t)(reg + op_regs(&in->s[n]) <= end ? reg : 0);
         }
     if (in->d[0].where == KS_VGPR && (m0 >> 15 & 1u)) {
         unsigned reg = j->d[0] + index;
-        if (reg + op_regs(&in->d[0]) <= KS_ACC)
+        if (reg + op_regs(&in->d[0]) <= end)
             j->d[0] = (uint16_t)reg;
         else
             j->lanes = 0;

@@ -32,7 +32,7 @@ static const variant *now; /* the one under test */
 static ks_wave *w;
 static ks_launch launch;
 static ks_object object;
-static ks_kernel kernel;
+static ks_kernel kernel = {.rsrc1 = 63, .rsrc3 = 63}; /* v0 to v255, a0 to a255 */
 static ks_group group;
 
 enum {

@@ -404,6 +404,16 @@ static void test_gpr_index(void **state)
         remember();
         run(&in);
         assert_memory_equal(w->v, before, sizeof(before));
+        kernel.rsrc1 = kernel.rsrc3 = 5; /* 24 registers of each kind: past them v0 is read */
+        w->s[KS_M0] = 14 | 1u << 12;
+        in = make(find("v_mov_b32"), 1, 1, OPERANDS(vgpr(9), vgpr(10)));
+        run(&in);
+        for (unsigned l = 0; l < KS_LANES; l++) assert_int_equal(w->v[9][l], before[0][l]);
+        w->s[KS_M0] = 15 | 8u << 12;
+        remember();
+        run(&in);
+        assert_memory_equal(w->v, before, sizeof(before));
+        kernel.rsrc1 = kernel.rsrc3 = 63;
     }
 }
 

@@ -586,6 +586,12 @@ static void test_refusals(void **state)
     p->kernel.max_threads = 128;
     refused(p, one, block, 0, KS_INVALID_CONFIGURATION, "compiled for 128");
     p->kernel.max_threads = 1024;
+    p->kernel.vgprs_used = 9;
+    refused(p, one, one, 0, KS_BAD_IMAGE, "9 and 0 vector and accumulation registers, its descriptor gives 8 and 0");
+    p->kernel.vgprs_used = 8;
+    p->kernel.agprs_used = 1;
+    refused(p, one, one, 0, KS_BAD_IMAGE, "descriptor gives 8 and 0");
+    p->kernel.agprs_used = 0;
     p->kernel.rsrc1 = 63; /* 512 registers: one wave on each SIMD */
     assert_int_equal(ks_launch_run(&p->kernel, one, block, 0, NULL, &error), 0);
     refused(p, one, full, 0, KS_OUT_OF_RESOURCES, "4 fit on a compute unit");

@@ -400,6 +400,7 @@ static void check_compiled(ks_arch arch)
         assert_non_null(k);
         if (k->serial != kernels[i].serial) print_message("# %s: serial %d\n", k->name, k->serial);
         assert_int_equal(k->serial, kernels[i].serial);
+        assert_true(k->vgprs_used && k->vgprs_used <= ks_vgprs_of(k) && k->vgprs_used <= k->vgprs);
     }
     const ks_symbol *pointer = ks_object_symbol(o, "pointer"),
                     *target = ks_object_symbol(o, "target");
