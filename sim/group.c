@@ -116,12 +116,14 @@ void ks_slot_give(ks_slot *s)
 }
 void ks_slots_free(void)
 {
+    pthread_mutex_lock(&mutex);
     while (kept) {
         ks_slot *s = kept;
         kept = s->next;
         slot_free(s);
     }
     kept_count = 0;
+    pthread_mutex_unlock(&mutex);
 }
 
 /* ---- Start ---- */

@@ -115,13 +115,16 @@ void ks_pool_run(void (*work)(void *), void *data, uint64_t count)
     take_out(&t);
     pthread_mutex_unlock(&pool.mutex);
 }
+/* A forked child has copies of its parent's locks, taken by threads that it does not have. */
 __attribute__((destructor)) static void close_pool(void)
 {
+    if (pool.process && pool.process != getpid())
+        return;
     pthread_mutex_lock(&pool.mutex);
     pool.closing = true;
     pthread_cond_broadcast(&pool.more);
     pthread_mutex_unlock(&pool.mutex);
-    for (unsigned i = 0; i < pool.helpers && pool.process == getpid(); i++)
+    for (unsigned i = 0; i < pool.helpers; i++)
         pthread_join(pool.helper[i], NULL);
     ks_slots_free();
 }

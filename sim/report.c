@@ -373,9 +373,8 @@ __attribute__((destructor)) static void at_exit(void)
 {
     if (report.process != getpid()) return; /* never used, or a forked child's */
     if (ks_options_get()->check[KILNSIM_LEAK]) ks_alloc_leaks();
-    lock();
+    lock(); /* other threads may still end their launches */
     summary();
-    unlock();
     kilnsim_findings_clear();
     for (size_t i = 0; i < report.refused.count; i++) drop(report.refused.at[i]);
     free(report.filed.at);
@@ -386,4 +385,5 @@ __attribute__((destructor)) static void at_exit(void)
     memset(&report.pending, 0, sizeof report.pending);
     memset(&report.refused, 0, sizeof report.refused);
     report.log = NULL;
+    unlock();
 }
