@@ -109,7 +109,9 @@ static const char *target_name(ks_arch arch)
 _Static_assert(KS_CLASS_COUNT <= KILNSIM_CLASS_MAX, "room for every class");
 static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, double share)
 {
+    enum { KHZ = 1000 }; /* of a megahertz */
     const ks_counters *n = &l->counters;
+    const kh_chip *chip = kh_chip_of(l->object->arch);
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     pthread_mutex_lock(&mutex);
     const size_t at = kept_ever++ % MOST_KEPT;
@@ -130,7 +132,9 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
                         .groups_per_cu = o->groups_per_cu,
                         .waves_per_simd = o->waves_per_simd,
                         .modelled_cycles = cycles,
-                        .modelled_matrix_share = share};
+                        .modelled_matrix_share = share,
+                        .clock_mhz = (uint32_t)(chip->clock / KHZ),
+                        .compute_units = (uint32_t)chip->units};
     for (int i = 0; i < KS_CLASS_COUNT; i++) {
         c->class_name[i] = ks_class_names[i];
         c->count[i] = n->count[i];

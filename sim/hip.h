@@ -156,6 +156,7 @@ typedef struct kh_device {
 int kh_device_count(void);
 int kh_current(void);
 const kh_device *kh_device_of(int ordinal); /* NULL: none such */
+const kh_chip *kh_chip_of(ks_arch);
 uint64_t kh_total_memory(const kh_device *);
 
 /* ---- hip_module.c ---- */

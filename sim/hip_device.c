@@ -50,6 +50,11 @@ const kh_device *kh_device_of(int ordinal)
     return both[0].arch == (ks_arch)arch ? &both[0] : &both[1];
 }
 
+const kh_chip *kh_chip_of(ks_arch arch)
+{
+    return &chip[arch];
+}
+
 int kh_current(void)
 {
     return current;

@@ -65,6 +65,7 @@ typedef struct kilnsim_cost {
     uint32_t groups_per_cu, waves_per_simd; /* by registers and LDS */
     double modelled_cycles;                 /* of a compute unit with groups_per_cu workgroups (or all there are), first to last */
     double modelled_matrix_share;           /* of those, matrix units busy */
+    uint32_t clock_mhz, compute_units;      /* of the device, at its peak; as hipDeviceGetAttribute has them */
 } kilnsim_cost;
 /* On: every later launch is priced (slower), and those before are forgotten. */
 void kilnsim_cost_enable(int on);

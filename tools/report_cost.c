@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // kiln report --cost: each instance runs once on the simulator, on a problem of its own tiles'
-// sizes, and what libkilnsim says of its launches becomes a row each.  The problem has four by four
-// tiles, so that the workgroup that is modelled has neighbours, and a depth of several steps.
+// sizes, and what libkilnsim says of its launches becomes a row each.  The problem has whole tiles,
+// several in each direction, so that the workgroup that is modelled has neighbours, and a depth of
+// several steps.
 #include "../sim/kilnsim.h"
 #include "command.h"
 #include "harness.h"
@@ -38,9 +39,10 @@ static const struct kind {
     {"other", " wait nop barrier "},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char *const figures[] = {"matrix cycles",  "LDS cycles",      "conflicts",
-                                      "segments",       "needed",          "groups per unit",
-                                      "waves per SIMD", "modelled cycles", "modelled matrix share"};
+static const char *const figures[] = {
+    "matrix cycles",         "LDS cycles",      "conflicts",      "segments",
+    "needed",                "groups per unit", "waves per SIMD", "modelled cycles",
+    "modelled matrix share", "modelled TFLOP/s"};
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
@@ -61,8 +63,20 @@ typedef struct report {
     json_t *rows;
     const kiln_kernel_info *kernel; /* whose launches are being added */
     const kiln_problem *problem;
+    double flops; /* of that problem */
     size_t launches, shown, failed;
 } report;
+
+/* TFLOP/s (of integers TOP/s) of the whole device at its peak clock, all its compute units as busy
+   as the modelled one.  A first launch does the multiplications, each workgroup the same share of
+   them; what comes after it adds up what split_k left, which is none of the problem's. */
+static double modelled_rate(const report *p, const kilnsim_cost *c)
+{
+    if (p->launches > 1 || c->modelled_cycles <= 0) return 0;
+    const uint64_t on_unit = c->groups < c->groups_per_cu ? c->groups : c->groups_per_cu;
+    const double flops = p->flops / (double)c->groups * (double)on_unit;
+    return flops / c->modelled_cycles * c->clock_mhz * 1e6 * c->compute_units / 1e12;
+}
 
 static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name)
 {
@@ -70,7 +84,8 @@ static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name
     json_t *counts = json_object();
     for (unsigned i = 0; i < c->class_count; i++)
         json_object_set_new(counts, c->class_name[i], json_integer((json_int_t)c->count[i]));
-    return json_pack("{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f}",
+    return json_pack("{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f "
+                     "s:f s:I s:I}",
                      "instance", name, "op", p->kernel->op, "target", c->target, "kernel",
                      c->kernel, "problem", kt_problem_text(p->problem, problem, sizeof problem),
                      "groups", (json_int_t)c->groups, "waves", (json_int_t)c->waves, "instructions",
@@ -80,7 +95,9 @@ static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name
                      (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
                      "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
                      (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
-                     "modelled_matrix_share", c->modelled_matrix_share);
+                     "modelled_matrix_share", c->modelled_matrix_share, "modelled_tflops",
+                     modelled_rate(p, c), "clock_mhz", (json_int_t)c->clock_mhz, "compute_units",
+                     (json_int_t)c->compute_units);
 }
 
 static void add_row(const kilnsim_cost *c, void *user)
@@ -104,6 +121,7 @@ static void add_row(const kilnsim_cost *c, void *user)
         kt_cell(p->table, "%llu", (unsigned long long)number[i]);
     kt_cell(p->table, "%.0f", c->modelled_cycles);
     kt_cell(p->table, "%.3f", c->modelled_matrix_share);
+    kt_cell(p->table, "%.1f", modelled_rate(p, c));
 }
 
 /* ---- one instance ---- */
@@ -114,14 +132,25 @@ static int64_t tile(const kiln_kernel_info *k, const char *name, int64_t otherwi
     return otherwise;
 }
 
+static int64_t at_least(int64_t n, int64_t least)
+{
+    return n > least ? n : least;
+}
+
+/* Whole tiles, whose sides are powers of two, and tensors as aligned as can be: the path that large
+   problems take.  mfma needs more depth, lest its start and end be most of what is priced. */
 static kiln_problem problem_of(const kiln_kernel_info *k)
 {
-    enum { TILES = 4, STEPS = 8, SIDE = 64, DEPTH = 256, ALIGN = 256 };
-    const int64_t depth = STEPS * tile(k, "k", SIDE / 2);
+    enum { STEPS = 8, SIDE = 64, ALIGN = 256 };
+    static const struct sizes {
+        int64_t tiles, side, depth; /* tiles along m and n, but no less than side */
+    } usual = {4, 1, 256}, matrix = {2, 256, 1024};
+    const struct sizes *least = strcmp(k->schedule, "mfma") ? &usual : &matrix;
+    const int64_t depth = STEPS * tile(k, "k", SIDE / 2) * tile(k, "split_k", 1);
     kiln_problem p = {.struct_size = sizeof p,
-                      .m = TILES * tile(k, "m", SIDE),
-                      .n = TILES * tile(k, "n", SIDE),
-                      .k = depth > DEPTH ? depth : DEPTH,
+                      .m = at_least(least->tiles * tile(k, "m", SIDE), least->side),
+                      .n = at_least(least->tiles * tile(k, "n", SIDE), least->side),
+                      .k = at_least(depth, least->depth),
                       .acc = k->acc};
     snprintf(p.op, sizeof p.op, "%s", k->op);
     p.a = (kiln_tensor){.dtype = k->a, .layout = k->layout_a, .align = ALIGN};
@@ -161,7 +190,8 @@ static void memory_close(kiln_ctx *ctx, memory *m)
     free(m->image);
 }
 
-static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p, uint64_t seed)
+static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p, uint64_t seed,
+                       double *flops)
 {
     kh_shape s;
     memory m = {0};
@@ -169,6 +199,7 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
     kiln_status status = kh_shape_of(ctx, p, &s);
     if (status) return status;
     *p = s.problem;
+    *flops = kh_flops(&s);
     args.workspace_size = kiln_workspace_size(kernel, p);
     if (args.workspace_size == SIZE_MAX) return KILN_NOT_SUPPORTED;
     status = memory_open(ctx, &s, args.workspace_size, &m);
@@ -195,9 +226,11 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
 static void report_instance(report *p, const kt_instance *i)
 {
     kiln_problem problem = problem_of(&i->info);
-    const kiln_status status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1);
+    double flops = 0;
+    const kiln_status status =
+        run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
     if (status == KILN_NOT_SUPPORTED)
-        kt_message("%s: not legal for four by four of its own tiles", i->info.name);
+        kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)
         kt_failed(status, i->info.name);
     if (status) {
@@ -206,6 +239,7 @@ static void report_instance(report *p, const kt_instance *i)
     }
     p->kernel = &i->info;
     p->problem = &problem;
+    p->flops = flops;
     p->launches = 0;
     sim.costs(add_row, p);
 }

@@ -52,8 +52,8 @@ compare() { # OBJECT ASSEMBLER KERNEL LEAST MOST NUMBER...: one wave a SIMD; the
 }
 
 for target in gfx942 gfx90a; do
-    loops=$tmp/loops.$target gemm=$tmp/gemm.$target passes=8
-    [ $target = gfx942 ] || passes=16
+    loops=$tmp/loops.$target gemm=$tmp/gemm.$target passes=8 clock=2100 units=304
+    [ $target = gfx942 ] || passes=16 clock=1700 units=104
     if ! amd_available $target || ! amd_compile $target "$loops.co" $kernels/cost.hip 2>"$tmp/out" ||
         ! amd_compile $target "$gemm.co" $kernels/gemm_f16.hip 2>"$tmp/out"; then
         result 1 "$target: compiles"
@@ -62,8 +62,8 @@ for target in gfx942 gfx90a; do
     # counts: three workgroups of four waves, 64 iterations of four
     price "$loops.co" matrix 3 1 256 64
     is kernel matrix target $target groups 3 waves 12 count_mfma $((3 * 4 * 256)) count_lds 0 count_barrier 0 \
-        mfma_cycles $((3 * 4 * 256 * passes * 4))
-    result $? "$target: counts by class, matrix cycles"
+        mfma_cycles $((3 * 4 * 256 * passes * 4)) clock_mhz $clock compute_units $units
+    result $? "$target: counts by class, matrix cycles, the device's clock and units"
     price "$gemm.co" gemm_f16 2 2 256 256 256
     is groups 4 count_mfma $((4 * 4 * 8 * 16)) count_barrier $((4 * 4 * 8)) lds_ideal_cycles $((4 * 4 * 8 * 12 * 8)) \
         global_bytes $((4 * (256 * 256 * 2 + 128 * 128 * 4))) groups_per_cu 2 waves_per_simd 2
@@ -111,10 +111,27 @@ for r in rows:
     assert r["lds_cycles"] >= r["lds_ideal_cycles"] and r["segments"] >= r["segments_needed"] > 0, r
     assert r["groups_per_cu"] >= 1 and 1 <= r["waves_per_simd"] <= 8 and r["modelled_cycles"] > 0, r
     assert 0 <= r["modelled_matrix_share"] <= 1 and (r["modelled_matrix_share"] > 0) == (n["mfma"] > 0), r
+    assert (r["modelled_tflops"] > 0) == ("#" not in r["instance"]), r
 EOF
     result $? "kiln report --cost --json" "$tmp/err"
+    # Matrix instructions do nothing but the problem's multiplications on whole tiles: the rate is the share of their
+    # type's peak that the units are busy.  geglu: two products.
+    for op in bias_relu geglu bmm_abe_i8 a16w8_linear; do
+        report --device sim:gfx942 --op $op --schedule mfma --json && python3 - "$tmp/out" <<'EOF' >"$tmp/err" 2>&1
+import json, sys
+flops = {"f16": 2048, "bf16": 2048, "i8": 4096}  # of a compute unit in a cycle: AMD's CDNA3 white paper
+rows = [r for r in json.load(open(sys.argv[1])) if "#" not in r["instance"]]
+assert rows
+for r in rows:
+    assert (r["clock_mhz"], r["compute_units"]) == (2100, 304), r
+    peak = flops[r["instance"].split("/")[2].split("_")[0]] * 2.1e9 * 304 / 1e12
+    ratio = r["modelled_tflops"] / (r["modelled_matrix_share"] * peak)
+    assert 0.98 <= ratio <= 1.02, (ratio, r)
+EOF
+        result $? "$op: modelled TFLOP/s are the matrix share of the peak" "$tmp/err"
+    done
     report --device sim:gfx942 --op bias_relu --csv &&
-        grep -q '^instance,matrix,vector,.*,modelled cycles,modelled matrix share$' "$tmp/out" &&
+        grep -q '^instance,matrix,vector,.*,modelled cycles,modelled matrix share,modelled TFLOP/s$' "$tmp/out" &&
         grep -q '^gfx942/bias_relu/' "$tmp/out"
     result $? "kiln report --cost --csv"
     report --device host

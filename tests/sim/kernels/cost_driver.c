@@ -29,6 +29,8 @@ static void print(const kilnsim_cost *c)
     NUMBER(global_bytes);
     NUMBER(groups_per_cu);
     NUMBER(waves_per_simd);
+    NUMBER(clock_mhz);
+    NUMBER(compute_units);
     printf("modelled_cycles %.0f\nmodelled_matrix_share %.4f\n", c->modelled_cycles,
            c->modelled_matrix_share);
 }
