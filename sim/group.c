@@ -30,6 +30,7 @@ static void wave_free(ks_wave *w)
 }
 static void slot_free(ks_slot *s)
 {
+    s->group.wave_count = KS_MAX_WAVES; /* of larger workgroups before, too */
     if (s->group.shadow)
         ks_lds_shadow_free(&s->group);
     for (unsigned i = 0; i < KS_MAX_WAVES; i++)

@@ -76,7 +76,8 @@ int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t bl
                          k->name, (unsigned long long)threads, k->max_threads);
     if (lds > KS_MAX_LDS || k->lds + lds > KS_MAX_LDS)
         return kh_refuse(E_InvalidValue,
-                         "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d", k->name,
+                         "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d: use less",
+                         k->name,
                          k->lds, lds, KS_MAX_LDS);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // MUBUF: accesses through a buffer resource of four SGPRs.
 //   word 0, 1[15:0] base; 1[29:16] stride; 1[31] swizzle; word 2 records; word 3[23] the lane is
-//   added to the index address = base + soffset + stride * index + offset, offset = vaddr's (offen)
-//   + the instruction's
+//   added to the index
+//   address = base + soffset + stride * index + offset, offset = vaddr's (offen) + the instruction's
 // Ranges ("Range Checking" of AMD's MI200 and CDNA3 ISA documents): with an index and a stride, an
 // index from `records` on is out of range; else each word is by itself, at offsets from records -
 // soffset on.  Loads give 0 there, stores are dropped.  Swizzle with added lanes is the resource of

@@ -4,7 +4,7 @@
 //   FLAT    vaddr (64) + offset; the upper 32 bits may say LDS or private memory
 //   SCRATCH vaddr (32) + saddr (32) + offset, either may be missing: bytes of the lane's private
 //   memory
-// The offset has 13 bits with sign (decode.c).  Atomics return with sc0 (glc) only.
+// The offset of FLAT has 12 bits, that of the others 13 with sign (decode_memory.c).  Atomics return with sc0 (glc) only.
 #include <string.h>
 #include "memory.h"
 

@@ -120,7 +120,7 @@ static void run_sendmsg(ks_wave *w, const ks_inst *inst)
     enum { MSG_INTERRUPT = 1 };
     if ((inst->imm & 15) == MSG_INTERRUPT)
         return; /* wakes the host, which has nothing to do here */
-    ks_report(w, inst, KILNSIM_UNKNOWN, -1, 0, "message %d: only interrupts are known", inst->imm & 15);
+    ks_report(w, inst, KILNSIM_UNKNOWN, -1, 0, "message %d: the simulator knows none but interrupts, the launch stops here", inst->imm & 15);
     ks_stop(w, KS_LAUNCH_FAILURE);
 }
 
@@ -221,7 +221,9 @@ static bool moved(ks_wave *w, const ks_inst *inst, const ks_operand *o, ks_opera
         out->reg = (uint16_t)(o->reg + index);
         return true;
     }
-    ks_report(w, inst, KILNSIM_TRAP, -1, 0, "s%u indexed by M0 = %d is no register", o->reg, (int)index);
+    ks_report(w, inst, KILNSIM_TRAP, -1, 0, "s%u indexed by M0 = %d is no register: check the index", o->reg,
+              (int)index);
+    ks_stop(w, KS_LAUNCH_FAILURE);
     return false;
 }
 static void move(ks_wave *w, const ks_operand *d, const ks_operand *s)

@@ -103,7 +103,7 @@ typedef struct ks_scalar {
 } ks_scalar;
 typedef void ks_scalar_fn(ks_scalar *);
 
-/* One instruction of the ISA; rows are sorted by name in each table. */
+/* Flags of an instruction of the ISA (ks_op). */
 enum {
     KS_F_SCC_IN = 1 << 0,    /* reads SCC (scalar) */
     KS_F_SCC_OUT = 1 << 1,   /* writes SCC */
@@ -178,7 +178,7 @@ struct ks_inst {
     uint8_t row_mask, bank_mask;
     bool bound_ctrl;
     uint8_t dst_sel, dst_unused, src_sel[2], sext; /* SDWA */
-    int32_t offset;  /* DS: offset0 of a pair, else 16 bits; FLAT 13 bits signed; MUBUF 12; SMEM 21 signed */
+    int32_t offset;  /* DS: offset0 of a pair, else 16 bits; FLAT 12 bits, GLOBAL and SCRATCH 13 signed; MUBUF 12; SMEM 21 signed */
     int32_t offset1; /* DS pairs */
     bool sc0, sc1, nt, lds, offen, idxen, gds, has_vaddr, has_saddr; /* glc = sc0, slc = nt, scc = sc1 */
     int32_t imm;     /* SOPK, SOPP: sign-extended simm16; s_setreg_imm32: its literal is s[0] */
@@ -194,7 +194,7 @@ typedef struct ks_arg { /* of the metadata's .args; offsets and sizes in bytes o
     uint32_t offset, size;
     uint8_t hidden; /* ks_hidden; 0: the program's own */
 } ks_arg;
-/* ORDER HIDDEN: names in object.c */
+/* ORDER HIDDEN: names in object_kernel.c */
 typedef enum ks_hidden {
     KS_ARG_EXPLICIT, KS_ARG_BLOCK_COUNT_X, KS_ARG_BLOCK_COUNT_Y, KS_ARG_BLOCK_COUNT_Z, KS_ARG_GROUP_SIZE_X,
     KS_ARG_GROUP_SIZE_Y, KS_ARG_GROUP_SIZE_Z, KS_ARG_REMAINDER_X, KS_ARG_REMAINDER_Y, KS_ARG_REMAINDER_Z,

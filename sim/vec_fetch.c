@@ -127,9 +127,14 @@ void KS_V(ks_dpp_lanes)(ks_job *j)
 {
     const ks_inst *in = j->in;
     int8_t from[KS_LANES];
-    if (!dpp_known(in->dpp_ctrl))
-        ks_report(j->w, in, KILNSIM_UNKNOWN, -1, 0, "DPP control 0x%x is not one of this target's",
+    if (!dpp_known(in->dpp_ctrl)) {
+        enum { LAUNCH_FAILURE = 719 };
+        ks_report(j->w, in, KILNSIM_UNKNOWN, -1, 0,
+                  "DPP control 0x%x, which this target does not have: the launch stops here; "
+                  "compile without it",
                   in->dpp_ctrl);
+        ks_stop(j->w, LAUNCH_FAILURE);
+    }
     if (!in->bound_ctrl) j->lanes &= dpp_sources(j, from);
     uint64_t banks = 0x000f000f000f000full, masks = 0;
     for (unsigned b = 0; b < 4; b++) masks |= (in->bank_mask >> b & 1u) ? banks << b * 4 : 0;
