@@ -179,7 +179,7 @@ void ks_wave_start(ks_wave *w)
     w->ip = first_instruction(w->launch->kernel);
     w->inst = NULL;
     w->state = KS_RUNNING;
-    w->executed = w->barriers = 0;
+    w->executed = 0;
     w->aux = 0;
     if (w->launch->scratch) {
         size_t size = (size_t)w->launch->scratch * KS_LANES;

@@ -96,7 +96,6 @@ static void run_endpgm(ks_wave *w, const ks_inst *inst)
 static void run_barrier(ks_wave *w, const ks_inst *inst)
 {
     uint64_t missing = w->live & ~ks_exec_of(w);
-    w->barriers++;
     w->state = KS_AT_BARRIER;
     ks_lds_barrier_arrive(w);
     if (missing)

@@ -297,7 +297,7 @@ struct ks_wave {
     uint32_t index;      /* in its workgroup */
     enum { KS_RUNNING, KS_AT_BARRIER, KS_YIELDED, KS_ENDED } state;
     uint8_t *scratch, *scratch_undefined; /* lane l's bytes start at l * launch->scratch */
-    uint64_t executed, barriers;
+    uint64_t executed;
     bool gpr_index_on; /* s_set_gpr_idx_on; M0 has index and mode */
     uint32_t aux;      /* left by the last memory op for the trace: LDS cycles or segments */
     struct ks_waits *waits;  /* check_wait.c */
