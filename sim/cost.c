@@ -184,6 +184,7 @@ void kilnsim_cost_enable(int on)
 }
 int kilnsim_cost_last(kilnsim_cost *out)
 {
+    if (!out) return 0;
     pthread_mutex_lock(&mutex);
     const size_t size = out->struct_size;
     const bool have = kept_ever && size >= sizeof(size);

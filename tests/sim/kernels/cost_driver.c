@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     void *buffer[3], *arg[3 + NUMBERS];
     unsigned number[NUMBERS] = {0};
     kilnsim_cost cost = {.struct_size = sizeof(cost)};
-    if (kilnsim_cost_last(&cost)) return 1; /* none yet */
+    if (kilnsim_cost_last(NULL) || kilnsim_cost_last(&cost)) return 1; /* none yet */
     if (hipInit(0) || hipModuleLoad(&module, argv[1]) ||
         hipModuleGetFunction(&function, module, argv[2]))
         return 1;
