@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Corners of the mfma schedule that no shipped op reaches, on the simulator with all its checks.  TAP.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=../lib/amd.sh
+. tests/lib/amd.sh
+amd_available gfx942 && [ -e "$BUILD/lib/libkilnsim.so" ] || { echo "1..0 # SKIP no AMD compiler or no simulator"; exit 77; }
+
+make BUILD="$BUILD" instances TARGETS="gfx942 gfx90a" INSTANCES=tests/sim/matrix >"$tmp/out" 2>&1
+result $? 'instances compile'
+export KILN_MODULE_PATH=$BUILD/modules/matrix
+for target in gfx942 gfx90a; do
+    for op in $(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/sim/matrix/*.lua); do
+        [ "$("$kiln" list --op "$op" --target $target 2>/dev/null | grep -c mfma)" -gt 0 ] || continue
+        "$kiln" verify --all --quick --device sim:$target --op "$op" --seed 1 >"$tmp/out" 2>&1
+        result $? "$target: $op"
+    done
+done
+finish

@@ -1,0 +1,32 @@
+-- What the shipped ops do not ask of the mfma schedule: E column-major, inputs of every kind, mixtures of fp8
+-- kinds, xf32, the other shapes of tiles, waves and matrix instructions.
+local function id(acc) return acc end
+
+gemm "matrix_columns" {
+  types = { { a = f16, b = f16, e = f16 }, { a = i8, b = i8, e = i8 } },
+  layouts = { "rcc", "ccc", "rrc" },
+  d = { all = full "e", row = per_row(f32), column = per_col(f16), one = per_tensor(f32) },
+  epilogue = function(acc, d) return relu(acc * d.one + d.all) + d.row * d.column end,
+}
+gemm "matrix_mixed" {
+  types = { { a = f8e4m3fnuz, b = f8e5m2fnuz, e = bf16 }, { a = f8e5m2fnuz, b = f8e4m3fnuz, e = f16 } },
+  layouts = { "rcr", "rrc" },
+  epilogue = id,
+  targets = { "gfx942" },
+}
+gemm "matrix_xf32" {
+  types = { { a = f32, b = f32, e = f32 } },
+  layouts = { "rcr", "crr" },
+  epilogue = id,
+  targets = { "gfx942" },
+  tiles = { gfx942 = { mfma { xf32 = 1, m = { 128, 256 } } } },
+}
+gemm "matrix_tiles" {
+  types = { { a = bf16, b = bf16, e = f32 } },
+  layouts = { "rcr", "crr" },
+  epilogue = id,
+  targets = { "gfx942", "gfx90a" },
+  tiles = { gfx942 = { mfma { m = { 64, 128 }, n = 64, k = 64, wm = { 1, 2 }, wn = 2, mfma = { 16, 32 },
+                              split_k = { 1, 4 }, group = 4 } },
+            gfx90a = { mfma { m = 64, n = { 64, 128 }, k = 32, group = 1 } } },
+}
