@@ -2,22 +2,6 @@
 // 32-bit integer and bit instructions, a row each under the ISA's name.
 #include "vec_table.h"
 
-static inline uint32_t min_u(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-static inline uint32_t max_u(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-static inline int32_t min_i(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-static inline int32_t max_i(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
 /* What the clamp bit does to integer results: exact value v to 32 bits. */
 static inline uint32_t fit_u(bool clamp, int64_t v)
 {

@@ -3,22 +3,6 @@
 // keep the other half of their register (KS_F_D16); the older ones make the upper half zero.
 #include "vec_table.h"
 
-static inline uint32_t min_u(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-static inline uint32_t max_u(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-static inline int32_t min_i(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-static inline int32_t max_i(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
 /* What the clamp bit does: an exact value to 16 bits. */
 static inline uint32_t fit_u16(bool clamp, int64_t v)
 {

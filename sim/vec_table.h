@@ -34,6 +34,24 @@
 #define KS_VECTOR_LOOP _Pragma("GCC ivdep")
 #endif
 
+/* For rows of integers. */
+static inline uint32_t min_u(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+static inline uint32_t max_u(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+static inline int32_t min_i(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+static inline int32_t max_i(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline float ks_f32(uint32_t bits)
 {
     float f;

@@ -148,8 +148,8 @@ const kt_command kt_commands[] = {
      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
      "of NVIDIA, and "
      "`limit` says what keeps it from being more.  With --cost each instance runs once on the "
-     "simulator, on four by four of its tiles: instructions of all waves by kind, cycles of matrix "
-     "units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.",
+     "simulator, on a few whole tiles of its own: instructions of all waves by kind, cycles of "
+     "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.",
      report_options, 0, 0, cmd_report},
     {"new", "NAME", "start an instance file for a new op",
      "Examples:\n"

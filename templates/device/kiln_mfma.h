@@ -83,9 +83,7 @@ static KILN_DEVICE void kiln_keep_order(void)
 static KILN_DEVICE void kiln_publish(void)
 {
     kiln_keep_order();
-#if __has_builtin(__builtin_amdgcn_s_barrier)
     asm volatile("s_waitcnt lgkmcnt(0)\n\ts_barrier" ::: "memory");
-#endif
     kiln_keep_order();
 }
 

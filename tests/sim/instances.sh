@@ -10,11 +10,15 @@ shapes=--quick
 [ "${1-}" != --full ] || shapes=
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+# A target's module is among the default ones, or was made for the tests (mk/tests.mk).
+declare -A path
 targets=
 for t in gfx942 gfx90a; do
-    for dir in "$BUILD/lib/kiln" "$BUILD/tests/$t"; do
-        [ ! -e "$dir/libkiln-$t.so" ] || targets="$targets $t"
-    done
+    if [ -e "$BUILD/lib/kiln/libkiln-$t.so" ]; then
+        path[$t]='' targets="$targets $t"
+    elif [ -e "$BUILD/tests/$t/libkiln-$t.so" ]; then
+        path[$t]=$BUILD/tests/$t targets="$targets $t"
+    fi
 done
 [ -n "$targets" ] || { echo "1..0 # SKIP no module for gfx942 or gfx90a"; exit 77; }
 # The targets side by side, each on its share of the cores: problems here are too small for more.
@@ -22,9 +26,7 @@ threads=$(($(nproc) / $(echo "$targets" | wc -w)))
 [ "$threads" -gt 0 ] || threads=1
 failed=0 pids=
 for t in $targets; do
-    path=$BUILD/tests/$t
-    [ -d "$path" ] || path=
-    KILN_MODULE_PATH=$path KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --all $shapes --device "sim:$t" --seed 1 >"$out/$t" 2>&1 &
+    KILN_MODULE_PATH=${path[$t]} KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --all $shapes --device "sim:$t" --seed 1 >"$out/$t" 2>&1 &
     pids="$pids $!"
 done
 for p in $pids; do wait "$p" || failed=1; done

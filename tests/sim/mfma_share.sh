@@ -13,7 +13,7 @@ if [ "${1-}" = --table ]; then
     result() { :; }
 fi
 
-# least share by target, type and tile (256x128 with four waves, 256x256 with eight, 128x128); 0: shown only
+# The least share that a tile may have: 256x128 with four waves, 256x256 with eight, 128x128.
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
@@ -28,6 +28,10 @@ least() { # TARGET TYPE LAYOUT TILE
 result $? "generated"
 cp -r templates/device/. abi/. "$tmp/gen/" # the sources name these headers without a folder
 for target in gfx942 gfx90a; do
+    if [ -z "$mca" ]; then
+        skip "$target: matrix unit's share" "no llvm-mca"
+        continue
+    fi
     for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24].hip; do
         what=$(basename "$source" .hip)
         types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}
@@ -51,10 +55,16 @@ if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && 
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $at["conflicts"] != 0 { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/cost" >"$tmp/out"
     result $? "no bank conflict in any mfma instance of bias_relu"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 ~ /mfma_(128x128|256x128|256x256)x/ && $1 !~ /_any/ { n++; if ($at["segments"] != $at["needed"]) { print; bad = 1 } }
+        END { exit bad || !n }' "$tmp/cost" >"$tmp/out"
+    result $? "every segment that its large tiles touch is used whole"
 fi
 for target in gfx942 gfx90a; do
-    [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || continue
-    "$kiln" report --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
+    [ -z "${table-}" ] && { [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || [ -e "$BUILD/tests/$target/libkiln-$target.so" ]; } || continue
+    path=
+    [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || path=$BUILD/tests/$target # made for the tests (mk/tests.mk)
+    KILN_MODULE_PATH=$path "$kiln" report --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
         awk -F, 'NR > 1 && ($6 != 0 || $7 != 0) { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/report" >"$tmp/out"
     result $? "$target: no scratch, no spilled vector register in any instance"
 done
