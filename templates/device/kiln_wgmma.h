@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// What kernels for Hopper's matrix unit need beyond kiln_device.h: barriers in shared memory, tiles by
+// tensor map (TMA), clusters, the order around wgmma, and how swizzled tiles lie.  C++, sm_90a.
+// Addresses of shared memory are 32 bits here.  Instructions: PTX ISA, sections of the same names.
+#ifndef KILN_WGMMA_H
+#define KILN_WGMMA_H
+#include "kiln_chunk.h"
+
+typedef struct __attribute__((aligned(64))) kiln_tensor_map {
+    unsigned char opaque[128];
+} kiln_tensor_map;
+
+// Two neighbouring elements of a row of E, as a thread holds them of wgmma's result.
+struct __attribute__((aligned(8))) kiln_pair {
+    float v[2];
+};
+
+static KILN_DEVICE unsigned kiln_shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+// The same in every lane of a warp, though the compiler may not see it.
+static KILN_DEVICE int kiln_uniform(int x)
+{
+    return __shfl_sync(0xffffffffu, x, 0);
+}
+static KILN_DEVICE void kiln_warp_barrier(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+// Of `threads` threads of the block; id 1 to 15.
+static KILN_DEVICE void kiln_barrier_of(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+static KILN_DEVICE void kiln_barrier_arrive_of(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* ---- mbarriers ---- */
+
+static KILN_DEVICE void kiln_mbarrier_init(unsigned barrier, unsigned arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+// Makes them known to the cluster and to the copy engine; a barrier of the block or cluster follows.
+static KILN_DEVICE void kiln_mbarrier_fence_init(void)
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+// Arrives, and has the phase wait for `bytes` more.
+static KILN_DEVICE void kiln_mbarrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+static KILN_DEVICE void kiln_mbarrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+// At the same place of block `rank` of the cluster.  Without release at cluster scope, which would
+// be a fence of the whole GPU: only for what wgmma alone has read, and has been waited for.
+static KILN_DEVICE void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank) : "memory");
+}
+static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
+{
+    asm volatile("{\n.reg .pred done;\n"
+                 "again_%=:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again_%=;\n}" ::"r"(barrier), "r"(phase) : "memory");
+}
+
+/* ---- clusters ---- */
+
+static KILN_DEVICE unsigned kiln_cluster_rank(void)
+{
+    unsigned r;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+static KILN_DEVICE void kiln_cluster_barrier(void)
+{
+    asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+}
+// The address of another block's shared memory, and 16 bytes from there.
+static KILN_DEVICE unsigned kiln_cluster_address(unsigned address, unsigned rank)
+{
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+    return there;
+}
+static KILN_DEVICE kiln_words4 kiln_cluster_load4(unsigned address)
+{
+    kiln_words4 w;
+    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w.v[0]), "=r"(w.v[1]), "=r"(w.v[2]), "=r"(w.v[3]) : "r"(address) : "memory");
+    return w;
+}
+
+/* ---- tiles by tensor map; coordinates in elements, the contiguous dimension first ---- */
+
+static KILN_DEVICE void kiln_tma_prefetch_map(const kiln_tensor_map *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+// What lies outside the matrix arrives as zeros, and is counted by the barrier as if it had been there.
+static KILN_DEVICE void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier) : "memory");
+}
+// To the same place of the cluster's blocks in `mask`, and to the same barrier of each.
+static KILN_DEVICE void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier, unsigned mask)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3, %4}], [%5], %6;"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "h"((unsigned short)mask) : "memory");
+}
+// How long L2 should keep what is loaded: data that is read once goes first.
+static KILN_DEVICE unsigned long long kiln_l2_once(void)
+{
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+static KILN_DEVICE unsigned long long kiln_l2_again(void)
+{
+    unsigned long long policy;
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+static KILN_DEVICE void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier, unsigned long long policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "l"(policy) : "memory");
+}
+// Into L2 only.
+static KILN_DEVICE void kiln_tma_fetch(const kiln_tensor_map *map, int inner, int outer, int batch)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(map), "r"(inner), "r"(outer), "r"(batch) : "memory");
+}
+// What lies outside the matrix is not written.
+static KILN_DEVICE void kiln_tma_store(const kiln_tensor_map *map, unsigned from, int inner, int outer, int batch)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];"
+                 ::"l"(map), "r"(from), "r"(inner), "r"(outer), "r"(batch) : "memory");
+}
+static KILN_DEVICE void kiln_tma_store_commit(void)
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// Until all but the last `pending` groups of stores have been read from shared memory.
+template <int pending> static KILN_DEVICE void kiln_tma_store_wait(void)
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+// Ordinary accesses of this thread to shared memory come before those of the copy engine and of wgmma.
+static KILN_DEVICE void kiln_async_fence(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* ---- programmatic dependent launch ---- */
+
+// Until the kernels ahead in the stream have ended and what they wrote can be seen.
+static KILN_DEVICE void kiln_grid_wait(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+// The kernel behind may start.
+static KILN_DEVICE void kiln_grid_release(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/* ---- wgmma ---- */
+
+static KILN_DEVICE void kiln_wgmma_fence(void)
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+static KILN_DEVICE void kiln_wgmma_commit(void)
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int pending> static KILN_DEVICE void kiln_wgmma_wait(void)
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+// Registers of each thread of a warpgroup, a multiple of 8.
+template <int count> static KILN_DEVICE void kiln_give_registers(void)
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count> static KILN_DEVICE void kiln_take_registers(void)
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+// Matrix descriptor of a tile with rows of 128 bytes, swizzled, from a multiple of 1024 bytes on; eight rows are 1024 bytes.
+// `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.
+static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
+{
+    return (unsigned long long)((tile & 0x3ffff) >> 4) | (unsigned long long)((panel >> 4) & 0x3fff) << 16 |
+           (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
+}
+
+// Where byte `byte` of row `row` lies in a box with rows of `inner` bytes, as TMA swizzles by that many: from a multiple of
+// 1024 bytes on.
+template <int inner> static KILN_DEVICE int kiln_swizzled(int row, int byte)
+{
+    const int chunk = inner == 128 ? row & 7 : inner == 64 ? row >> 1 & 3 : inner == 32 ? row >> 2 & 1 : 0;
+    return row * inner + (byte ^ chunk << 4);
+}
+
+// Four 8x8 matrices of 16-bit elements, each lane one row's address.
+static KILN_DEVICE void kiln_stmatrix4(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+}
+static KILN_DEVICE void kiln_stmatrix4_turned(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+}
+
+/* ---- two at once ---- */
+
+static KILN_DEVICE unsigned kiln_f16_pair(float low, float high)
+{
+    unsigned w;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(high), "f"(low));
+    return w;
+}
+static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
+{
+    unsigned w;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(high), "f"(low));
+    return w;
+}
+#endif
