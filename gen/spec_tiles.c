@@ -10,8 +10,8 @@ static const double COMBINATIONS_MAX = 1e6; /* of one op; beyond it is a mistake
 
 /* ---- whole numbers ---- */
 
-/* The number on top as a whole number in [low, INT32_MAX]. */
-static bool read_whole(kg_spec *sp, const kg_value *v, int64_t low, int64_t *out)
+/* The number on top as a whole number in [0, INT32_MAX]. */
+static bool read_whole(kg_spec *sp, const kg_value *v, int64_t *out)
 {
     lua_State *L = sp->L;
     const char *why = NULL;
@@ -24,7 +24,6 @@ static bool read_whole(kg_spec *sp, const kg_value *v, int64_t low, int64_t *out
     }
     if (x < 0) why = "is negative";
     else if (!exact) why = "is not a whole number";
-    else if (n < low) why = "is not possible, the least is 1";
     else if (n > INT32_MAX) why = "is larger than 2147483647";
     if (isnan(x)) kg_wrong(sp, v->pos, "%s: not a number (NaN)", v->what);
     else if (isinf(x)) kg_wrong(sp, v->pos, "%s: infinite", v->what);
@@ -61,7 +60,7 @@ static void read_axis(kg_spec *sp, const kg_value *v, const char *key, void *arg
     int64_t *value = kg_alloc(sp->cx->arena, (n + 1) * sizeof *value);
     for (size_t i = 1; i <= n; i++) {
         kg_value item = list ? kg_spec_item(sp, &own, i, own.what) : own;
-        bool ok = read_whole(sp, &item, 1, &value[axis.count]);
+        bool ok = read_whole(sp, &item, &value[axis.count]);
         for (size_t k = 0; ok && k < axis.count && n <= 4096; k++) {
             if (value[k] != value[axis.count]) continue;
             kg_wrong(sp, item.pos, "%s: %lld is there twice", own.what, (long long)value[k]);
@@ -217,7 +216,7 @@ static void read_shapes(kg_spec *sp, const kg_value *v)
             kg_wrong(sp, item.pos, "%s: expected { m, n, k }, got %zu numbers", item.what, three);
         for (size_t k = 0; ok && three == 3 && k < 3; k++) {
             kg_value size = kg_spec_item(sp, &item, k + 1, item.what);
-            read_whole(sp, &size, 0, &op->shape[op->nshapes][k]);
+            read_whole(sp, &size, &op->shape[op->nshapes][k]);
             lua_pop(sp->L, 1);
         }
         op->nshapes += sp->cx->errors == before;

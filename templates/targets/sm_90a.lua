@@ -7,6 +7,12 @@ return target {
   tflops = { f32 = 67, f16 = 989, bf16 = 989, i8 = 1979, i32 = 33.5,
              f8e4m3 = 1979, f8e5m2 = 1979, f8e4m3fnuz = 67, f8e5m2fnuz = 67 },
   simt_tflops = 67, simt_i8_tops = 134,
+  -- wgmma by the types of its two operands: what follows its shape in the instruction's name; K of one is 32 bytes.
+  wgmma = {
+    ["f16 f16"] = "f32.f16.f16", ["bf16 bf16"] = "f32.bf16.bf16", ["i8 i8"] = "s32.s8.s8", ["tf32 tf32"] = "f32.tf32.tf32",
+    ["f8e4m3 f8e4m3"] = "f32.e4m3.e4m3", ["f8e4m3 f8e5m2"] = "f32.e4m3.e5m2",
+    ["f8e5m2 f8e4m3"] = "f32.e5m2.e4m3", ["f8e5m2 f8e5m2"] = "f32.e5m2.e5m2",
+  },
   gbps = 4800,
   launch_us = 3,
   source = "hip", ext = ".cpp", arch = "sm_90a",

@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+-- Ops that take schedule `wgmma` through its corners: every type and orientation of A, B and E, one and two products, every kind of
+-- extra input in either orientation, tiles whose strips are narrow, one warpgroup and two, promotion, tf32.  A portable tile each,
+-- for what is not aligned.  The shapes are some that wgmma takes: rows of multiples of 16 bytes.
+local any    = { m = 32, n = 32, k = 16, tm = 2, tn = 2, split_k = 1 }
+local any8   = { m = 32, n = 32, k = 64, tm = 2, tn = 2, split_k = 1 }
+local shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 128, 128, 64 }, { 112, 240, 48 }, { 272, 144, 80 }, { 144, 528, 1008 },
+                 { 1008, 1008, 320 }, { 384, 256, 4096 } }
+
+gemm "wgmma_gemm" {
+  types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "rrr", "ccr", "crr", "rcc", "rrc", "ccc", "crc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 64 }, n = { 128, 64 }, wg = { 1, 2 }, cluster = { 1, 2 }, depth = 3 } },
+               where = function(t) return t.m * t.n == 128 * 64 and t.cluster == t.wg end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = i8, b = i8, e = f16 },
+               { a = f8e4m3, b = f8e5m2, e = bf16 }, { a = f8e5m2, b = f8e4m3, e = f8e4m3 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), shift = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale + d.shift end,
+  tiles    = { sm_90a = { simt(any8), wgmma { m = 128, n = 128, depth = 3, promote = { 0, 2 } } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_tf32" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 3, tf32 = 1 } } },
+  check    = { shapes = shapes },
+}
+
+-- Tiles whose strips are 64, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might use.
+gemm "wgmma_tiles" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32) },
+  scalars  = { "k" },
+  epilogue = function(acc, d, s) return relu(acc * d.m + d.g) * d.e + s.k end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 96, 176, 256 }, depth = 3, wg = { 1, 2 }, group = { 1, 8 } } },
+               where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 176) == (t.group == 1) end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_full" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rrc" },
+  targets  = { "sm_90a" },
+  d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32), c = per_col "e", t = per_tensor(f32) },
+  scalars  = { "alpha" },
+  epilogue = function(acc, d, s) return (acc + d.p) * s.alpha * d.q + d.r * d.c + d.t + d.o * d.z end,
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 2, d_depth = { 1, 2 }, e_depth = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_bytes_full" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e4m3, e = f8e5m2 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { p = full "e", q = full(f32), w = full(bf16, "c") },
+  epilogue = function(acc, d) return acc * 0.01 + d.p + d.q + d.w end,
+  tiles    = { sm_90a = { simt(any8), wgmma { m = 128, n = 128, depth = 2, d_depth = 1, e_depth = { 1, 4 } } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rrr", "rcc", "crc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e" },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, e_depth = 1, cluster = 2 } },
+               where = function(t) return t.m * t.n == 128 * 64 end },
+  check    = { shapes = shapes },
+}
