@@ -13,7 +13,7 @@
 #define KILN_MODULE_SYMBOL "kiln_module_table"
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
-enum { KILN_ABI_VERSION = 1, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
+enum { KILN_ABI_VERSION = 2, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
 
 typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is "" */
 
@@ -32,6 +32,8 @@ typedef struct kiln_stage_plan {
     uint32_t block[3];   /* threads a workgroup */
     uint32_t cluster[3]; /* workgroups a cluster; 1,1,1 = none */
     uint32_t lds;        /* dynamic LDS / shared memory in bytes */
+    uint32_t early;      /* not 0: may begin before the kernel ahead of it in the stream has ended, where the driver can
+                            do that; the kernel itself waits before it touches memory */
 } kiln_stage_plan;
 
 typedef struct kiln_plan {
@@ -60,7 +62,8 @@ typedef struct kiln_map {
     uint8_t swizzle;      /* bytes: 0, 32, 64, 128 */
     uint16_t box_inner;   /* elements along the contiguous dimension */
     uint16_t box_outer;   /* rows (columns if column-major) */
-    uint16_t reserved;
+    uint8_t clip;         /* 1: box_outer is at most as many as the operand has */
+    uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
 } kiln_map;               /* rank 3: contiguous, strided, batch */
 
 typedef struct kiln_d_row {

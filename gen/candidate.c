@@ -181,11 +181,59 @@ static int map_operand(const kg_op *op, const char *name)
     return -1;
 }
 
-/* Top: { operand = "a", inner = 64, outer = 128, swizzle = 128 }. */
+/* A misspelt field that may be left out would change a kernel's map silently. */
+static bool map_fields(expansion *x, kg_pos pos)
+{
+    static const char *const known[] = {"operand", "inner", "outer", "swizzle", "clip", "promote"};
+    enum { KNOWN = sizeof known / sizeof *known };
+    lua_State *T = x->cx->T;
+    for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
+        const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
+        bool found = false;
+        for (size_t i = 0; i < KNOWN; i++) found |= strcmp(known[i], key) == 0;
+        if (found) continue;
+        const char *near = kg_closest(key, known, KNOWN);
+        kg_error(x->cx, pos, "maps: unknown field %s%s%s%s", kg_quote(x->cx, key, strlen(key)),
+                 near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        lua_pop(T, 2);
+        return false;
+    }
+    return true;
+}
+
+static bool map_clip(expansion *x, kg_pos pos, bool *clip)
+{
+    lua_pushliteral(x->cx->T, "clip");
+    const int type = lua_rawget(x->cx->T, -2);
+    *clip = lua_toboolean(x->cx->T, -1);
+    lua_pop(x->cx->T, 1);
+    if (type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
+    kg_error(x->cx, pos, "maps: 'clip' must be true or false");
+    return false;
+}
+
+/* 0 to 3 of kiln_map.promote. */
+static bool map_promote(expansion *x, kg_pos pos, uint8_t *promote)
+{
+    lua_pushliteral(x->cx->T, "promote");
+    int whole = 0;
+    const bool given = lua_rawget(x->cx->T, -2) != LUA_TNIL;
+    const lua_Integer bytes = given ? lua_tointegerx(x->cx->T, -1, &whole) : 256;
+    lua_pop(x->cx->T, 1);
+    *promote = bytes == 256 ? 3 : (uint8_t)(bytes / 64);
+    if (!given || (whole && (bytes == 0 || bytes == 64 || bytes == 128 || bytes == 256)))
+        return true;
+    kg_error(x->cx, pos, "maps: 'promote' must be 0, 64, 128 or 256");
+    return false;
+}
+
+/* Top: { operand = "a", inner = 64, outer = 128, swizzle = 128, clip = true, promote = 256 }. */
 static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
 {
     lua_State *T = x->cx->T;
     int64_t inner, outer, swizzle;
+    bool clip;
+    uint8_t promote;
     lua_pushstring(T, "operand");
     int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING
                       ? map_operand(x->op, lua_tostring(T, -1))
@@ -197,15 +245,17 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
             "maps: 'operand' must be a, b0, b1 (of two products), e, or the name of a full input");
         return false;
     }
-    if (!map_number(x, "inner", 1, 256, pos, &inner) ||
+    if (!map_fields(x, pos) || !map_number(x, "inner", 1, 256, pos, &inner) ||
         !map_number(x, "outer", 1, 256, pos, &outer) ||
-        !map_number(x, "swizzle", 0, 128, pos, &swizzle))
+        !map_number(x, "swizzle", 0, 128, pos, &swizzle) || !map_clip(x, pos, &clip) ||
+        !map_promote(x, pos, &promote))
         return false;
     if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128) {
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
         return false;
     }
-    *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, 0};
+    *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner,
+                    (uint16_t)outer,  clip,             promote};
     return true;
 }
 

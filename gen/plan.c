@@ -17,7 +17,7 @@ typedef struct trace {
 } trace;
 
 typedef struct stage {
-    kg_value grid[3], block[3], cluster[3], lds;
+    kg_value grid[3], block[3], cluster[3], lds, early;
 } stage;
 
 static bool wrong(trace *w, const char *text)
@@ -122,17 +122,33 @@ static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3]
     return good;
 }
 
+/* Top: a stage's table; true, false, a condition on p and t, or left out. */
+static bool read_early(trace *w, kg_value *v)
+{
+    lua_State *T = w->cx->T;
+    lua_pushstring(T, "early");
+    const bool given = lua_rawget(T, -2) != LUA_TNIL;
+    bool good = !given || (kg_sym_value(T, -1, v) && v->boolean);
+    if (!good)
+        wrong(w, kg_printf(w->cx->arena, "early is a %s, not a condition", luaL_typename(T, -1)));
+    else if (given && v->real)
+        good = wrong(w, "early has a fraction in its condition: use // or ceil_div");
+    lua_pop(T, 1);
+    return good;
+}
+
 static bool read_stage(trace *w, stage *st)
 {
-    static const char *const known[] = {"grid", "block", "cluster", "lds"};
+    static const char *const known[] = {"grid", "block", "cluster", "lds", "early"};
+    enum { KNOWN = sizeof known / sizeof *known };
     lua_State *T = w->cx->T;
     if (!lua_istable(T, -1)) return wrong(w, "must return a list with one table per stage");
     for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
         const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
         bool found = false;
-        for (size_t i = 0; i < 4; i++) found |= strcmp(known[i], key) == 0;
+        for (size_t i = 0; i < KNOWN; i++) found |= strcmp(known[i], key) == 0;
         if (found) continue;
-        const char *near = kg_closest(key, known, 4);
+        const char *near = kg_closest(key, known, KNOWN);
         wrong(w,
               kg_printf(w->cx->arena, "unknown field %s%s%s%s", kg_quote(w->cx, key, strlen(key)),
                         near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : ""));
@@ -145,7 +161,7 @@ static bool read_stage(trace *w, stage *st)
     lua_pushstring(T, "lds");
     bool good = lua_rawget(T, -2) == LUA_TNIL || whole(w, &st->lds, "lds", 0);
     lua_pop(T, 1);
-    return good;
+    return good && read_early(w, &st->early);
 }
 
 typedef void each_fn(void *, kg_value *, int stage, const char *name);
@@ -168,6 +184,8 @@ static void each_value(stage *st, size_t n, each_fn *f, void *arg)
         }
         snprintf(name, sizeof name, "lds%zu", i);
         f(arg, &st[i].lds, (int)i, name);
+        snprintf(name, sizeof name, "early%zu", i);
+        f(arg, &st[i].early, (int)i, name);
     }
 }
 
@@ -192,14 +210,13 @@ static void put_size(void *arg, kg_value *v, int i, const char *name)
 {
     kg_lower *l = arg;
     const char *end = name + strlen(name) - 1;
-    bool lds = name[0] == 'l';
-    if (!lds && *end == 'x')
+    if (*end == 'x')
         kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
     if (v->symbolic)
         kg_putf(l->out, "kiln_i_u32(%s)", name);
     else
         kg_lower_text(l, v);
-    kg_puts(l->out, lds ? " };\n" : *end == 'z' ? " }, " : ", ");
+    kg_puts(l->out, name[0] == 'e' ? " };\n" : *end == 'z' ? " }, " : ", ");
 }
 
 static const char *trace_plan(trace *w)

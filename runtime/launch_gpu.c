@@ -144,11 +144,12 @@ static int encode(const kr_driver *d, const kr_launch *l, const kiln_map *m, voi
     const uint64_t dim[3] = {(uint64_t)o->inner, (uint64_t)o->outer, batches};
     const uint64_t stride[2] = {pitch, batches > 1 ? (uint64_t)o->stride * o->size
                                                    : pitch * (uint64_t)o->outer};
-    const u32 box[3] = {m->box_inner, m->box_outer, 1}, step[3] = {1, 1, 1};
+    const u32 outer = m->clip && o->outer < m->box_outer ? (u32)o->outer : m->box_outer;
+    const u32 box[3] = {m->box_inner, outer, 1}, step[3] = {1, 1, 1};
     const int swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
-    enum { NO_INTERLEAVE = 0, PROMOTE_256 = 3, FILL_ZERO = 0 };
+    enum { NO_INTERLEAVE = 0, FILL_ZERO = 0 };
     return d->encode_map(out, map_type(o->type), 3, (void *)(uintptr_t)base, dim, stride, box, step,
-                         NO_INTERLEAVE, swizzle, PROMOTE_256, FILL_ZERO);
+                         NO_INTERLEAVE, swizzle, m->promote, FILL_ZERO);
 }
 
 /* ---- launching ---- */
@@ -159,6 +160,7 @@ typedef struct launch_attribute {
     char pad[4];
     union {
         u32 cluster[3];
+        int early; /* programmatic stream serialization */
         char whole[64];
     } value;
 } launch_attribute;
@@ -168,22 +170,33 @@ typedef struct launch_config {
     launch_attribute *attribute;
     u32 attributes;
 } launch_config;
-enum { LAUNCH_CLUSTER = 4 };
+enum { LAUNCH_CLUSTER = 4, LAUNCH_EARLY = 6 };
+
+static bool has_cluster(const kiln_stage_plan *s)
+{
+    return (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > 1;
+}
 
 static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, void *stream,
                         void **params)
 {
-    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] <= 1)
+    launch_attribute attribute[2];
+    u32 n = 0;
+    if (has_cluster(s))
+        attribute[n++] =
+            (launch_attribute){.id = LAUNCH_CLUSTER,
+                               .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
+    if (s->early && d->launch_ex) /* without it: begins when the one ahead has ended */
+        attribute[n++] = (launch_attribute){.id = LAUNCH_EARLY, .value.early = 1};
+    if (n == 0)
         return d->launch(fn, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
                          s->block[2], s->lds, stream, params, NULL);
-    launch_attribute cluster = {.id = LAUNCH_CLUSTER,
-                                .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
     const launch_config config = {{s->grid[0], s->grid[1], s->grid[2]},
                                   {s->block[0], s->block[1], s->block[2]},
                                   s->lds,
                                   stream,
-                                  &cluster,
-                                  1};
+                                  attribute,
+                                  n};
     return d->launch_ex(&config, fn, params, NULL);
 }
 
@@ -202,7 +215,7 @@ static kiln_status launch(const kr_driver *d, const kr_launch *l, void *stream)
     void *params[2] = {(void *)(uintptr_t)l->args, map};
     for (uint32_t i = 0; i < l->plan->stages; i++) {
         const kiln_stage_plan *s = &l->plan->stage[i];
-        if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > 1 && !d->launch_ex)
+        if (has_cluster(s) && !d->launch_ex)
             return kr_fail(KILN_NOT_SUPPORTED, "%s needs clusters, which this driver does not have",
                            kr_kernel_name(k));
         void *fn = atomic_load_explicit(&k->fn[i], memory_order_relaxed);

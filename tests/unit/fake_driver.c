@@ -315,7 +315,7 @@ int cuFuncGetAttribute(int *v, int id, void *f)
 
 /* ---- launches ---- */
 static int record(const unsigned grid[3], const unsigned block[3], const unsigned cluster[3],
-                  unsigned lds, void *stream, void *f, void **params)
+                  unsigned lds, unsigned early, void *stream, void *f, void **params)
 {
     const int n = atomic_fetch_add(&S.launches, 1) % FAKE_LAUNCHES;
     fake_launch *l = &S.launch[n];
@@ -323,6 +323,7 @@ static int record(const unsigned grid[3], const unsigned block[3], const unsigne
     memcpy(l->block, block, sizeof l->block);
     memcpy(l->cluster, cluster, sizeof l->cluster);
     l->lds = lds;
+    l->early = early;
     l->stream = stream;
     l->function = f;
     memcpy(l->args, params[0], sizeof(kiln_gemm_args));
@@ -335,7 +336,7 @@ BOTH(cuLaunchKernel, hipModuleLaunchKernel,
      (f, gx, gy, gz, bx, by, bz, lds, stream, params, extra), {
          (void)extra;
          const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz}, cluster[3] = {1, 1, 1};
-         return record(grid, block, cluster, lds, stream, f, params);
+         return record(grid, block, cluster, lds, 0, stream, f, params);
      })
 
 typedef struct config {
@@ -354,8 +355,18 @@ int cuLaunchKernelEx(const void *c, void *f, void **params, void **extra)
     const config *x = c;
     const int code = called("cuLaunchKernelEx", "");
     if (code) return code;
-    if (x->attributes != 1 || x->attribute->id != 4) return 1;
-    return record(x->grid, x->block, x->attribute->value, x->lds, x->stream, f, params);
+    unsigned cluster[3] = {1, 1, 1}, early = 0;
+    for (unsigned i = 0; i < x->attributes; i++) switch (x->attribute[i].id) {
+        case 4:
+            memcpy(cluster, x->attribute[i].value, sizeof cluster);
+            break;
+        case 6:
+            early = x->attribute[i].value[0];
+            break;
+        default:
+            return 1;
+        }
+    return record(x->grid, x->block, cluster, x->lds, early, x->stream, f, params);
 }
 API int cuTensorMapEncodeTiled(void *out, int type, u32 rank, void *base, const uint64_t *dim,
                                const uint64_t *stride, const u32 *box, const u32 *step,

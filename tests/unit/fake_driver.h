@@ -10,7 +10,7 @@
 enum { FAKE_LAUNCHES = 64, FAKE_ARGS = 512, FAKE_MAPS = 4 };
 
 typedef struct fake_launch {
-    unsigned grid[3], block[3], cluster[3], lds;
+    unsigned grid[3], block[3], cluster[3], lds, early;
     void *stream;
     const char *function;
     unsigned char args[FAKE_ARGS]; /* the first parameter: kiln_gemm_args */

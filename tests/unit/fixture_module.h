@@ -103,7 +103,8 @@ static void plan_one(const kiln_shape *s, const int32_t *t, kiln_plan *p)
                                      (uint32_t)((s->n + t[0] - 1) / t[0]), (uint32_t)s->batch},
                                     {256, 1, 1},
                                     {1, 1, 1},
-                                    1024};
+                                    1024,
+                                    0};
 }
 
 static void plan_wide(const kiln_shape *s, const int32_t *t, kiln_plan *p)
@@ -111,13 +112,14 @@ static void plan_wide(const kiln_shape *s, const int32_t *t, kiln_plan *p)
     plan_one(s, t, p);
     p->stage[0].cluster[0] = 2;
     p->stage[0].lds = 160 * 1024;
+    p->stage[0].early = 1;
 }
 
 static void plan_split(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     plan_one(s, t, p);
     p->stages = 2;
-    p->stage[1] = (kiln_stage_plan){{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
+    p->stage[1] = (kiln_stage_plan){{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 1};
 }
 
 static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)
@@ -248,7 +250,7 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT };
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-static const kiln_map map[] = {{KILN_OP_A, 128, 64, 128, 0}, {KILN_OP_B0, 64, 64, 64, 0}};
+static const kiln_map map[] = {{KILN_OP_A, 128, 64, 128, 1, 3}, {KILN_OP_B0, 64, 64, 64, 0, 1}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,

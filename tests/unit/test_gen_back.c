@@ -244,6 +244,25 @@ static void test_schedule_errors(void **state)
     schedule_refused("grid = { p.m }", "grid = { 0 }", "grid[1] is 0");
     schedule_refused("block = { 1 }", "blok = { 1 }",
                      "unknown field 'blok' (did you mean 'block'?)");
+    schedule_refused("block = { 1 }", "block = { 1 }, early = 1",
+                     "launch on here: early is a number, not a condition");
+    schedule_refused("block = { 1 }", "block = { 1 }, early = eq(p.m / 2, 1)",
+                     "launch on here: early has a fraction in its condition");
+    schedule_refused("block = { 1 }", "block = { 1 }, erly = true",
+                     "unknown field 'erly' (did you mean 'early'?)");
+#define MAP_REFUSED(fields, want)                                                                  \
+    schedule_refused("launch =",                                                                   \
+                     "maps = function() return { { operand = 'a', inner = 64, outer = 64, " fields \
+                     " } } end, launch =",                                                         \
+                     want)
+    MAP_REFUSED("outer = 300", "maps: 'outer' must be a whole number from 1 to 256");
+    MAP_REFUSED("swizzle = 48", "maps: 'swizzle' must be 0, 32, 64 or 128");
+    MAP_REFUSED("clip = 1", "maps: 'clip' must be true or false");
+    MAP_REFUSED("clip = 'm'", "maps: 'clip' must be true or false");
+    MAP_REFUSED("promote = 96", "maps: 'promote' must be 0, 64, 128 or 256");
+    MAP_REFUSED("promote = 128.5", "maps: 'promote' must be 0, 64, 128 or 256");
+    MAP_REFUSED("clipp = true", "maps: unknown field 'clipp' (did you mean 'clip'?)");
+    MAP_REFUSED("3", "maps: unknown field");
     schedule_refused("block = { 1 } } }", "block = { 1 } }, { grid = { 1 }, block = { 1 } } }",
                      "two stages");
     schedule_refused("'m' .. t.m", "'../x'", "letters, digits and _");

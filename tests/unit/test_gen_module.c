@@ -111,8 +111,8 @@ static void check_plan(const kiln_module *m)
     assert_int_equal(s->check(&p, r->t), 2);
     s->plan(&p, r->t, &plan);
     const kiln_stage_plan want[2] = {
-        {{2 * 3, 4, 3}, {64, 1, 1}, {2, 1, 1}, 3 * 128 * 32 * 2},
-        {{(100 * 130 + 255) / 256, 1, 3}, {256, 1, 1}, {1, 1, 1}, 0},
+        {{2 * 3, 4, 3}, {64, 1, 1}, {2, 1, 1}, 3 * 128 * 32 * 2, 1},
+        {{(100 * 130 + 255) / 256, 1, 3}, {256, 1, 1}, {1, 1, 1}, 0, 1},
     };
     assert_int_equal(plan.stages, 2);
     assert_memory_equal(plan.stage, want, sizeof want);
@@ -134,6 +134,7 @@ static void check_plan(const kiln_module *m)
     s->plan(&p, r->t, &plan);
     assert_int_equal(plan.stages, 1);
     assert_int_equal(r->symbol[1], 0);
+    assert_int_equal(plan.stage[0].early, 0); /* early = gt(t.split, 1) */
     assert_int_equal(s->workspace(&p, r->t), 0);
 }
 
@@ -154,7 +155,9 @@ static void check_ops(const kiln_module *m)
     assert_int_equal(m->shapes[op->first_shape][1], 33);
     assert_int_equal(m->nodes[op->epilogue.first + op->epilogue.count - 1].op, KILN_X_ADD);
     const kiln_map want[] = {
-        {KILN_OP_A, 64, 32, 64, 0}, {KILN_OP_B0, 64, 32, 64, 0}, {KILN_OP_D0 + 1, 0, 64, 64, 0}};
+        {KILN_OP_A, 64, 32, 64, 1, 3},
+        {KILN_OP_B0, 64, 32, 64, 0, 3},
+        {KILN_OP_D0 + 1, 0, 64, 64, 0, 2}};
     assert_int_equal(r->maps, 3);
     assert_memory_equal(m->map + r->first_map, want, sizeof want);
     r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");

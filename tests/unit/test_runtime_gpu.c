@@ -226,6 +226,8 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(b->dim[2], 1);    /* one for all batches */
     assert_int_equal(l->map[1][0], 1); /* the second map is the second of the parameter */
     assert_int_equal(l->map[0][15] >> 56, 0x77);
+    assert_int_equal(a->promotion, 3);
+    assert_int_equal(b->promotion, 1);
     /* K = 0: maps of nothing are zero. */
     kiln_problem empty = p;
     empty.k = 0;
@@ -245,6 +247,52 @@ static void test_clusters_and_maps(void **state)
     ctx = open_ctx("amd"); /* no tensor maps there */
     assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_NOT_SUPPORTED,
                  "needs tensor maps");
+    kiln_close(ctx);
+}
+
+/* Boxes of a map that says so have no more rows than the operand; those of others keep their size. */
+static void test_clipped_boxes(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    static const int rows[] = {1, 127, 128, 129};
+    for (int i = 0; i < 4; i++) {
+        kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=500 n=3 k=64 align=256");
+        const kiln_args args = arguments();
+        const kiln_kernel *k = find(ctx, &p);
+        assert_says(kr_kernel_name(k), "wide_128");
+        p.m = rows[i];
+        assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+        assert_int_equal(fake->map[2 * i].box[1], rows[i] < 128 ? rows[i] : 128);
+        assert_int_equal(fake->map[2 * i].box[0], 64);
+        assert_int_equal(fake->map[2 * i].dim[1], rows[i]);
+        assert_int_equal(fake->map[2 * i + 1].box[1], 64); /* B has three columns, and no clip */
+    }
+    kiln_close(ctx);
+}
+
+/* A stage that may begin early does so where the driver can do it, alone or in a cluster. */
+static void test_early_stages(void **state)
+{
+    (void)state;
+    const kiln_problem split = problem("bias_relu f32,f32,f32 rcr m=100 n=100 k=2048");
+    const kiln_problem wide = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 align=256");
+    const kiln_args args = arguments();
+    kiln_ctx *ctx = open_ctx("nvidia");
+    assert_ok(kiln_launch(ctx, find(ctx, &split), &split, &args, NULL));
+    assert_int_equal(fake->launches, 2);
+    assert_int_equal(fake->launch[0].early, 0);
+    assert_int_equal(fake->launch[1].early, 1);
+    assert_int_equal(fake->launch[1].cluster[0], 1);
+    assert_int_equal(fake->launch[1].grid[0], 7);
+    assert_ok(kiln_launch(ctx, find(ctx, &wide), &wide, &args, NULL));
+    assert_int_equal(fake->launch[2].cluster[0], 2);
+    assert_int_equal(fake->launch[2].early, 1);
+    kiln_close(ctx);
+    ctx = open_ctx("amd");
+    assert_ok(kiln_launch(ctx, find(ctx, &split), &split, &args, NULL));
+    assert_int_equal(fake->launches, 5);
+    assert_int_equal(fake->launch[4].early, 0);
     kiln_close(ctx);
 }
 
@@ -485,6 +533,8 @@ int main(int argc, char **argv)
         TEST(test_devices_that_are_not_there),
         TEST(test_plain_launch),
         TEST(test_clusters_and_maps),
+        TEST(test_clipped_boxes),
+        TEST(test_early_stages),
         TEST(test_two_stages),
         TEST(test_capture),
         TEST(test_loading_fails),

@@ -252,7 +252,7 @@ static void make_writable(const void *p, size_t size)
 static void spoil_header(kiln_module *t)
 {
     SPOIL(t->magic, 0);
-    SPOIL(t->abi_version, 2);
+    SPOIL(t->abi_version, KILN_ABI_VERSION - 1);
     SPOIL(t->size, 8);
     SPOIL(t->row_size, 8);
     SPOIL(t->op_size, 8);
@@ -357,6 +357,27 @@ static void test_table_fields(void **state)
     const kiln_module copy = *t; /* a table outside any object */
     assert_error(kr_table_check("copy", &copy), KILN_BAD_MODULE, "copy: ");
     kiln_close(ctx);
+}
+
+static void test_map_fields(void **state)
+{
+    (void)state;
+    kr_module *module;
+    char path[600];
+    snprintf(path, sizeof path, "%s/libkiln-sm_90a.so", test_folder);
+    assert_ok(kr_module_open(path, &module));
+    const kiln_module *t = module->table;
+    kiln_map *m = (kiln_map *)(uintptr_t)t->map;
+    make_writable(m, t->nmaps * sizeof *m);
+    SPOIL(m->operand, KILN_OP_D0 + KILN_MAX_D);
+    SPOIL(m->swizzle, 48);
+    SPOIL(m->box_inner, 0);
+    SPOIL(m->box_inner, 257);
+    SPOIL(m->box_outer, 0);
+    SPOIL(m->box_outer, 257);
+    SPOIL(m->clip, 2);
+    SPOIL(m->promote, 4);
+    kr_module_close(module);
 }
 
 static void test_missing_folder(void **state)
@@ -465,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_bit_flips),
         cmocka_unit_test(test_resealed_damage),
         cmocka_unit_test(test_table_fields),
+        cmocka_unit_test(test_map_fields),
         cmocka_unit_test(test_missing_folder),
         cmocka_unit_test(test_environment),
         cmocka_unit_test(test_replaced),

@@ -40,8 +40,9 @@ return schedule {
   launch = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n)
     return {
-      { grid = { min(tiles, p.units * 2), t.split, p.batch }, block = { t.threads }, cluster = { 2, 1, 1 }, lds = t.lds_bytes },
-      { grid = { ceil_div(p.m * p.n, 256), 1, p.batch }, block = { 256 } },
+      { grid = { min(tiles, p.units * 2), t.split, p.batch }, block = { t.threads }, cluster = { 2, 1, 1 }, lds = t.lds_bytes,
+        early = gt(t.split, 1) },
+      { grid = { ceil_div(p.m * p.n, 256), 1, p.batch }, block = { 256 }, early = true },
     }
   end,
   workspace = function(p, t, target)
@@ -53,10 +54,10 @@ return schedule {
     return target.launch_us + waves * flops / (target.tflops.f16 * 1e6 / target.units) + (p.m + p.n) * p.k * 2 / (target.gbps * 1e3)
   end,
   maps = function(t, op, types, layout, target)
-    local list = { { operand = "a", inner = t.k, outer = t.m, swizzle = 64 } }
+    local list = { { operand = "a", inner = t.k, outer = t.m, swizzle = 64, clip = true } }
     for i = 0, op.products - 1 do list[#list + 1] = { operand = "b" .. i, inner = t.k, outer = t.n, swizzle = 64 } end
     for _, d in ipairs(op.d) do
-      if d.kind == "full" then list[#list + 1] = { operand = d.name, inner = 64, outer = t.m } end
+      if d.kind == "full" then list[#list + 1] = { operand = d.name, inner = 64, outer = t.m, promote = 128 } end
     end
     return list
   end,

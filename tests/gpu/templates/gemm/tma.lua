@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- A test's schedule for Hopper, there to run what the runtime and the generator have for schedules of its kind: tiles of A, B and full
 -- inputs come by tensor maps, through a ring in more shared memory than a block has unasked; two blocks of a cluster may share B;
--- wgmma multiplies; K may be split over blocks, with a second kernel that sums.  Kept simple: one warpgroup multiplies, no persistence.
+-- wgmma multiplies; K may be split over blocks, with a second kernel that sums; kernels begin early.  Kept simple: one warpgroup
+-- multiplies, no persistence.
 local K = 64 -- elements along K of a tile: 128 bytes, the widest swizzle
 
 return schedule {
@@ -83,8 +84,9 @@ return schedule {
     local tiles_m = t.cluster * ceil_div(ceil_div(p.m, t.m), t.cluster)
     local y = max(min(p.batch, 65535), 1) -- blocks walk over batches in steps of the grid
     return {
-      { grid = { tiles_m * ceil_div(p.n, t.n), y, t.split_k }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes },
-      { grid = { max(min(ceil_div(p.m * p.n, 256), 1048576), 1), y }, block = { 256 } },
+      { grid = { tiles_m * ceil_div(p.n, t.n), y, t.split_k }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
+        early = true },
+      { grid = { max(min(ceil_div(p.m * p.n, 256), 1048576), 1), y }, block = { 256 }, early = true },
     }
   end,
   workspace = function(p, t, target)
