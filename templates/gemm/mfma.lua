@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop whose
--- every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one tile's K.
+-- every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one tile's K,
+-- with stream = 1 only that of the tiles which would not fill the device.
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -17,6 +18,17 @@ local function move(t, rows, along_k, bytes)
   local deep = 1                                  -- K of a thread's little tile where rows are contiguous
   while not along_k and deep < piece and deep * 2 <= loads do deep = deep * 2 end
   return loads, deep
+end
+
+-- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share, each an
+-- equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.
+local function shared(p, t)
+  local steps = max(ceil_div(p.k, t.k), 1)
+  local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
+  local slots = max(p.units, 1) * t.resident -- blocks that the device holds at once
+  local rest = select(eq(t.stream, 1), tiles % slots, select(gt(t.split_k, 1), tiles, 0))
+  local runs = rest * min(t.split_k, steps)
+  return tiles - rest, rest, select(eq(t.stream, 1), min(runs, slots), runs), steps
 end
 
 local function fits(t, rows, loads, piece) return loads > 0 and loads * piece * t.threads == rows * t.k end
@@ -40,13 +52,14 @@ return schedule {
     { "wn", values = pow2(1, 8), doc = "waves along N" },
     { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
     { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
+    { "stream", values = { 0, 1 }, doc = "1: only tiles past the last that fill the device are shared, by as many blocks as it holds" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
     { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: faster, and only where a sweep asks for it" },
     { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: single elements" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
-              "rate", "sum_bits" },
+              "rate", "sum_bits", "resident", "two" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = t.wm * t.wn * 64
@@ -68,6 +81,8 @@ return schedule {
     -- As many as LDS lets in, up to two: more would not leave each the registers it wants.
     local blocks = max(target.lds // t.lds_bytes, 1)
     t.waves_per_simd = max(min(blocks * t.threads // 256, t.sums <= 64 and t.vec == 1 and 2 or 1), ceil_div(t.threads, 256))
+    t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
+    t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
     t.sum_bits = t.xf32 == 1 and 11 or 24     -- what the rounding of xf32 operands leaves of a sum
@@ -83,6 +98,7 @@ return schedule {
     end },
     { "the tile of A does not divide into {threads} threads", function(t) return fits(t, t.m, t.loads_a, t.piece) end },
     { "the tile of B does not divide into {threads} threads", function(t) return fits(t, t.n, t.loads_b, t.piece) end },
+    { "stream = 1 shares tiles between up to split_k blocks, which is 1", function(t) return t.stream == 0 or t.split_k > 1 end },
     { "xf32 needs f32 and the matrix cores of gfx942", function(t, op, types, layout, target)
       return t.xf32 == 0 or (types.mul_a.name == "f32" and types.mul_b.name == "f32" and target.mma["xf32 xf32"] ~= nil)
     end },
@@ -92,11 +108,11 @@ return schedule {
   defaults = function(target, op, types, layout)
     local depth = 64 // types.mul_a.bytes -- 64 bytes of K
     local n = op.products
-    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
-    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
-    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 1 }
-    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, split_k = 8, group = 8, xf32 = 0, vec = 1 }
-    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, group = 8, xf32 = 0, vec = 0 }
+    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, split_k = 8, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
     if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, small, any } end
     return { big, mid, small, any }
@@ -104,7 +120,7 @@ return schedule {
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
     if t.mfma ~= 32 then text = text .. "_i" .. t.mfma end
-    if t.split_k > 1 then text = text .. "_s" .. t.split_k end
+    if t.split_k > 1 then text = text .. (t.stream == 1 and "_stream" or "_s") .. t.split_k end
     if t.group ~= 8 then text = text .. "_g" .. t.group end
     if t.xf32 == 1 then text = text .. "_xf32" end
     if t.vec == 0 then text = text .. "_any" end
@@ -125,38 +141,50 @@ return schedule {
     { "a tile of B spans 2 GiB or more", function(p, t)
       return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 2 * t.k) * p.ldb + p.n) * t.bytes_b, 2147483648)
     end },
-    { "more than 4194304 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 4194304) end },
+    { "more than 4194304 blocks", function(p, t)
+      local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n)
+      return le(select(eq(t.two, 1), tiles * p.batch * t.split_k, tiles), 4194304)
+    end },
+    { "K has too many steps to share", function(p, t)
+      return any(eq(t.two, 0), lt(ceil_div(p.k, t.k) * max(p.units * t.resident, t.split_k), 2147483648))
+    end },
   },
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local tiles, batches = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1), max(min(p.batch, 65535), 1)
+    local whole, rest, runs = shared(p, t)
+    local tiles, batches = ceil_div(p.m, t.m) * ceil_div(p.n, t.n), max(min(p.batch, 65535), 1)
     return {
-      { grid = { tiles, batches, t.split_k }, block = { t.threads } },
-      { grid = { tiles, batches, 1 }, block = { t.threads } },
+      { grid = { max(select(eq(t.two, 1), whole + runs, tiles), 1), select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
+      { grid = { max(rest, 1), ceil_div(t.m * t.n, t.threads * (16 // t.bytes_e)), 1 }, block = { t.threads } },
     }
   end,
-  -- Sums of every part of K, product and batch: E's shape, its rows padded to 16 elements.
+  -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not have.
   workspace = function(p, t, target)
-    local row = select(eq(t.e_row, 1), p.n, p.m)
-    local rows = select(eq(t.e_row, 1), p.m, p.n)
-    return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (16 * ceil_div(row, 16)), 0)
+    local _, rest, runs = shared(p, t)
+    local part = select(eq(t.e_row, 1), min(p.m, t.m) * t.n, min(p.n, t.n) * t.m)
+    return 4 * (rest + runs) * t.products * part
   end,
   cost = function(p, t, target)
-    local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
-    local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
+    local whole, rest, runs, length = shared(p, t)
+    local units = max(p.units, 1)
+    local most, most_runs = ceil_div(whole, units), ceil_div(runs, units) -- blocks of the busiest unit,
+    local rounds, round_runs = ceil_div(most, t.resident), ceil_div(most_runs, t.resident) -- of which it holds some at once,
+    local run = ceil_div(rest * length, runs)  -- and their steps along K
     local flops = 2 * t.m * t.n * t.k * t.products
     local rate = t.rate * 1e6 / target.units       -- of a unit, per microsecond
     -- A step takes the matrix unit's time, the time of its tiles through LDS (128 bytes a cycle at about 2 GHz), or
     -- a trip to memory that nothing else covers.
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256e3
     local step = max(flops / rate, lds) * select(eq(t.vec, 1), 1, 2)
-    local busy = most * steps * step
-    local latency = ceil_div(most, t.waves_per_simd) * (2 + steps * 0.6)
+    local busy = (most * length + most_runs * run) * step
+    local latency = (rounds * length + round_runs * run) * 0.6
+    -- Before and after a block's steps: a trip to memory, and the way out of its sums.
+    local ends = (rounds + round_runs * (1 + t.stream)) * (2 + t.m * t.n * t.products / 16384)
+    local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
     local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
                  + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
-    local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
-    local memory = (read + write) / (target.gbps * 1e3)
-    return target.launch_us * select(gt(t.split_k, 1), 2, 1) + max(busy, max(latency, memory))
+    local memory = (read + p.batch * p.m * p.n * t.bytes_e + shares) / (target.gbps * 1e3)
+    local second = t.two * (target.launch_us + shares / (target.gbps * 1e3))
+    return target.launch_us + max(max(busy, latency) + ends, memory) + second
   end,
 }

@@ -16,5 +16,12 @@ for target in gfx942 gfx90a; do
         "$kiln" verify --all --quick --device sim:$target --op "$op" --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done
+    # More tiles than the device holds blocks, and fewer; parts of K that are not whole steps; batches in one row of work.
+    for problem in 'rcr m=1100 n=2300 k=144' 'crc m=304 n=1008 k=333 batch=7' 'rcr m=65 n=127 k=2000' 'crc m=16 n=144 k=40'; do
+        for instance in $("$kiln" list --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do
+            "$kiln" verify "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
+            result $? "$target: ${instance##*_} $problem"
+        done
+    done
 done
 finish

@@ -5,8 +5,8 @@ local function id(acc) return acc end
 gemm "matrix_columns" {
   types = { { a = f16, b = f16, e = f16 }, { a = i8, b = i8, e = i8 } },
   layouts = { "rcc", "ccc", "rrc" },
-  d = { all = full "e", row = per_row(f32), column = per_col(f16), one = per_tensor(f32) },
-  epilogue = function(acc, d) return relu(acc * d.one + d.all) + d.row * d.column end,
+  d = { m = full "e", g = per_row(f32), valid = per_col(f16), i = per_tensor(f32) }, -- words that kernels use, too
+  epilogue = function(acc, d) return relu(acc * d.i + d.m) + d.g * d.valid end,
 }
 gemm "matrix_mixed" {
   types = { { a = f8e4m3fnuz, b = f8e5m2fnuz, e = bf16 }, { a = f8e5m2fnuz, b = f8e4m3fnuz, e = f16 } },
