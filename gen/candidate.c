@@ -254,8 +254,8 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
         return false;
     }
-    *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner,
-                    (uint16_t)outer,  clip,             promote};
+    *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, clip,
+                    promote};
     return true;
 }
 

@@ -189,6 +189,7 @@ static void gpu_close(kr_device *dev)
     const kr_driver *d = kr_driver_of(dev);
     int device;
     if (dev->context && d->device_get(&device, dev->ordinal) == 0) d->context_release(device);
+    kr_maps_free(dev->maps);
     free(dev);
 }
 
@@ -271,7 +272,11 @@ kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch
     dev->ops = &gpu_ops;
     dev->driver = d;
     dev->ordinal = ordinal;
-    const kiln_status status = describe(dev);
+    kiln_status status = describe(dev);
+    if (status == KILN_OK && d->encode_map && !(dev->maps = kr_maps_new(KR_MAP_SETS))) {
+        gpu_close(dev);
+        return kr_fail(KILN_NO_MEMORY, "no memory for a device");
+    }
     if (status)
         free(dev);
     else

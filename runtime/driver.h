@@ -49,6 +49,7 @@ typedef unsigned u32;
        const u32 *box, const u32 *element_stride, int interleave, int swizzle,                    \
        int l2_promotion, int fill),                                                               \
       "?cuTensorMapEncodeTiled", "")                                                              \
+    X(replace_address, int, (void *map, void *base), "?cuTensorMapReplaceAddress", "")            \
     X(stream_create, int, (void **, u32 flags), "cuStreamCreate", "hipStreamCreateWithFlags")     \
     X(stream_destroy, int, (void *), "cuStreamDestroy_v2", "hipStreamDestroy")                    \
     X(stream_synchronize, int, (void *), "cuStreamSynchronize", "hipStreamSynchronize")           \
@@ -124,6 +125,12 @@ static inline const kr_driver *kr_driver_of(const kr_device *dev)
 kiln_status kr_gpu_load(kr_device *, kiln_kernel *);
 void kr_gpu_unload(kr_device *, kiln_kernel *);
 kiln_status kr_gpu_launch(kr_device *, const kr_launch *, void *stream);
+/* maps.c: tensor maps, encoded once per problem.  A map is 128 bytes, aligned to 64. */
+enum { KR_MAP_WORDS = 16, KR_MAP_ALIGN = 64, KR_MAP_SETS = 256 };
+kr_maps *kr_maps_new(size_t sets); /* of two maps each; NULL: no memory */
+void kr_maps_free(kr_maps *);
+int kr_map_make(const kr_driver *, kr_maps *, const kr_launch *, const kiln_map *,
+                uint64_t out[KR_MAP_WORDS]); /* the driver's code */
 /* target.c: what the device calls itself; "" where it cannot be told. */
 void kr_gpu_target(const kr_driver *, int device, char *out, size_t size);
 #endif

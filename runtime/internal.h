@@ -91,6 +91,7 @@ kiln_status kr_table_check(const char *file,
 /* ---- devices (device.c, device_host.c, device_gpu.c) ---- */
 typedef struct kr_device kr_device;
 typedef struct kr_view kr_view;
+typedef struct kr_maps kr_maps;
 typedef struct kr_launch {
     const kiln_kernel *kernel;
     const kiln_gemm_args *args;
@@ -121,6 +122,7 @@ struct kr_device {
     kiln_device_info info;
     const void *driver; /* GPU: its driver's entry points */
     void *context;      /* NVIDIA: primary context */
+    kr_maps *maps;      /* where the driver has tensor maps: encoded ones */
     int ordinal;
 };
 /* spec "host", "amd[:i]", "nvidia[:i]", "sim:ARCH". */

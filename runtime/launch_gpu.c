@@ -81,77 +81,6 @@ void kr_gpu_unload(kr_device *dev, kiln_kernel *k)
     k->code = NULL;
 }
 
-/* ---- tensor maps ---- */
-
-enum { MAP_BYTES = 128, MAP_ALIGN = 64 };
-
-static int map_type(kiln_dtype t) /* CUtensorMapDataType */
-{
-    switch (t) {
-    case KILN_F32:
-        return 7;
-    case KILN_F16:
-        return 6;
-    case KILN_BF16:
-        return 9;
-    case KILN_I32:
-        return 3;
-    case KILN_I8:
-    case KILN_F8E4M3:
-    case KILN_F8E5M2:
-    case KILN_F8E4M3FNUZ:
-    case KILN_F8E5M2FNUZ:
-    case KILN_DTYPE_NONE:
-    case KILN_DTYPE_COUNT:
-        break;
-    }
-    return 0;
-}
-
-static const void *map_operand(const kr_launch *l, int operand, const kr_operand **o)
-{
-    const kiln_gemm_args *a = l->args;
-    switch (operand) {
-    case KILN_OP_A:
-        *o = &l->view->a;
-        return a->a;
-    case KILN_OP_B0:
-        *o = &l->view->b;
-        return a->b[0];
-    case KILN_OP_B1:
-        *o = &l->view->b;
-        return a->b[1];
-    case KILN_OP_E:
-        *o = &l->view->e;
-        return a->e;
-    default:
-        *o = &l->view->d[operand - KILN_OP_D0];
-        return a->d[operand - KILN_OP_D0];
-    }
-}
-
-static int encode(const kr_driver *d, const kr_launch *l, const kiln_map *m, void *out)
-{
-    const kr_operand *o;
-    const void *base = map_operand(l, m->operand, &o);
-    if (!base || o->bytes == 0) { /* K = 0: the kernel reads nothing of it */
-        memset(out, 0, MAP_BYTES);
-        return 0;
-    }
-    /* An operand that all batches share has one: the kernel reads coordinate 0. */
-    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.batch : 1;
-    const uint64_t pitch = (uint64_t)o->ld * o->size;
-    const uint64_t dim[3] = {(uint64_t)o->inner, (uint64_t)o->outer, batches};
-    const uint64_t stride[2] = {pitch, batches > 1 ? (uint64_t)o->stride * o->size
-                                                   : pitch * (uint64_t)o->outer};
-    const u32 outer = m->clip && o->outer < m->box_outer ? (u32)o->outer : m->box_outer;
-    const u32 box[3] = {m->box_inner, outer, 1}, step[3] = {1, 1, 1};
-    const int swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
-    enum { NO_INTERLEAVE = 0, FILL_ZERO = 0 };
-    return d->encode_map(out, map_type(o->type), 3, (void *)(uintptr_t)base, dim, stride, box, step,
-                         NO_INTERLEAVE, swizzle, m->promote, FILL_ZERO);
-}
-
 /* ---- launching ---- */
 
 /* CUlaunchConfig and CUlaunchAttribute, as cuLaunchKernelEx takes them. */
@@ -183,9 +112,8 @@ static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, 
     launch_attribute attribute[2];
     u32 n = 0;
     if (has_cluster(s))
-        attribute[n++] =
-            (launch_attribute){.id = LAUNCH_CLUSTER,
-                               .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
+        attribute[n++] = (launch_attribute){
+            .id = LAUNCH_CLUSTER, .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
     if (s->early && d->launch_ex) /* without it: begins when the one ahead has ended */
         attribute[n++] = (launch_attribute){.id = LAUNCH_EARLY, .value.early = 1};
     if (n == 0)
@@ -200,16 +128,18 @@ static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, 
     return d->launch_ex(&config, fn, params, NULL);
 }
 
-static kiln_status launch(const kr_driver *d, const kr_launch *l, void *stream)
+static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream)
 {
-    _Alignas(MAP_ALIGN) unsigned char map[KR_MAX_MAPS][MAP_BYTES];
+    _Alignas(KR_MAP_ALIGN) uint64_t map[KR_MAX_MAPS][KR_MAP_WORDS];
+    const kr_driver *d = kr_driver_of(dev);
     const kiln_kernel *k = l->kernel;
     const kiln_row *r = k->row;
     if (r->maps && !d->encode_map)
         return kr_fail(KILN_NOT_SUPPORTED, "%s needs tensor maps, which this driver does not have",
                        kr_kernel_name(k));
     for (int i = 0; i < r->maps; i++) {
-        const int code = encode(d, l, &k->module->table->map[r->first_map + (uint32_t)i], map[i]);
+        const kiln_map *m = &k->module->table->map[r->first_map + (uint32_t)i];
+        const int code = kr_map_make(d, dev->maps, l, m, map[i]);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     void *params[2] = {(void *)(uintptr_t)l->args, map};
@@ -233,7 +163,7 @@ kiln_status kr_gpu_launch(kr_device *dev, const kr_launch *l, void *stream)
     kr_scope scope;
     kiln_status status = kr_enter(dev, &scope);
     if (status) return status;
-    status = launch(kr_driver_of(dev), l, stream);
+    status = launch(dev, l, stream);
     kr_leave(dev, &scope);
     return status;
 }

@@ -314,10 +314,36 @@ int cuFuncGetAttribute(int *v, int id, void *f)
 }
 
 /* ---- launches ---- */
+/* What the stand-in's tensor maps hold; the device reads nothing else. */
+typedef struct opaque_map {
+    uint64_t number, base, dim[3], stride[2];
+    unsigned box[3], swizzle, type, promotion;
+    unsigned char pad[47], mark;
+} opaque_map;
+_Static_assert(sizeof(opaque_map) == 128, "a tensor map's size");
+
+/* Of f32, outer runs of k elements, the fixture's forms. */
+static int wrong_map(const void *p, const void *base, int outer, int k, int64_t ld, int64_t stride)
+{
+    opaque_map m;
+    memcpy(&m, p, sizeof m);
+    return m.mark != 0x77 || m.base != (uintptr_t)base || m.dim[0] != (uint64_t)k ||
+           m.dim[1] != (uint64_t)outer || m.stride[0] != (uint64_t)ld * 4 ||
+           (m.dim[2] > 1 && m.stride[1] != (uint64_t)stride * 4) || m.type != 7;
+}
+
 static int record(const unsigned grid[3], const unsigned block[3], const unsigned cluster[3],
                   unsigned lds, unsigned early, void *stream, void *f, void **params)
 {
     const int n = atomic_fetch_add(&S.launches, 1) % FAKE_LAUNCHES;
+    if (S.check_maps) {
+        kiln_gemm_args g;
+        memcpy(&g, params[0], sizeof g);
+        if (wrong_map(params[1], g.a, g.m, g.k, g.lda, g.stride_a) ||
+            wrong_map((char *)params[1] + 128, g.b[0], g.n, g.k, g.ldb, g.stride_b))
+            atomic_fetch_add(&S.wrong_maps, 1);
+        return 0;
+    }
     fake_launch *l = &S.launch[n];
     memcpy(l->grid, grid, sizeof l->grid);
     memcpy(l->block, block, sizeof l->block);
@@ -378,22 +404,40 @@ int cuTensorMapEncodeTiled(void *out, int type, u32 rank, void *base, const uint
     const int code = called("cuTensorMapEncodeTiled", "");
     if (code) return code;
     if ((uintptr_t)out % 64 || stride[0] % 16) return 1;
-    const int n = atomic_fetch_add(&S.maps, 1) % FAKE_LAUNCHES;
-    fake_map *m = &S.map[n];
-    *m = (fake_map){type,
-                    interleave,
-                    swizzle,
-                    promotion,
-                    fill,
-                    rank,
-                    {box[0], box[1], box[2]},
-                    {step[0], step[1], step[2]},
-                    base,
-                    {dim[0], dim[1], dim[2]},
-                    {stride[0], stride[1]}};
-    memset(out, 0, 128);
-    memcpy(out, &n, sizeof n);
-    ((unsigned char *)out)[127] = 0x77;
+    const int n = atomic_fetch_add(&S.maps, 1);
+    if (!S.check_maps)
+        S.map[n % FAKE_LAUNCHES] = (fake_map){type,
+                                              interleave,
+                                              swizzle,
+                                              promotion,
+                                              fill,
+                                              rank,
+                                              {box[0], box[1], box[2]},
+                                              {step[0], step[1], step[2]},
+                                              base,
+                                              {dim[0], dim[1], dim[2]},
+                                              {stride[0], stride[1]}};
+    const opaque_map m = {.number = (uint64_t)n % FAKE_LAUNCHES,
+                          .base = (uintptr_t)base,
+                          .dim = {dim[0], dim[1], dim[2]},
+                          .stride = {stride[0], stride[1]},
+                          .box = {box[0], box[1], box[2]},
+                          .swizzle = (unsigned)swizzle,
+                          .type = (unsigned)type,
+                          .promotion = (unsigned)promotion,
+                          .mark = 0x77};
+    memcpy(out, &m, sizeof m);
+    return 0;
+}
+
+API int cuTensorMapReplaceAddress(void *map, void *base);
+int cuTensorMapReplaceAddress(void *map, void *base)
+{
+    const int code = called("cuTensorMapReplaceAddress", "");
+    if (code) return code;
+    if ((uintptr_t)map % 64 || (uintptr_t)base % 16) return 1;
+    atomic_fetch_add(&S.replaced, 1);
+    ((opaque_map *)map)->base = (uintptr_t)base;
     return 0;
 }
 

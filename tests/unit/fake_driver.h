@@ -31,8 +31,10 @@ typedef struct fake_state {
     const char *fail;          /* entry point (either vendor's name) that fails ... */
     int fail_code, fail_after; /* ... with this code, after so many good calls */
     int old_properties;        /* 1: only hipGetDeviceProperties works */
+    int check_maps;            /* 1: launches are not recorded; those whose maps of A and B are not
+                                  what their arguments call for are counted */
     /* what it reads */
-    atomic_int launches, maps, loads, unloads, retained, released, calls;
+    atomic_int launches, maps, replaced, wrong_maps, loads, unloads, retained, released, calls;
     fake_launch launch[FAKE_LAUNCHES];
     fake_map map[FAKE_LAUNCHES];
     int capture_mode, worst_mode_at_load; /* mode of the thread when code was loaded */

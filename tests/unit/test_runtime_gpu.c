@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <kiln_args.h>
+#include "driver.h"
 #include "fake_driver.h"
 #include "runtime_test.h"
 
@@ -238,10 +239,8 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(fake->maps, 2);
     assert_int_equal(fake->launch[1].map[0][0] | fake->launch[1].map[1][15], 0);
     args = arguments();
-    fake->fail = "cuTensorMapEncodeTiled";
-    fake->fail_code = 1;
-    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, "wide_128: CUDA error 1");
     fake->fail = "cuLaunchKernelEx";
+    fake->fail_code = 1;
     assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, "wide_128: CUDA error 1");
     kiln_close(ctx);
     ctx = open_ctx("amd"); /* no tensor maps there */
@@ -250,7 +249,137 @@ static void test_clusters_and_maps(void **state)
     kiln_close(ctx);
 }
 
-/* Boxes of a map that says so have no more rows than the operand; those of others keep their size. */
+/* ---- tensor maps are encoded once per problem ---- */
+
+static const char *const mapped = "bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=256";
+
+/* What the latest launch's map of A (0) or B (1) points to. */
+static uintptr_t map_base(int map)
+{
+    return fake->launch[(fake->launches - 1) % FAKE_LAUNCHES].map[map][1];
+}
+
+/* Launches p with an A at `at`; how many maps were encoded and how many addresses replaced for it.
+ */
+static void launch_at(kiln_ctx *ctx, const kiln_problem *p, uintptr_t at, int encoded, int replaced)
+{
+    kiln_args args = arguments();
+    const kiln_kernel *k = find(ctx, p);
+    const int maps = fake->maps, addresses = fake->replaced;
+    args.a = (void *)at;
+    assert_says(kr_kernel_name(k), "wide_128");
+    assert_ok(kiln_launch(ctx, k, p, &args, NULL));
+    assert_int_equal(fake->maps - maps, encoded);
+    assert_int_equal(fake->replaced - addresses, replaced);
+    assert_int_equal(map_base(0), at);
+    assert_ptr_equal((void *)map_base(1), args.b[0]);
+    const uint64_t *a = fake->launch[(fake->launches - 1) % FAKE_LAUNCHES].map[0];
+    assert_int_equal(a[2], p->k);
+    assert_int_equal(a[3], p->m);
+    assert_int_equal(a[15] >> 56, 0x77);
+}
+
+static void test_maps_are_kept(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    kiln_problem p = problem(mapped);
+    const uintptr_t a = 0x100000000, other = 0x180000000;
+    launch_at(ctx, &p, a, 2, 0);
+    launch_at(ctx, &p, a, 0, 0);     /* all as before */
+    launch_at(ctx, &p, other, 0, 1); /* another A: its address is replaced in a copy */
+    launch_at(ctx, &p, a, 0, 0);     /* ... that the kept one does not see */
+    kiln_problem q = p;              /* whatever else an encoding depends on makes another */
+    q.m = 501;
+    launch_at(ctx, &q, a, 1, 0); /* A's rows; B's are the same */
+    q = p;
+    q.k = 72;
+    launch_at(ctx, &q, a, 2, 0);
+    q = p;
+    q.batch = 3;
+    launch_at(ctx, &q, a, 2, 0);
+    q = p;
+    q.a.ld = 128;
+    launch_at(ctx, &q, a, 1, 0);
+    q = p;
+    q.a.batch_stride = 500 * 128;
+    launch_at(ctx, &q, a, 1, 0);
+    q = p;
+    q.a.batch_stride = KILN_BROADCAST;
+    launch_at(ctx, &q, a, 1, 0);
+    q = p;
+    q.m = 100; /* A's box is clipped to its rows */
+    launch_at(ctx, &q, a, 1, 0);
+    launch_at(ctx, &p, a, 0, 0);
+    kiln_close(ctx);
+}
+
+static void test_maps_without_replace(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    kr_driver old = *kr_driver_of(ctx->device);
+    old.replace_address = NULL;
+    ctx->device->driver = &old;
+    const kiln_problem p = problem(mapped);
+    launch_at(ctx, &p, 0x100000000, 2, 0);
+    launch_at(ctx, &p, 0x180000000, 1, 0);
+    launch_at(ctx, &p, 0x180000000, 0, 0);
+    launch_at(ctx, &p, 0x100000000, 1, 0);
+    kiln_close(ctx);
+}
+
+static void test_maps_fail(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem(mapped);
+    kiln_args args = arguments();
+    fake->fail = "cuTensorMapEncodeTiled";
+    fake->fail_code = 1;
+    for (int i = 0; i < 2; i++) /* what failed is not kept */
+        assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_DRIVER,
+                     "wide_128: CUDA error 1");
+    fake->fail = NULL;
+    launch_at(ctx, &p, (uintptr_t)args.a, 2, 0);
+    fake->fail = "cuTensorMapReplaceAddress";
+    args.a = (void *)0x180000000;
+    const int launches = fake->launches;
+    assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_DRIVER,
+                 "wide_128: CUDA error 1");
+    assert_int_equal(fake->launches, launches);
+    fake->fail = NULL;
+    launch_at(ctx, &p, 0x180000000, 0, 1);
+    kiln_close(ctx);
+}
+
+/* More problems than there are slots: the earlier ones are encoded again, correctly. */
+static void test_maps_evicted(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    kiln_problem p = problem(mapped);
+    kiln_args args = arguments();
+    const kiln_kernel *k = find(ctx, &p);
+    fake->check_maps = 1;
+    enum { PROBLEMS = 3000 };
+    for (int round = 0; round < 2; round++)
+        for (p.m = 400; p.m < 400 + PROBLEMS; p.m++)
+            assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    assert_int_equal(fake->wrong_maps, 0);
+    assert_in_range(fake->maps, 2 * PROBLEMS, 2 * PROBLEMS + 64);
+    /* Two dozen at a time stay, whatever was there before. */
+    for (p.m = 500; p.m < 524; p.m++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    const int before = fake->maps;
+    for (int round = 0; round < 50; round++)
+        for (p.m = 500; p.m < 524; p.m++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    assert_in_range(fake->maps - before, 0, 24 * 2);
+    assert_int_equal(fake->wrong_maps, 0);
+    kiln_close(ctx);
+}
+
+/* Boxes of a map that says so have no more rows than the operand; those of others keep their size.
+ */
 static void test_clipped_boxes(void **state)
 {
     (void)state;
@@ -263,10 +392,11 @@ static void test_clipped_boxes(void **state)
         assert_says(kr_kernel_name(k), "wide_128");
         p.m = rows[i];
         assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
-        assert_int_equal(fake->map[2 * i].box[1], rows[i] < 128 ? rows[i] : 128);
-        assert_int_equal(fake->map[2 * i].box[0], 64);
-        assert_int_equal(fake->map[2 * i].dim[1], rows[i]);
-        assert_int_equal(fake->map[2 * i + 1].box[1], 64); /* B has three columns, and no clip */
+        const fake_launch *l = &fake->launch[i];
+        assert_int_equal(l->map[0][7] & UINT32_MAX, 64); /* the box */
+        assert_int_equal(l->map[0][7] >> 32, rows[i] < 128 ? rows[i] : 128);
+        assert_int_equal(l->map[0][3], rows[i]);
+        assert_int_equal(l->map[1][7] >> 32, 64); /* B has three columns, and no clip */
     }
     kiln_close(ctx);
 }
@@ -480,13 +610,55 @@ static void test_launch_allocates_nothing(void **state)
         const int synchronized = fake->calls;
         for (int n = 0; n < 50; n++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
         assert_int_equal(allocations, before);
-        /* Making the context current, a map per operand, the launch: nothing that waits. */
-        assert_int_equal(fake->calls - synchronized, 50 * (i ? 5 : 3));
+        /* Making the context current and the launch: nothing that waits, no map made again. */
+        assert_int_equal(fake->calls - synchronized, 50 * 3);
     }
     kiln_close(ctx);
 }
 
 static kiln_ctx *shared;
+
+/* Problems and addresses of its own and of others', by turns. */
+static void *launch_many(void *arg)
+{
+    const unsigned me = *(unsigned *)arg;
+    kiln_problem p = problem(mapped);
+    kiln_args args = arguments();
+    const kiln_kernel *k = find(shared, &p);
+    for (unsigned i = 0; i < 4000; i++) {
+        const unsigned r = (i * 2654435761u + me * 40503u) >> 7;
+        p.m = 400 + (i % 16 == 0 ? r % 2000 : r % 8);
+        args.a = (void *)(uintptr_t)(0x100000000 + (r % 5) * 0x1000000);
+        if (kiln_launch(shared, k, &p, &args, NULL)) return NULL;
+    }
+    *(unsigned *)arg = 99;
+    return NULL;
+}
+
+static void test_maps_of_many_threads(void **state)
+{
+    (void)state;
+    shared = open_ctx("nvidia");
+    kr_maps_free(shared->device->maps);
+    shared->device->maps = kr_maps_new(1); /* two maps: written all the time */
+    const kiln_problem p = problem(mapped);
+    assert_ok(kiln_prepare(shared, find(shared, &p)));
+    fake->check_maps = 1;
+    fake->current = shared->device->context; /* the stand-in has one for all threads */
+    pthread_t id[8];
+    unsigned ok[8];
+    for (unsigned i = 0; i < 8; i++) {
+        ok[i] = i;
+        pthread_create(&id[i], NULL, launch_many, &ok[i]);
+    }
+    for (int i = 0; i < 8; i++) pthread_join(id[i], NULL);
+    for (int i = 0; i < 8; i++) assert_int_equal(ok[i], 99);
+    assert_int_equal(fake->launches, 8 * 4000);
+    assert_int_equal(fake->wrong_maps, 0);
+    assert_true(fake->maps > 4000);
+    kiln_close(shared);
+}
+
 static void *first_launch(void *arg)
 {
     kiln_problem p;
@@ -533,6 +705,11 @@ int main(int argc, char **argv)
         TEST(test_devices_that_are_not_there),
         TEST(test_plain_launch),
         TEST(test_clusters_and_maps),
+        TEST(test_maps_are_kept),
+        TEST(test_maps_without_replace),
+        TEST(test_maps_fail),
+        TEST(test_maps_evicted),
+        TEST(test_maps_of_many_threads),
         TEST(test_clipped_boxes),
         TEST(test_early_stages),
         TEST(test_two_stages),

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Tensor maps of a launch.  An encoding depends on type, box, sizes and strides, which one problem
+// after the other repeats, and on the address: encodings are kept in a table of fixed size by all
+// but the address, which the driver replaces in a copy where it is another one.
+//
+// The table takes no lock and no memory on the launch path.  A slot's words are atomic and framed
+// by a count that is odd while they are written: a reader that sees it change, and a writer that
+// finds it odd, do without the slot.
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "driver.h"
+
+enum { WAYS = 2, KEY_WORDS = 5, NO_INTERLEAVE = 0, FILL_ZERO = 0 };
+
+/* All that an encoding depends on. */
+typedef struct map_key {
+    uint64_t word[KEY_WORDS]; /* form, sizes, batches, strides */
+    uint64_t base;
+} map_key;
+
+typedef struct slot {
+    _Alignas(64) _Atomic uint64_t count; /* 0: never written */
+    _Atomic uint64_t key[KEY_WORDS], base, map[KR_MAP_WORDS];
+} slot;
+
+struct kr_maps {
+    size_t sets; /* of WAYS slots each */
+    slot slot[];
+};
+
+kr_maps *kr_maps_new(size_t sets)
+{
+    const size_t size = sizeof(kr_maps) + sets * WAYS * sizeof(slot);
+    kr_maps *m = aligned_alloc(_Alignof(kr_maps), size);
+    if (!m) return NULL;
+    memset(m, 0, size);
+    m->sets = sets;
+    return m;
+}
+
+void kr_maps_free(kr_maps *m)
+{
+    free(m);
+}
+
+/* ---- what is encoded ---- */
+
+static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
+{
+    switch (t) {
+    case KILN_F32:
+        return 7;
+    case KILN_F16:
+        return 6;
+    case KILN_BF16:
+        return 9;
+    case KILN_I32:
+        return 3;
+    case KILN_I8:
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+    case KILN_F8E4M3FNUZ:
+    case KILN_F8E5M2FNUZ:
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static const void *map_operand(const kr_launch *l, int operand, const kr_operand **o)
+{
+    const kiln_gemm_args *a = l->args;
+    switch (operand) {
+    case KILN_OP_A:
+        *o = &l->view->a;
+        return a->a;
+    case KILN_OP_B0:
+        *o = &l->view->b;
+        return a->b[0];
+    case KILN_OP_B1:
+        *o = &l->view->b;
+        return a->b[1];
+    case KILN_OP_E:
+        *o = &l->view->e;
+        return a->e;
+    default:
+        *o = &l->view->d[operand - KILN_OP_D0];
+        return a->d[operand - KILN_OP_D0];
+    }
+}
+
+/* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
+static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand *o, const void *at)
+{
+    const uint64_t outer = m->clip && o->outer < m->box_outer ? (uint64_t)o->outer : m->box_outer;
+    const uint64_t swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
+    const uint64_t pitch = (uint64_t)o->ld * o->size;
+    /* An operand that all batches share has one: the kernel reads coordinate 0. */
+    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.batch : 1;
+    return (map_key){{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
+                          (uint64_t)m->box_inner << 32 | outer << 48,
+                      (uint64_t)o->inner | (uint64_t)o->outer << 32, batches, pitch,
+                      batches > 1 ? (uint64_t)o->stride * o->size : pitch * (uint64_t)o->outer},
+                     (uintptr_t)at};
+}
+
+static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
+{
+    const uint64_t form = k->word[0];
+    const uint64_t dim[3] = {k->word[1] & UINT32_MAX, k->word[1] >> 32, k->word[2]};
+    const u32 box[3] = {form >> 32 & UINT16_MAX, (u32)(form >> 48), 1}, step[3] = {1, 1, 1};
+    return d->encode_map(out, (int)(form & 0xff), 3, (void *)(uintptr_t)k->base, dim, &k->word[3],
+                         box, step, NO_INTERLEAVE, (int)(form >> 8 & 0xff),
+                         (int)(form >> 16 & 0xff), FILL_ZERO);
+}
+
+/* ---- the table ---- */
+
+static slot *first_way(kr_maps *maps, const map_key *k)
+{
+    static const uint64_t odd[KEY_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
+                                            0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
+                                            0xff51afd7ed558ccdu};
+    uint64_t h = 0;
+    for (int i = 0; i < KEY_WORDS; i++) h += (k->word[i] ^ k->word[i] >> 29) * odd[i];
+    return &maps->slot[((h >> 32) * maps->sets >> 32) * WAYS];
+}
+
+/* A whole copy of the slot's map, where it is the key's and nobody writes it meanwhile.  Loads that
+ * acquire stay in order: the count is read again last. */
+static bool read_slot(slot *s, const map_key *k, uint64_t *base, uint64_t *out)
+{
+    const uint64_t count = atomic_load_explicit(&s->count, memory_order_acquire);
+    if (count == 0 || count & 1) return false;
+    for (int i = 0; i < KEY_WORDS; i++)
+        if (atomic_load_explicit(&s->key[i], memory_order_acquire) != k->word[i]) return false;
+    *base = atomic_load_explicit(&s->base, memory_order_acquire);
+    for (int i = 0; i < KR_MAP_WORDS; i++)
+        out[i] = atomic_load_explicit(&s->map[i], memory_order_acquire);
+    return atomic_load_explicit(&s->count, memory_order_relaxed) == count;
+}
+
+/* Stores that release stay behind the count made odd. */
+static void write_slot(slot *s, const map_key *k, const uint64_t *map)
+{
+    uint64_t count = atomic_load_explicit(&s->count, memory_order_relaxed);
+    if (count & 1 || !atomic_compare_exchange_strong_explicit(
+                         &s->count, &count, count + 1, memory_order_acquire, memory_order_relaxed))
+        return;
+    for (int i = 0; i < KEY_WORDS; i++)
+        atomic_store_explicit(&s->key[i], k->word[i], memory_order_release);
+    atomic_store_explicit(&s->base, k->base, memory_order_release);
+    for (int i = 0; i < KR_MAP_WORDS; i++)
+        atomic_store_explicit(&s->map[i], map[i], memory_order_release);
+    atomic_store_explicit(&s->count, count + 2, memory_order_release);
+}
+
+/* The way that has the key (*found), else the one that was written less often. */
+static slot *look_up(kr_maps *maps, const map_key *k, bool *found, uint64_t *base, uint64_t *out)
+{
+    slot *const way = first_way(maps, k);
+    for (int i = 0; i < WAYS; i++)
+        if ((*found = read_slot(&way[i], k, base, out))) return &way[i];
+    return atomic_load_explicit(&way[0].count, memory_order_relaxed) <=
+                   atomic_load_explicit(&way[1].count, memory_order_relaxed)
+               ? &way[0]
+               : &way[1];
+}
+
+int kr_map_make(const kr_driver *d, kr_maps *maps, const kr_launch *l, const kiln_map *m,
+                uint64_t out[KR_MAP_WORDS])
+{
+    const kr_operand *o;
+    const void *at = map_operand(l, m->operand, &o);
+    if (!at || o->bytes == 0) { /* K = 0: the kernel reads nothing of it */
+        memset(out, 0, KR_MAP_WORDS * sizeof *out);
+        return 0;
+    }
+    const map_key k = make_key(l, m, o, at);
+    bool found;
+    uint64_t base;
+    slot *const s = look_up(maps, &k, &found, &base, out);
+    if (found && base == k.base) return 0;
+    if (found && d->replace_address) return d->replace_address(out, (void *)(uintptr_t)k.base);
+    const int code = encode(d, &k, out);
+    if (code == 0) write_slot(s, &k, out);
+    return code;
+}
