@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// kiln bench: Kiln's kernel and its peers timed together on the same inputs.
+// kiln bench: Kiln's kernel and its peers timed together on the same inputs, problem by problem; of
+// sets of problems, how Kiln stands against the fastest peer.
 #include "command.h"
+#include "contest.h"
 #include "peer.h"
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const kt_peer peers[] = {
 #define X(name, vendor, open) {name, vendor, open},
@@ -20,22 +24,45 @@ static const char *const main_problems[] = {
     "linear_relu_abde_i8 i8,i8,i8 rcr m=512 n=5120 k=5120 align=256",
     "gemm f32,f32,f32 rrr m=1024 n=1024 k=1024 align=256",
 };
+static const char *const heads[] = {"set",     "problem", "implementation", "us",      "spread",
+                                    "TFLOP/s", "GB/s",    "ratio",          "replays", "note"};
+
+/* Seconds that a problem takes beside the replays, until it is known better. */
+static const double preparation = 2, least_seconds = 0.2, usual_seconds = 1;
+
+typedef struct tally { /* of a set, against the fastest peer that does all of the work */
+    const char *set, *aim;
+    size_t problems, compared;
+    double logs, least, most;
+} tally;
 
 typedef struct bench {
     const kt_options *o;
     kiln_ctx *ctx;
     kiln_device_info device;
     uint64_t seed;
+    double start, replaying; /* when it began; seconds of that spent on replays */
     kt_table *table;
+    FILE *csv; /* NULL: no CSV is asked for */
     json_t *rows;
+    tally *tallies;
+    size_t ntallies;
     int code;
 } bench;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void worse(bench *b, int code)
 {
     if (code > b->code) b->code = code;
 }
 
+/* ---- peers ---- */
 /* Whether --peer names it, or says all and it runs on this device. */
 static int wanted(const bench *b, const kt_peer *p)
 {
@@ -51,8 +78,17 @@ static int known_peer(const char *name)
     return found;
 }
 
-static size_t open_peers(bench *b, kh_sets *sets, const char *problem, kt_entry *entries, size_t n)
+static double implementations(const bench *b)
 {
+    double n = 1;
+    for (size_t i = 0; i < PEERS; i++) n += wanted(b, &peers[i]);
+    return n;
+}
+
+static size_t open_peers(bench *b, kh_sets *sets, const kt_item *item, const kh_protocol *protocol,
+                         kt_entry *entries, size_t n)
+{
+    const kt_peer_options options = {.threads = b->o->threads, .protocol = *protocol};
     for (size_t i = 0; i < PEERS; i++) {
         char why[256] = "";
         kt_entry *e = &entries[n];
@@ -61,15 +97,26 @@ static size_t open_peers(bench *b, kh_sets *sets, const char *problem, kt_entry 
         snprintf(e->name, sizeof e->name, "%s", peers[i].name);
         if (strcmp(peers[i].vendor, b->device.vendor))
             snprintf(why, sizeof why, "it does not run on this device");
-        else if (!peers[i].open(sets, b->o->threads, e, why, sizeof why)) {
+        else if (!peers[i].open(sets, &options, e, why, sizeof why)) {
+            if (item->versus) e->same = 0;
             n++;
             continue;
         }
         if (e->close) e->close(e);
-        kt_message("%s: no peer %s: %s", problem, peers[i].name, why);
+        kt_message("%s: no peer %s: %s", item->text, peers[i].name, why);
         if (strcmp(b->o->peer, "all")) worse(b, EXIT_FAILED);
     }
     return n;
+}
+
+/* ---- results compared ---- */
+static int compute(kh_sets *sets, kh_runner *r, char *image, size_t bytes)
+{
+    kiln_ctx *ctx = kh_sets_ctx(sets);
+    void *e = kh_sets_args(sets, 0)->e;
+    memset(image, 0xa5, bytes);
+    return !kiln_upload(ctx, e, image, bytes) && !r->launch(r, 0, NULL) &&
+           !kiln_synchronize(ctx, NULL) && !kiln_download(ctx, image, e, bytes);
 }
 
 /* Relative root mean square of the difference between a peer's E and Kiln's; NAN: could not be had.
@@ -79,120 +126,287 @@ static double difference(kh_sets *sets, kh_runner *ours, kh_runner *theirs)
     const kh_shape *s = kh_sets_shape(sets);
     const kh_operand *e = &s->operand[s->e];
     const size_t bytes = (size_t)e->span * e->size;
-    void *device = kh_sets_args(sets, 0)->e;
-    char *image[2] = {malloc(bytes + 1), malloc(bytes + 1)};
-    kh_runner *const runner[2] = {ours, theirs};
+    char *x = malloc(bytes + 1), *y = malloc(bytes + 1);
     double sum = 0, square = 0;
-    int ok = image[0] && image[1] && bytes;
-    for (int i = 0; ok && i < 2; i++) {
-        memset(image[i], 0xa5, bytes);
-        ok = !kiln_upload(kh_sets_ctx(sets), device, image[i], bytes) &&
-             !runner[i]->launch(runner[i], 0, NULL) && !kiln_synchronize(kh_sets_ctx(sets), NULL) &&
-             !kiln_download(kh_sets_ctx(sets), image[i], device, bytes);
-    }
+    const int ok =
+        x && y && bytes && compute(sets, ours, x, bytes) && compute(sets, theirs, y, bytes);
     const int64_t step = e->span / 65536 + 1;
     for (int64_t at = 0; ok && at < e->span; at += step) {
-        const double x = kh_decode(e->dtype, image[0] + (size_t)at * e->size);
-        const double y = kh_decode(e->dtype, image[1] + (size_t)at * e->size);
-        sum += (x - y) * (x - y), square += x * x;
+        const double ours_e = kh_decode(e->dtype, x + (size_t)at * e->size);
+        const double theirs_e = kh_decode(e->dtype, y + (size_t)at * e->size);
+        sum += (ours_e - theirs_e) * (ours_e - theirs_e), square += ours_e * ours_e;
     }
-    free(image[0]);
-    free(image[1]);
+    free(x);
+    free(y);
     return ok ? sqrt(sum / (square > 0 ? square : 1)) : (double)NAN;
 }
 
-static void add_row(bench *b, const char *problem, const kt_entry *e, double ours)
+static void compare(bench *b, kh_sets *sets, kt_entry *ours, kt_entry *theirs)
+{
+    const double d = difference(sets, &ours->runner, &theirs->runner);
+    const size_t used = strlen(theirs->note);
+    if (d < 0.02) return;
+    snprintf(theirs->note + used, sizeof theirs->note - used,
+             ", RESULTS DIFFER (relative rms %.2g)", d);
+    theirs->whole = 0;
+    worse(b, EXIT_FAILED);
+}
+
+/* ---- rows ---- */
+static void add_row(bench *b, const kt_item *item, const kt_entry *e, double ours)
 {
     const kh_shape *s = kh_sets_shape(e->runner.sets);
     const double t = e->runner.seconds, flops = kh_flops(s), bytes = kh_bytes(s);
     const double ratio = ours > 0 ? t / ours : 0;
-    if (b->o->json) {
-        json_array_append_new(
-            b->rows,
-            json_pack("{s:s s:s s:s s:f s:f s:f s:f s:f s:I s:s}", "problem", problem,
-                      "implementation", e->name, "device", b->device.name, "us", t * 1e6, "gflops",
-                      flops / t * 1e-9, "gbps", bytes / t * 1e-9, "ratio", ratio, "spread",
-                      e->runner.spread, "replays", (json_int_t)e->runner.replays, "note", e->note));
-        return;
-    }
-    kt_cell(b->table, "%s", problem);
+    json_array_append_new(b->rows, json_pack("{s:s s:s s:s s:s s:f s:f s:f s:f s:f s:I s:s}", "set",
+                                             item->set, "problem", item->text, "implementation",
+                                             e->name, "device", b->device.name, "us", t * 1e6,
+                                             "spread", e->runner.spread, "gflops", flops / t * 1e-9,
+                                             "gbps", bytes / t * 1e-9, "ratio", ratio, "replays",
+                                             (json_int_t)e->runner.replays, "note", e->note));
+    kt_cell(b->table, "%s", item->set);
+    kt_cell(b->table, "%s", item->text);
     kt_cell(b->table, "%s", e->name);
     kt_cell(b->table, "%.2f", t * 1e6);
-    kt_cell(b->table, "%.1f", flops / t * 1e-9);
-    kt_cell(b->table, "%.1f", bytes / t * 1e-9);
-    kt_cell(b->table, "%.3f", ratio);
     kt_cell(b->table, "%.3f", e->runner.spread);
+    kt_cell(b->table, "%.5g", flops / t * 1e-12);
+    kt_cell(b->table, "%.5g", bytes / t * 1e-9);
+    kt_cell(b->table, "%.3f", ratio);
+    kt_cell(b->table, "%zu", e->runner.replays);
     kt_cell(b->table, "%s", e->note);
+    if (b->csv) {
+        kt_table_csv_row(b->table, kt_table_rows(b->table) - 1, b->csv);
+        fflush(b->csv); /* what is done is there when a run is cut short */
+    }
 }
 
+/* The set's tally, with this problem in it. */
+static void count(bench *b, const kt_item *item, const kt_entry *entries, size_t n)
+{
+    double best = 0, ours = entries[0].runner.seconds;
+    for (size_t i = 1; i < n; i++) {
+        const double t = entries[i].runner.seconds;
+        if (entries[i].whole && t > 0 && (best <= 0 || t < best)) best = t;
+    }
+    tally *t = b->tallies;
+    while (t < b->tallies + b->ntallies && strcmp(t->set, item->set)) t++;
+    if (t == b->tallies + b->ntallies) {
+        tally *more = realloc(b->tallies, (b->ntallies + 1) * sizeof *more);
+        if (!more) return;
+        b->tallies = more;
+        t = &b->tallies[b->ntallies++];
+        *t = (tally){.set = item->set, .aim = item->aim};
+    }
+    t->problems++;
+    if (best <= 0 || !(ours > 0)) return;
+    const double ratio = best / ours;
+    t->logs += log(ratio);
+    if (!t->compared || ratio < t->least) t->least = ratio;
+    if (!t->compared || ratio > t->most) t->most = ratio;
+    t->compared++;
+}
+
+static void report_progress(const bench *b, const kt_item *item, const kt_entry *entries, size_t n,
+                            size_t done, size_t of)
+{
+    char text[256];
+    int used = 0;
+    for (size_t i = 0; i < n && used < (int)sizeof text; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %.2f us", i ? ", " : "",
+                         entries[i].name, entries[i].runner.seconds * 1e6);
+    kt_message("%zu/%zu, %.1f s: %s: %s", done, of, now() - b->start, item->text, text);
+}
+
+/* ---- one problem ---- */
 /* Times entries[0] = Kiln and the peers; adds a row for each. */
-static void time_entries(bench *b, const char *problem, kh_sets *sets, kt_entry *entries, size_t n)
+static int time_entries(bench *b, const kt_item *item, kh_sets *sets, kt_entry *entries, size_t n,
+                        const kh_protocol *protocol)
 {
     kh_runner runners[MAX_ENTRIES];
-    const kh_protocol protocol = {.seconds = b->o->seconds, .idle = b->o->idle};
     for (size_t i = 0; i < n; i++) runners[i] = entries[i].runner;
-    const kiln_status status = kh_time(runners, n, &protocol);
+    const double start = now();
+    const kiln_status status = kh_time(runners, n, protocol);
+    b->replaying += now() - start;
     if (status) {
-        worse(b, kt_failed(status, problem));
-        return;
+        worse(b, kt_failed(status, item->text));
+        return 0;
     }
     for (size_t i = 0; i < n; i++) {
         entries[i].runner = runners[i];
-        if (i && entries[i].same) {
-            const double d = difference(sets, &entries[0].runner, &entries[i].runner);
-            if (!(d < 0.02)) {
-                const size_t used = strlen(entries[i].note);
-                snprintf(entries[i].note + used, sizeof entries[i].note - used,
-                         ", RESULTS DIFFER (relative rms %.2g)", d);
-                worse(b, EXIT_FAILED);
-            }
-        }
-        add_row(b, problem, &entries[i], entries[0].runner.seconds);
+        if (i && entries[i].same) compare(b, sets, &entries[0], &entries[i]);
+        add_row(b, item, &entries[i], entries[0].runner.seconds);
+    }
+    return 1;
+}
+
+/* Rows for the instances that lost; each against the winner's results, too. */
+static void list_others(bench *b, const kt_item *item, kh_sets *sets, kt_entry *best,
+                        const kt_contestant *c, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        kiln_kernel_info info;
+        kt_entry e = {.name = "kiln"};
+        if (kt_describe(c[i].kernel, &info) || kh_runner_open(sets, c[i].kernel, &e.runner))
+            continue;
+        e.runner.seconds = c[i].seconds;
+        e.runner.spread = c[i].spread;
+        e.runner.replays = c[i].replays;
+        snprintf(e.note, sizeof e.note, "%s", info.name);
+        compare(b, sets, best, &e);
+        add_row(b, item, &e, best->runner.seconds);
+        kh_runner_close(&e.runner);
     }
 }
 
-static void bench_problem(bench *b, const char *text)
+/* The instance to time: the one named, the fastest of all, or what kiln_find takes. */
+static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_contestant *c,
+                          size_t *n, const kh_protocol *protocol)
 {
-    kiln_problem p;
+    *n = 1;
+    if (b->o->instance) return kiln_kernel_by_name(b->ctx, b->o->instance, &c[0].kernel);
+    if (!b->o->all) return kiln_find(b->ctx, p, &c[0].kernel);
+    *n = kt_contestants(b->ctx, p, c);
+    return *n ? kt_contest(sets, c, *n, protocol) : KILN_NOT_SUPPORTED;
+}
+
+static kiln_status bench_sets(bench *b, const kt_item *item, const kiln_problem *p, kh_sets *sets,
+                              kh_sets *others, const kh_protocol *protocol, size_t done, size_t of)
+{
     kiln_kernel_info info;
     kt_entry entries[MAX_ENTRIES] = {0};
-    const kiln_kernel *kernel;
-    kh_sets *sets;
-    const int code = kt_problem(text, &p);
+    size_t n = 1, instances = 0;
+    kt_contestant *c = calloc(KT_CONTESTANTS, sizeof *c);
+    kiln_status status = c ? choose(b, sets, p, c, &instances, protocol) : KILN_NO_MEMORY;
+    if (!status) status = kt_describe(c[0].kernel, &info);
+    if (!status) status = kh_runner_open(sets, c[0].kernel, &entries[0].runner);
+    if (!status) {
+        snprintf(entries[0].name, sizeof entries[0].name, "kiln");
+        snprintf(entries[0].note, sizeof entries[0].note, "%s", info.name);
+        n = open_peers(b, others ? others : sets, item, protocol, entries, 1);
+        for (size_t i = 1; i < n && item->versus; i++) {
+            char note[sizeof entries[i].note];
+            snprintf(note, sizeof note, "%.200s, for %.100s", entries[i].note, item->versus);
+            memcpy(entries[i].note, note, sizeof note);
+        }
+        if (time_entries(b, item, sets, entries, n, protocol)) {
+            list_others(b, item, sets, &entries[0], c, instances);
+            count(b, item, entries, n);
+            if (of > 1) report_progress(b, item, entries, n, done, of);
+        }
+        for (size_t i = 1; i < n; i++)
+            if (entries[i].close) entries[i].close(&entries[i]);
+        kh_runner_close(&entries[0].runner);
+    }
+    free(c);
+    return status;
+}
+
+static void bench_problem(bench *b, const kt_item *item, const kh_protocol *protocol, size_t done,
+                          size_t of)
+{
+    kiln_problem p, versus;
+    kh_sets *sets = NULL, *others = NULL;
+    int code = kt_problem(item->text, &p);
+    if (!code && item->versus) code = kt_problem(item->versus, &versus);
     if (code) {
         worse(b, code);
         return;
     }
-    kiln_status status = b->o->instance ? kiln_kernel_by_name(b->ctx, b->o->instance, &kernel)
-                                        : kiln_find(b->ctx, &p, &kernel);
-    if (!status) status = kt_describe(kernel, &info);
-    if (!status) status = kh_sets_open(b->ctx, &p, b->seed, &sets);
-    if (status) {
-        worse(b, kt_failed(status, text));
-        return;
-    }
-    size_t n = 0;
-    status = kh_runner_open(sets, kernel, &entries[0].runner);
-    if (status)
-        worse(b, kt_failed(status, text));
-    else {
-        snprintf(entries[0].name, sizeof entries[0].name, "kiln");
-        snprintf(entries[0].note, sizeof entries[0].note, "%s", info.name);
-        n = open_peers(b, sets, text, entries, 1);
-        time_entries(b, text, sets, entries, n);
-    }
-    for (size_t i = 1; i < n; i++)
-        if (entries[i].close) entries[i].close(&entries[i]);
-    kh_runner_close(&entries[0].runner);
+    kiln_status status = kh_sets_open(b->ctx, &p, b->seed, &sets);
+    if (!status && item->versus && b->o->peer)
+        status = kh_sets_open(b->ctx, &versus, b->seed, &others);
+    if (!status) status = bench_sets(b, item, &p, sets, others, protocol, done, of);
+    if (status) worse(b, kt_failed(status, item->text));
+    kh_sets_close(others);
     kh_sets_close(sets);
+}
+
+/* ---- all of them ---- */
+/* What --budget leaves for each implementation of each problem that is left. */
+static double seconds_for(const bench *b, size_t done, size_t left)
+{
+    const double asked = b->o->seconds > 0 ? b->o->seconds : usual_seconds;
+    if (b->o->budget <= 0) return asked;
+    const double spent = now() - b->start;
+    const double beside = done ? (spent - b->replaying) / (double)done : preparation;
+    const double each = ((b->o->budget - spent) / (double)left - beside) / implementations(b);
+    return each > asked ? asked : each < least_seconds ? least_seconds : each;
+}
+
+static void bench_all(bench *b, const kt_problems *list)
+{
+    const double each = preparation + implementations(b) * seconds_for(b, 0, list->count);
+    if (list->count > 1)
+        kt_message("%zu problems, about %.0f s", list->count, (double)list->count * each);
+    for (size_t i = 0; i < list->count; i++) {
+        const kh_protocol protocol = {.seconds = seconds_for(b, i, list->count - i),
+                                      .idle = b->o->idle};
+        bench_problem(b, &list->item[i], &protocol, i + 1, list->count);
+    }
+}
+
+/* Of each named set, beside what it is to show. */
+static void sum_up(const bench *b, FILE *f)
+{
+    static const char *const columns[] = {"set",   "problems", "compared", "geomean",
+                                          "least", "greatest", "to show"};
+    kt_table *t = kt_table_open(columns, sizeof columns / sizeof *columns);
+    size_t named = 0;
+    for (size_t i = 0; i < b->ntallies; i++) {
+        const tally *s = &b->tallies[i];
+        const double n = (double)s->compared;
+        if (!*s->set) continue;
+        kt_cell(t, "%s", s->set);
+        kt_cell(t, "%zu", s->problems);
+        kt_cell(t, "%zu", s->compared);
+        kt_cell(t, s->compared ? "%.3f" : "-", exp(s->logs / (n > 0 ? n : 1)));
+        kt_cell(t, s->compared ? "%.3f" : "-", s->least);
+        kt_cell(t, s->compared ? "%.3f" : "-", s->most);
+        kt_cell(t, "%s", s->aim);
+        named++;
+    }
+    if (named) {
+        fprintf(f, "\nratio to the fastest peer that does all of the work:\n");
+        kt_table_print(t, f, 0);
+    }
+    kt_table_close(t);
+}
+
+static void print(bench *b)
+{
+    if (b->o->json) {
+        json_dumpf(b->rows, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        puts("");
+    } else if (b->csv != stdout)
+        kt_table_print(b->table, stdout, 0);
+    sum_up(b, b->o->json || b->csv == stdout ? stderr : stdout);
+}
+
+static int open_csv(bench *b)
+{
+    if (!b->o->csv) return 0;
+    b->csv = b->o->csv_file ? fopen(b->o->csv_file, "w") : stdout;
+    if (!b->csv) return kt_message("%s: %s", b->o->csv_file, strerror(errno)), EXIT_USAGE;
+    kt_table_csv_row(b->table, 0, b->csv);
+    return 0;
+}
+
+static void close_csv(bench *b)
+{
+    const int failed = b->csv && ferror(b->csv);
+    if (b->csv && ((b->csv != stdout ? fclose(b->csv) : fflush(b->csv)) || failed)) {
+        kt_message("%s: %s", b->o->csv_file ? b->o->csv_file : "standard output", strerror(errno));
+        worse(b, EXIT_USAGE);
+    }
 }
 
 int cmd_bench(const kt_options *o)
 {
-    static const char *const heads[] = {"problem", "implementation", "us",     "GFLOP/s",
-                                        "GB/s",    "ratio",          "spread", "note"};
-    bench b = {
-        .o = o, .device.struct_size = sizeof b.device, .seed = o->has_seed ? o->seed : kh_seed()};
+    bench b = {.o = o,
+               .device.struct_size = sizeof b.device,
+               .seed = o->has_seed ? o->seed : kh_seed(),
+               .start = now()};
+    kt_problems list;
     if (o->peer && !known_peer(o->peer)) {
         kt_message("there is no peer '%s'; all, openblas, memory, cublaslt, hipblaslt are known",
                    o->peer);
@@ -205,16 +419,18 @@ int cmd_bench(const kt_options *o)
                    b.device.units, (unsigned long long)b.seed);
     b.table = kt_table_open(heads, sizeof heads / sizeof *heads);
     b.rows = json_array();
-    const int given = o->arguments > 0,
-              n = given ? o->arguments : (int)(sizeof main_problems / sizeof *main_problems);
-    for (int i = 0; i < n; i++) bench_problem(&b, given ? o->argument[i] : main_problems[i]);
-    if (o->json) {
-        json_dumpf(b.rows, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        puts("");
-    } else
-        kt_table_print(b.table, stdout, o->csv);
+    worse(&b,
+          kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));
+    if (!b.code) worse(&b, open_csv(&b));
+    if (!b.code) {
+        bench_all(&b, &list);
+        print(&b);
+        close_csv(&b);
+    }
+    kt_problems_close(&list);
     json_decref(b.rows);
     kt_table_close(b.table);
+    free(b.tallies);
     kiln_close(b.ctx);
     return b.code;
 }

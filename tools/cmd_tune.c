@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // kiln tune: times every legal instance of problems on the device, by the protocol of bench, and
 // writes the tuning file that KILN_TUNING names: validator lines, then `problem,instance,µs,error`.
-// Instances that compute wrongly are left out.
+// An instance that computes wrongly is left out: the fastest ones are verified until one is right.
 #include "command.h"
-#include "harness.h"
+#include "contest.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_INSTANCES = 512, ROUND = 16 }; /* timed together */
 
 typedef struct tuner {
     const kt_options *o;
@@ -20,11 +18,6 @@ typedef struct tuner {
     FILE *out;
     size_t written;
 } tuner;
-
-typedef struct contestant {
-    const kiln_kernel *kernel;
-    double seconds, error;
-} contestant;
 
 static void put_quoted(FILE *f, const char *text)
 {
@@ -49,95 +42,73 @@ static int write_validators(tuner *t)
     return 0;
 }
 
-/* Those of the legal instances that compute rightly; their number. */
-static size_t qualify(tuner *t, const kiln_problem *p, contestant *c, size_t count)
+/* Of the instances, fastest first, the first that computes rightly; the number of those before it
+ * that do not, `n` where all. */
+static size_t qualify(tuner *t, const kiln_problem *p, kt_contestant *c, size_t n, double *error)
 {
     const kh_options options = {.seed = t->seed};
     kh_case *verified;
     kh_result result;
-    size_t kept = 0;
-    if (kh_case_open(t->ctx, p, &options, &verified)) return 0;
-    for (size_t i = 0; i < count; i++) {
+    if (kh_case_open(t->ctx, p, &options, &verified)) return n;
+    size_t i = 0;
+    for (; i < n; i++) {
         kiln_kernel_info info;
         if (!kh_case_run(verified, c[i].kernel, &result) && result.ok) {
-            c[kept].kernel = c[i].kernel;
-            c[kept++].error = result.max_error;
-        } else if (!kt_describe(c[i].kernel, &info))
+            *error = result.max_error;
+            break;
+        }
+        if (!kt_describe(c[i].kernel, &info))
             kt_message("%s is left out: %s", info.name, result.text);
     }
     kh_case_close(verified);
-    return kept;
+    return i;
 }
 
-/* Times some of them in turn. */
-static kiln_status time_some(kh_sets *sets, contestant *c, size_t n, const kh_protocol *protocol)
+static int tune_problem(tuner *t, const char *text, kt_contestant *c)
 {
-    kh_runner runners[ROUND];
-    size_t opened = 0;
-    kiln_status status = KILN_OK;
-    for (; opened < n && !status; opened++)
-        status = kh_runner_open(sets, c[opened].kernel, &runners[opened]);
-    if (!status) status = kh_time(runners, n, protocol);
-    for (size_t i = 0; i < opened; i++) {
-        if (!status) c[i].seconds = runners[i].seconds;
-        kh_runner_close(&runners[i]);
-    }
-    return status;
-}
-
-static int by_seconds(const void *x, const void *y)
-{
-    const double a = ((const contestant *)x)->seconds, b = ((const contestant *)y)->seconds;
-    return (a > b) - (a < b);
-}
-
-/* A brief look at all, then the best ones side by side for as long as asked. */
-static kiln_status contest(tuner *t, const kiln_problem *p, contestant *c, size_t n)
-{
-    const kh_protocol brief = {.seconds = 0.05, .idle = t->o->idle < 0 ? -1 : 0.005};
-    const kh_protocol full = {.seconds = t->o->seconds, .idle = t->o->idle};
-    kh_sets *sets;
-    kiln_status status = kh_sets_open(t->ctx, p, t->seed, &sets);
-    if (status) return status;
-    for (size_t i = 0; i < n && !status; i += ROUND)
-        status = time_some(sets, c + i, n - i < ROUND ? n - i : ROUND, &brief);
-    if (!status) {
-        qsort(c, n, sizeof *c, by_seconds);
-        const size_t best = n < 4 ? n : 4;
-        status = time_some(sets, c, best, &full);
-        qsort(c, best, sizeof *c, by_seconds);
-    }
-    kh_sets_close(sets);
-    return status;
-}
-
-static int tune_problem(tuner *t, const char *text)
-{
+    const kh_protocol protocol = {.seconds = t->o->seconds, .idle = t->o->idle};
     kiln_problem p;
     kiln_kernel_info info;
-    const kiln_kernel *kernel[MAX_INSTANCES];
-    contestant c[MAX_INSTANCES] = {{0}};
-    size_t count = MAX_INSTANCES;
+    kh_sets *sets;
     char problem[512];
+    double error = 0;
     const int code = kt_problem(text, &p);
     if (code) return code;
-    kiln_status status = kiln_find_all(t->ctx, &p, kernel, &count);
-    if (status && status != KILN_TRUNCATED) return kt_failed(status, text);
-    if (count > MAX_INSTANCES) count = MAX_INSTANCES;
-    for (size_t i = 0; i < count; i++) c[i].kernel = kernel[i];
-    const size_t n = qualify(t, &p, c, count);
-    if (!n) return kt_message("%s: no instance computes it", text), EXIT_FAILED;
-    status = contest(t, &p, c, n);
-    if (!status) status = kt_describe(c[0].kernel, &info);
+    const size_t n = kt_contestants(t->ctx, &p, c);
+    if (!n) return kt_failed(KILN_NOT_SUPPORTED, text);
+    kiln_status status = kh_sets_open(t->ctx, &p, t->seed, &sets);
+    if (!status) {
+        status = kt_contest(sets, c, n, &protocol);
+        kh_sets_close(sets);
+    }
     if (status) return kt_failed(status, text);
-    kt_message("%s: %s, %.2f us, best of %zu", text, info.name, c[0].seconds * 1e6, n);
+    const size_t best = qualify(t, &p, c, n, &error);
+    if (best == n) return kt_message("%s: no instance computes it", text), EXIT_FAILED;
+    status = kt_describe(c[best].kernel, &info);
+    if (status) return kt_failed(status, text);
+    kt_message("%s: %s, %.2f us, best of %zu", text, info.name, c[best].seconds * 1e6, n - best);
     put_quoted(t->out, kt_problem_text(&p, problem, sizeof problem));
-    fprintf(t->out, ",%s,%.3f,%.3g\n", info.name, c[0].seconds * 1e6, c[0].error);
+    fprintf(t->out, ",%s,%.3f,%.3g\n", info.name, c[best].seconds * 1e6, error);
     t->written++;
     return 0;
 }
 
-/* Into a file beside, renamed when it is whole; a device or a pipe is written to, never replaced. */
+static int tune_all(tuner *t)
+{
+    kt_problems list;
+    kt_contestant *c = calloc(KT_CONTESTANTS, sizeof *c);
+    int worst = kt_problems_open(t->o, NULL, 0, &list);
+    if (!worst && !c) worst = kt_failed(KILN_NO_MEMORY, "tune");
+    if (!worst && !list.count) worst = (kt_message("tune: PROBLEM... is missing"), EXIT_USAGE);
+    if (!worst) worst = write_validators(t);
+    for (size_t i = 0; i < list.count && !worst; i++) worst = tune_problem(t, list.item[i].text, c);
+    kt_problems_close(&list);
+    free(c);
+    return worst;
+}
+
+/* Into a file beside, renamed when it is whole; a device or a pipe is written to, never replaced.
+ */
 static FILE *start(const char *output, char *beside, size_t size)
 {
     struct stat st;
@@ -173,8 +144,7 @@ int cmd_tune(const kt_options *o)
         kiln_close(t.ctx);
         return EXIT_USAGE;
     }
-    worst = write_validators(&t);
-    for (int i = 0; i < o->arguments && !worst; i++) worst = tune_problem(&t, o->argument[i]);
+    worst = tune_all(&t);
     const int code = finish(&t, beside);
     kiln_close(t.ctx);
     return code ? code : worst;

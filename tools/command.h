@@ -11,11 +11,11 @@ enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
 
 typedef struct kt_options {
     const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder,
-        *output;
+        *output, *problems, *set, *csv_file;
     int json, csv, all, quick, cost, threads;
     int has_seed;
     uint64_t seed;
-    double seconds, idle;
+    double seconds, idle, budget;
     char **argument;
     int arguments;
 } kt_options;
@@ -52,6 +52,21 @@ int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
 /* Parses and resolves; an exit code. */
 int kt_problem(const char *text, kiln_problem *);
 const char *kt_problem_text(const kiln_problem *, char *text, size_t size);
+/* Problems of a run (problems.c). */
+typedef struct kt_item {
+    const char *set, *aim;     /* "" where no file names one; what the set is to show */
+    const char *text, *versus; /* the problem; the one that peers are given, or NULL */
+} kt_item;
+typedef struct kt_problems {
+    kt_item *item;
+    size_t count;
+    char **text; /* of the items */
+    size_t texts;
+} kt_problems;
+/* Those of the command line and of --problems, or `otherwise`; an exit code.  Needs an open
+ * context. */
+int kt_problems_open(const kt_options *, const char *const *otherwise, size_t count, kt_problems *);
+void kt_problems_close(kt_problems *);
 kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
 /* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is
  * malloc'ed. */
@@ -76,5 +91,7 @@ typedef struct kt_table kt_table;
 kt_table *kt_table_open(const char *const *heads, size_t columns);
 void kt_cell(kt_table *, const char *, ...) __attribute__((format(printf, 2, 3))); /* row by row */
 void kt_table_print(kt_table *, FILE *, int csv);
+void kt_table_csv_row(const kt_table *, size_t row, FILE *); /* 0: the heads */
+size_t kt_table_rows(const kt_table *);                      /* the heads among them */
 void kt_table_close(kt_table *);
 #endif

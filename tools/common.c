@@ -48,7 +48,8 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
                                 .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
     if (status) { /* a device that cannot be is wrong usage */
-        const int code = kt_failed(status, config.device ? config.device : "no device can be opened");
+        const int code =
+            kt_failed(status, config.device ? config.device : "no device can be opened");
         return status == KILN_INVALID ? EXIT_USAGE : code;
     }
     const char *why;
@@ -264,13 +265,23 @@ static int numeric(const kt_table *t, size_t column)
     return t->count > t->columns;
 }
 
+size_t kt_table_rows(const kt_table *t)
+{
+    return t ? t->count / t->columns : 0;
+}
+
+void kt_table_csv_row(const kt_table *t, size_t row, FILE *f)
+{
+    for (size_t i = 0; t && i < t->columns; i++) {
+        print_csv(cell(t, row * t->columns + i), f);
+        fputc(i + 1 == t->columns ? '\n' : ',', f);
+    }
+}
+
 void kt_table_print(kt_table *t, FILE *f, int csv)
 {
     if (!t) return;
-    for (size_t i = 0; csv && i < t->count; i++) {
-        print_csv(cell(t, i), f);
-        fputc(i % t->columns + 1 == t->columns ? '\n' : ',', f);
-    }
+    for (size_t row = 0; csv && row < kt_table_rows(t); row++) kt_table_csv_row(t, row, f);
     if (csv) return;
     size_t *wide = calloc(t->columns, sizeof *wide);
     if (!wide) return;

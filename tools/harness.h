@@ -114,6 +114,9 @@ typedef struct kh_protocol {
     double seconds; /* to spend on each implementation; 0: 1 */
     double idle;    /* before each replay; 0: 0.040, negative: none */
     double replay;  /* length of a replay; 0: 0.006 */
+    /* A runner whose first launches take this many times those of the fastest, or `best` seconds,
+     * is not replayed: it gets their time and no replays.  0: all are. */
+    double hopeless, best;
 } kh_protocol;
 /* Replays the runners in turn; each replay walks over the input sets. */
 kiln_status kh_time(kh_runner *, size_t n, const kh_protocol *);

@@ -3,6 +3,7 @@
 // over in turn, implementations replayed one after the other, each replay (a graph on GPUs) after a
 // pause in which the device cools and threads go to sleep; medians of the replays.
 #include "harness.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,7 @@ typedef struct kh_recording {
     void *stream, *graph;
     size_t launches;
     double *seconds; /* of each replay, per launch */
+    double warm;     /* of a launch, by the first ones */
     size_t replays;
 } kh_recording;
 
@@ -52,11 +54,12 @@ static size_t sets_wanted(const kiln_device_info *d, size_t bytes)
     return n ? n : 1;
 }
 
+/* E, the last operand, is written by every launch and needs no values. */
 static kiln_status upload_sets(kh_sets *s, char *image, const size_t *start, size_t total)
 {
     for (size_t i = 0; i < s->count; i++) {
         kiln_status status = kiln_malloc(s->ctx, total, &s->device[i]);
-        if (!status) status = kiln_upload(s->ctx, s->device[i], image, total);
+        if (!status) status = kiln_upload(s->ctx, s->device[i], image, start[s->shape.e]);
         if (status) return status;
         kiln_args *a = &s->args[i];
         *a = s->args[0];
@@ -88,11 +91,11 @@ kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t se
     s->count = sets_wanted(&device, total);
     s->device = calloc(s->count, sizeof *s->device);
     s->args = calloc(s->count, sizeof *s->args);
-    image = calloc(total, 1);
+    image = calloc(start[s->shape.e] + 1, 1);
     status = KILN_NO_MEMORY;
     if (!s->device || !s->args || !image) goto out;
     s->args[0].struct_size = sizeof *s->args;
-    for (int i = 0; i < s->shape.count; i++)
+    for (int i = 0; i < s->shape.e; i++)
         kh_fill(&s->shape, &s->shape.operand[i], KH_RANDOM, &seed, image + start[i]);
     kh_fill_scalars(&s->shape, KH_RANDOM, 0, &seed, s->args[0].scalars);
     status = upload_sets(s, image, start, total);
@@ -197,7 +200,6 @@ static kiln_status record(kh_runner *r, double length)
     kiln_ctx *ctx = r->sets->ctx;
     kh_recording *c = r->recording;
     const size_t sets = r->sets->count;
-    double warm = 0;
     kiln_status status = r->sets->on_host ? KILN_OK : kiln_stream_create(ctx, &c->stream);
     if (!status)
         status = launch_all(r, 1, c->stream); /* code is loaded, caches and pages are touched */
@@ -208,10 +210,10 @@ static kiln_status record(kh_runner *r, double length)
         status = launch_all(r, trial, c->stream);
         if (!status) status = kiln_synchronize(ctx, c->stream);
         spent = now() - start;
-        warm = spent / (double)trial;
+        c->warm = spent / (double)trial;
     }
     if (status) return status;
-    const double wanted = warm > 0 ? length / warm + 0.999 : (double)MAX_LAUNCHES;
+    const double warm = c->warm, wanted = warm > 0 ? length / warm + 0.999 : (double)MAX_LAUNCHES;
     c->launches = wanted > (double)MAX_LAUNCHES ? MAX_LAUNCHES : (size_t)wanted;
     c->launches = round_up(c->launches ? c->launches : 1, c->launches > sets ? sets : 1);
     if (c->launches < sets && (double)sets * warm < 20 * length) c->launches = sets;
@@ -235,6 +237,8 @@ static void summarize(kh_runner *r)
     kh_recording *c = r->recording;
     const size_t n = c->replays;
     r->replays = n;
+    r->spread = 0;
+    r->seconds = c->warm;
     if (!n) return;
     qsort(c->seconds, n, sizeof *c->seconds, by_value);
     r->seconds = n % 2 ? c->seconds[n / 2] : (c->seconds[n / 2 - 1] + c->seconds[n / 2]) / 2;
@@ -242,15 +246,27 @@ static void summarize(kh_runner *r)
         r->seconds > 0 ? (c->seconds[(n - 1) - n / 10] - c->seconds[n / 10]) / r->seconds : 0;
 }
 
-static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double idle)
+/* Seconds of a launch above which a runner is not worth replaying. */
+static double limit_of(const kh_runner *r, size_t n, const kh_protocol *p)
+{
+    double least = p->best;
+    for (size_t i = 0; i < n; i++)
+        if (least <= 0 || r[i].recording->warm < least) least = r[i].recording->warm;
+    return p->hopeless > 0 ? p->hopeless * least : HUGE_VAL;
+}
+
+static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double idle, double limit)
 {
     const double start = now();
-    for (size_t round = 0; round < MAX_REPLAYS; round++) {
-        const double spent = (now() - start) / (double)n;
+    size_t active = 0;
+    for (size_t i = 0; i < n; i++) active += r[i].recording->warm <= limit;
+    for (size_t round = 0; active && round < MAX_REPLAYS; round++) {
+        const double spent = (now() - start) / (double)active;
         if (round > (spent > 4 * seconds ? FEW_REPLAYS : MIN_REPLAYS) && spent > seconds) break;
         for (size_t i = 0; i < n; i++) {
             kh_recording *c = r[i].recording;
             double took = 0;
+            if (c->warm > limit) continue;
             pause_for(idle);
             const kiln_status status = replay(&r[i], &took);
             if (status) return status;
@@ -274,7 +290,8 @@ kiln_status kh_time(kh_runner *r, size_t n, const kh_protocol *protocol)
         status = time_rounds(r, n, p.seconds > 0 ? p.seconds : 1,
                              p.idle < 0   ? 0
                              : p.idle > 0 ? p.idle
-                                          : 0.040);
+                                          : 0.040,
+                             limit_of(r, n, &p));
     for (size_t i = 0; i < n; i++) {
         kh_recording *c = r[i].recording;
         if (!c) continue;

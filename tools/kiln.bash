@@ -10,14 +10,14 @@ _kiln() {
         --peer) words='all openblas memory cublaslt hipblaslt' ;;
         --template) words='bias residual gated quantized plain' ;;
         --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
-        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        --folder|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         *)
             case ${COMP_WORDS[1]} in
             list) words='--op --target --schedule --dtype --instance --json --help' ;;
             explain) words='--device --threads --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
-            bench) words='--peer --instance --seconds --idle --csv --json --seed --device --threads --help' ;;
-            tune) words='--output --seconds --idle --seed --device --threads --help' ;;
+            bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --help' ;;
+            tune) words='--output --problems --set --seconds --idle --seed --device --threads --help' ;;
             report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --help' ;;
             new) words='--template --folder --help' ;;
             esac ;;

@@ -23,29 +23,38 @@ enum {
     KEY_TEMPLATE,
     KEY_FOLDER,
     KEY_COST,
+    KEY_PROBLEMS,
+    KEY_SET,
+    KEY_BUDGET,
 
     KEY_COMPLETION
 };
 
 /* ---- options ---- */
 /* An option of a command: name, key, argument or NULL, help. */
-#define OPTION(name, key, argument, text) {name, key, argument, 0, text, 0}
+#define OPTION(name, key, argument, text)                                                          \
+    {                                                                                              \
+        name, key, argument, 0, text, 0                                                            \
+    }
 #define OPT_DEVICE                                                                                 \
     OPTION("device", 'd', "D",                                                                     \
            "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best")
-#define OPT_JSON OPTION("json", KEY_JSON, NULL, "print JSON")
-#define OPT_CSV OPTION("csv", KEY_CSV, NULL, "print CSV")
-#define OPT_OP OPTION("op", KEY_OP, "X", "only instances of op X")
-#define OPT_TARGET OPTION("target", KEY_TARGET, "T", "only instances of target T")
+#define OPT_JSON     OPTION("json", KEY_JSON, NULL, "print JSON")
+#define OPT_CSV      OPTION("csv", KEY_CSV, NULL, "print CSV")
+#define OPT_OP       OPTION("op", KEY_OP, "X", "only instances of op X")
+#define OPT_TARGET   OPTION("target", KEY_TARGET, "T", "only instances of target T")
 #define OPT_SCHEDULE OPTION("schedule", KEY_SCHEDULE, "S", "only instances of schedule S")
 #define OPT_DTYPE                                                                                  \
     OPTION("dtype", KEY_DTYPE, "TYPE", "only instances where A, B or E is of this type")
 #define OPT_INSTANCE OPTION("instance", KEY_INSTANCE, "NAME", "only this instance")
-#define OPT_SEED OPTION("seed", KEY_SEED, "N", "seed of the inputs; default: a fresh one, printed")
+#define OPT_SEED     OPTION("seed", KEY_SEED, "N", "seed of the inputs; default: a fresh one, printed")
 #define OPT_THREADS                                                                                \
     OPTION("threads", KEY_THREADS, "N", "threads of the host device and of host peers")
 #define OPT_SECONDS                                                                                \
     OPTION("seconds", KEY_SECONDS, "S", "time to spend on each implementation; default 1")
+#define OPT_PROBLEMS                                                                               \
+    OPTION("problems", KEY_PROBLEMS, "FILE", "problems from FILE, one a line, in [sets]")
+#define OPT_SET  OPTION("set", KEY_SET, "NAME", "only the sets of FILE that match this pattern")
 #define OPT_IDLE OPTION("idle", KEY_IDLE, "S", "pause before each replay; default 0.04, 0: none")
 
 static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
@@ -65,10 +74,14 @@ static const struct argp_option verify_options[] = {
 static const struct argp_option bench_options[] = {
     {"peer", KEY_PEER, "P", 0,
      "also time openblas, memory, cublaslt or hipblaslt, or all that fit the device", 0},
+    OPT_PROBLEMS,
+    OPT_SET,
+    {"all", KEY_ALL, NULL, 0, "time every legal instance and list them, fastest first", 0},
     OPT_INSTANCE,
     OPT_SECONDS,
+    {"budget", KEY_BUDGET, "S", 0, "time for everything: shortens --seconds where needed", 0},
     OPT_IDLE,
-    OPT_CSV,
+    {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "print CSV, or write it to FILE", 0},
     OPT_JSON,
     OPT_SEED,
     OPT_DEVICE,
@@ -76,6 +89,8 @@ static const struct argp_option bench_options[] = {
     {0}};
 static const struct argp_option tune_options[] = {
     {"output", 'o', "FILE", 0, "tuning file to write; default: standard output", 0},
+    OPT_PROBLEMS,
+    OPT_SET,
     OPT_SECONDS,
     OPT_IDLE,
     OPT_SEED,
@@ -127,19 +142,28 @@ const kt_command kt_commands[] = {
      "Examples:\n"
      "  kiln bench --peer all 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
      "  kiln bench --device host --threads 1 --peer openblas --csv 'gemm f32,f32,f32 rcr m=1024 "
-     "n=1024 k=1024'\n\v"
+     "n=1024 k=1024'\n"
+     "  kiln bench --peer cublaslt --problems docs/benchmarks/h200.problems --set 'm*' "
+     "--csv=h200.csv\n\v"
      "Random inputs in several sets that together exceed the last-level cache; implementations are "
      "replayed in turn, "
-     "each replay of about 6 ms after a pause; medians.  `ratio` is Kiln's rate as a share of that "
-     "row's; `spread` is "
-     "the distance between the 10th and the 90th percentile.  Without a problem the main ones are "
-     "timed.",
+     "each replay of about 6 ms after a pause; medians.  `ratio` is that row's time over Kiln's; "
+     "`spread` is "
+     "the distance between the 10th and the 90th percentile, as a share of the median.  Without a "
+     "problem the main ones are "
+     "timed.  A problem written `X vs Y` has Kiln compute X and the peers Y.  Of a file of "
+     "problems "
+     "each set is summed up: geometric mean, least and greatest ratio to the fastest peer that "
+     "does "
+     "all of the work.  Peers that cannot fuse an op are followed by an element-wise kernel of "
+     "Kiln's where KILN_MODULE_PATH has modules of tests/bench/elementwise.",
      bench_options, 0, 1000, cmd_bench},
-    {"tune", "PROBLEM...", "time every legal instance and write a tuning file",
+    {"tune", "[PROBLEM...]", "time every legal instance and write a tuning file",
      "Examples:\n"
      "  kiln tune -o tuning.csv 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-     "  KILN_TUNING=tuning.csv ./my_program\n",
-     tune_options, 1, 1000, cmd_tune},
+     "  KILN_TUNING=tuning.csv ./my_program\n"
+     "  kiln tune -o tuning.csv --problems docs/benchmarks/h200.problems\n",
+     tune_options, 0, 1000, cmd_tune},
     {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"
      "  kiln report --target gfx942\n"
@@ -196,6 +220,8 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
         o->threads = (int)v;
     else if (key == KEY_SECONDS)
         o->seconds = v;
+    else if (key == KEY_BUDGET)
+        o->budget = v;
     else
         o->idle = v > 0 ? v : -1;
     return 0;
@@ -209,7 +235,6 @@ static const struct simple {
     {'d', 0, offsetof(kt_options, device)},
     {'o', 0, offsetof(kt_options, output)},
     {KEY_JSON, 1, offsetof(kt_options, json)},
-    {KEY_CSV, 1, offsetof(kt_options, csv)},
     {KEY_OP, 0, offsetof(kt_options, op)},
     {KEY_TARGET, 0, offsetof(kt_options, target)},
     {KEY_SCHEDULE, 0, offsetof(kt_options, schedule)},
@@ -221,6 +246,8 @@ static const struct simple {
     {KEY_TEMPLATE, 0, offsetof(kt_options, template)},
     {KEY_FOLDER, 0, offsetof(kt_options, folder)},
     {KEY_COST, 1, offsetof(kt_options, cost)},
+    {KEY_PROBLEMS, 0, offsetof(kt_options, problems)},
+    {KEY_SET, 0, offsetof(kt_options, set)},
 };
 
 static int parse_simple(int key, const char *arg, kt_options *o)
@@ -257,7 +284,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->seed = seed_of(arg, state);
         o->has_seed = 1;
         return 0;
+    case KEY_CSV:
+        o->csv = 1;
+        o->csv_file = arg;
+        return 0;
     case KEY_SECONDS:
+    case KEY_BUDGET:
     case KEY_IDLE:
     case KEY_THREADS:
         return parse_number(key, arg, state, o);
@@ -322,7 +354,8 @@ static void print_completion(void)
          "        --template) words='bias residual gated quantized plain' ;;\n"
          "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
          "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--output|-o) mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return "
+         "        --folder|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
+         "\"$word\"); return "
          ";;\n"
          "        *)\n"
          "            case ${COMP_WORDS[1]} in");

@@ -8,15 +8,21 @@
 typedef struct kt_entry { /* one row of a comparison */
     kh_runner runner;
     char name[64];  /* "kiln", "openblas", ... */
-    char note[128]; /* what it does where that is not the whole op */
-    int same;       /* computes all of the op into the sets' E, so that results can be compared */
+    char note[320]; /* how it does it, or what it leaves out */
+    int whole;      /* does all of the op's work: its time can be compared */
+    int same;       /* writes all of it to the sets' E: its results can be, too */
     void (*close)(struct kt_entry *);
 } kt_entry;
 
+typedef struct kt_peer_options {
+    int threads;          /* of host peers; 0: as many as the device has */
+    kh_protocol protocol; /* by which the peer chooses among its own ways */
+} kt_peer_options;
+
 typedef struct kt_peer {
     const char *name, *vendor; /* of the devices it runs on */
-    /* 0, or why not in `why`.  threads 0: as many as the device has. */
-    int (*open)(kh_sets *, int threads, kt_entry *, char *why, size_t size);
+    /* 0, or why not in `why`. */
+    int (*open)(kh_sets *, const kt_peer_options *, kt_entry *, char *why, size_t size);
 } kt_peer;
 
 /* Name, vendor, function. */
@@ -25,7 +31,8 @@ typedef struct kt_peer {
     X("memory", "host", kt_memory)                                                                 \
     X("cublaslt", "nvidia", kt_cublaslt)                                                           \
     X("hipblaslt", "amd", kt_hipblaslt)
-#define X(name, vendor, open) int open(kh_sets *, int, kt_entry *, char *, size_t);
+#define X(name, vendor, open)                                                                      \
+    int open(kh_sets *, const kt_peer_options *, kt_entry *, char *, size_t);
 KT_PEERS(X)
 #undef X
 

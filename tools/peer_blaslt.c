@@ -1,90 +1,28 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt or hipBLASLt as a peer: of the algorithms its heuristic proposes, the fastest by the
-// same protocol. Both are column-major: a row-major E is computed as its transpose, with A and B
-// exchanged, so that E's columns are the library's rows, along which its bias lies.  Ops it can
-// fuse are in a table; of others the plain product is timed.
+// cuBLASLt or hipBLASLt: loading it, and one matmul of it with all that it can fuse.  Both are
+// column-major: a row-major E is computed as its transpose, with A and B exchanged, so that E's
+// columns are the library's rows, along which its bias lies.
 #include "peer_blaslt.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 16, WORKSPACE = 64 << 20 };
-enum { DEFAULT = 1, RELU = 2, BIAS = 4, GELU = 32 }; /* epilogues, in both libraries */
-
-/* Ops as the library says them: activation(alpha A·B + beta C + bias). */
-static const struct fusion {
-    const char *op;
-    int activation;
-    const char *c, *bias;     /* extra inputs */
-    const char *alpha, *beta; /* scalars; beta scales whichever of C and bias there is */
-} fusions[] = {
-    {"gemm", DEFAULT, NULL, NULL, NULL, NULL},
-    {"bias_relu", RELU, NULL, "bias", NULL, NULL},
-    {"bias_gelu", GELU, NULL, "bias", NULL, NULL},
-    {"add", DEFAULT, "residual", NULL, NULL, NULL},
-    {"add_relu", RELU, "residual", NULL, NULL, NULL},
-    {"add_gelu", GELU, "residual", NULL, NULL, NULL},
-    {"add_fastgelu", GELU, "residual", NULL, NULL, NULL},
-    {"linear_relu_abde_i8", RELU, NULL, "bias", "alpha", "beta"},
-    {"linear_abde_i8", DEFAULT, NULL, "bias", "alpha", "beta"},
-    {"linear_ab_i8_de_f32", DEFAULT, NULL, "bias", "alpha", "beta"},
-    {"bmm_abe_i8", DEFAULT, NULL, NULL, "alpha", NULL},
-    {"bmm_ab_i8_e_f32", DEFAULT, NULL, NULL, "alpha", NULL},
-};
-
-/* The functions used; what follows the dialect's prefix. */
-typedef struct api {
-    int (*Create)(void **);
-    int (*Destroy)(void *);
-    int (*MatmulDescCreate)(void **, int compute, int scale_type);
-    int (*MatmulDescDestroy)(void *);
-    int (*MatmulDescSetAttribute)(void *, int, const void *, size_t);
-    int (*MatrixLayoutCreate)(void **, int type, uint64_t rows, uint64_t cols, int64_t ld);
-    int (*MatrixLayoutDestroy)(void *);
-    int (*MatrixLayoutSetAttribute)(void *, int, const void *, size_t);
-    int (*MatmulPreferenceCreate)(void **);
-    int (*MatmulPreferenceDestroy)(void *);
-    int (*MatmulPreferenceSetAttribute)(void *, int, const void *, size_t);
-    int (*MatmulAlgoGetHeuristic)(void *, void *, void *, void *, void *, void *, void *, int,
-                                  void *, int *);
-    int (*Matmul)(void *, void *, const void *, const void *, void *, const void *, void *,
-                  const void *, const void *, void *, void *, void *, const void *, void *, size_t,
-                  void *);
-} api;
-
-typedef struct plan {
-    const kt_dialect *dialect;
-    api f;
-    kh_sets *sets;
-    void *handle, *desc, *pref;
-    void *layout[4];             /* A, B, C, D as the library sees them */
-    const struct fusion *fusion; /* NULL: plain product */
-    int swapped, bias, c;        /* operands of bias and C; -1: none */
-    float alpha, beta;
-    int32_t alpha_i32, beta_i32;
-    int scale_i32;
-    void *workspace, *own_e, *own_bias; /* own: where the sets' will not do */
-    unsigned char *result;
-    int algorithm; /* the chosen one */
-} plan;
-
-typedef struct candidate {
-    plan *plan;
-    int algorithm;
-} candidate;
+/* Asked for with a workspace, and a few more that need none. */
+enum { WITH_WORKSPACE = 24, WITHOUT = 8, CANDIDATES = WITH_WORKSPACE + WITHOUT };
+static const size_t workspace_size = (size_t)64 << 20;
 
 #define BIND(name)                                                                                 \
     do {                                                                                           \
         char symbol[96];                                                                           \
-        snprintf(symbol, sizeof symbol, "%s%s", p->dialect->prefix, #name);                        \
-        *(void **)(&p->f.name) = dlsym(library, symbol);                                           \
-        if (!p->f.name) return snprintf(why, size, "its library has no %s", symbol), 0;            \
+        snprintf(symbol, sizeof symbol, "%s%s", l->dialect->prefix, #name);                        \
+        *(void **)(&l->f.name) = dlsym(library, symbol);                                           \
+        if (!l->f.name) return snprintf(why, size, "its library has no %s", symbol), 0;            \
     } while (0)
 
-static int bind(plan *p, char *why, size_t size)
+static int bind(kt_blaslt *l, char *why, size_t size)
 {
-    void *library = kt_load(p->dialect->soname, why, size);
+    void *library = kt_load(l->dialect->soname, why, size);
     if (!library) return 0;
     BIND(Create);
     BIND(Destroy);
@@ -102,251 +40,188 @@ static int bind(plan *p, char *why, size_t size)
     return 1;
 }
 
-/* ---- launching ---- */
-static kiln_status multiply(plan *p, int algorithm, size_t set, void *stream)
+int kt_blaslt_load(kt_blaslt *l, const kt_dialect *dialect, kiln_ctx *ctx, char *why, size_t size)
 {
-    const kh_shape *s = kh_sets_shape(p->sets);
-    kiln_args args = *kh_sets_args(p->sets, set);
-    const void *alpha = p->scale_i32 ? (const void *)&p->alpha_i32 : &p->alpha;
-    const void *beta = p->scale_i32 ? (const void *)&p->beta_i32 : &p->beta;
-    void *e = p->own_e ? p->own_e : args.e;
-    const void *c = p->c >= 0 ? *kh_slot(&args, &s->operand[p->c]) : e;
-    const void *bias = p->own_bias    ? p->own_bias
-                       : p->bias >= 0 ? *kh_slot(&args, &s->operand[p->bias])
-                                      : NULL;
-    if (bias && p->f.MatmulDescSetAttribute(p->desc, p->dialect->desc_bias, &bias, sizeof bias))
-        return KILN_DRIVER;
-    for (size_t i = 0; i < s->op.products; i++) {
-        const void *x = p->swapped ? args.b[i] : args.a, *y = p->swapped ? args.a : args.b[i];
-        if (p->f.Matmul(p->handle, p->desc, alpha, x, p->layout[0], y, p->layout[1], beta, c,
-                        p->layout[2], e, p->layout[3],
-                        p->result + (size_t)algorithm * p->dialect->result_size, p->workspace,
-                        WORKSPACE, stream))
-            return KILN_DRIVER;
+    *l = (kt_blaslt){.dialect = dialect, .ctx = ctx};
+    if (!bind(l, why, size)) return 0;
+    if (kiln_malloc(ctx, workspace_size, &l->workspace))
+        return snprintf(why, size, "out of memory"), 0;
+    if (l->f.Create(&l->handle)) {
+        l->handle = NULL;
+        return snprintf(why, size, "its library does not start"), 0;
     }
-    return KILN_OK;
-}
-
-static kiln_status launch_candidate(kh_runner *r, size_t set, void *stream)
-{
-    const candidate *c = r->self;
-    return multiply(c->plan, c->algorithm, set, stream);
-}
-
-static kiln_status launch(kh_runner *r, size_t set, void *stream)
-{
-    plan *p = r->self;
-    return multiply(p, p->algorithm, set, stream);
-}
-
-/* ---- describing ---- */
-static int operand_named(const kh_shape *s, const char *name)
-{
-    for (int i = 0; name && i < s->count; i++)
-        if (s->operand[i].role == KH_D && !strcmp(s->operand[i].name, name)) return i;
-    return -1;
-}
-
-static float scalar_named(const kh_shape *s, const kiln_args *args, const char *name)
-{
-    for (size_t i = 0; name && i < s->op.nscalars; i++)
-        if (!strcmp(s->op.scalar_name[i], name)) return args->scalars[i];
     return 1;
 }
 
-/* A matrix as the library sees it: column-major, transposed where Kiln's is row-major. */
-static int make_layout(plan *p, int i, const kh_operand *o, kiln_dtype type)
+void kt_blaslt_unload(kt_blaslt *l)
 {
+    if (l->handle) l->f.Destroy(l->handle);
+    if (l->workspace) kiln_free(l->ctx, l->workspace);
+    l->handle = l->workspace = NULL;
+}
+
+/* ---- describing a product ---- */
+static int set_int(kt_product *p, int attribute, int32_t value)
+{
+    return attribute != NO_ATTRIBUTE &&
+           !p->library->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
+}
+
+static int set_pointer(kt_product *p, int attribute, const void *value)
+{
+    return !p->library->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
+}
+
+/* A matrix as the library sees it: column-major, transposed where Kiln's is row-major. */
+static int make_layout(kt_product *p, int i, const kh_operand *o)
+{
+    const kt_blaslt_api *f = &p->library->f;
+    const kt_dialect *d = p->library->dialect;
     const int row = o->layout == KILN_ROW;
     const uint64_t rows = (uint64_t)(row ? o->cols : o->rows),
                    cols = (uint64_t)(row ? o->rows : o->cols);
     const int32_t batch = (int32_t)o->batch;
-    if (p->f.MatrixLayoutCreate(&p->layout[i], p->dialect->type[type], rows, cols, o->ld)) return 0;
-    return batch == 1 || (!p->f.MatrixLayoutSetAttribute(p->layout[i], p->dialect->layout_batch,
-                                                         &batch, sizeof batch) &&
-                          !p->f.MatrixLayoutSetAttribute(p->layout[i], p->dialect->layout_stride,
-                                                         &o->stride, sizeof o->stride));
+    if (f->MatrixLayoutCreate(&p->layout[i], d->type[o->dtype], rows, cols, o->ld)) return 0;
+    return batch == 1 ||
+           (!f->MatrixLayoutSetAttribute(p->layout[i], d->layout_batch, &batch, sizeof batch) &&
+            !f->MatrixLayoutSetAttribute(p->layout[i], d->layout_stride, &o->stride,
+                                         sizeof o->stride));
 }
 
-static int set_desc(plan *p, int attribute, int32_t value)
+/* A pointer that stands for those of the launches. */
+static const void *const any = (const void *)(uintptr_t)256;
+
+/* One value for each of E's columns (layout KILN_ROW) or rows. */
+static int is_vector(const kh_operand *o, const kh_operand *e, kiln_layout layout)
 {
-    return !p->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
+    return o->layout == layout && (layout == KILN_ROW ? o->rows == 1 && o->cols == e->cols
+                                                      : o->cols == 1 && o->rows == e->rows);
 }
 
-/* beta * bias in f32, as integer outputs want it. */
-static int make_bias(plan *p, const kh_shape *s, float beta)
+/* Along E's contiguous side, and one for all batches. */
+static int set_bias(kt_product *p)
 {
-    const kh_operand *o = &s->operand[p->bias];
-    kiln_ctx *ctx = kh_sets_ctx(p->sets);
-    kiln_args args = *kh_sets_args(p->sets, 0);
-    const size_t count = (size_t)o->span;
-    unsigned char *from = malloc(count * o->size + 1);
-    float *to = malloc((count + 1) * sizeof *to);
-    int ok = from && to && !kiln_download(ctx, from, *kh_slot(&args, o), count * o->size);
-    for (size_t i = 0; ok && i < count; i++)
-        to[i] = beta * (float)kh_decode(o->dtype, from + i * o->size);
-    ok = ok && !kiln_malloc(ctx, count * sizeof *to, &p->own_bias) &&
-         !kiln_upload(ctx, p->own_bias, to, count * sizeof *to);
-    free(from);
-    free(to);
-    return ok;
+    const kt_dialect *d = p->library->dialect;
+    const kh_operand *o = p->spec.bias;
+    const kiln_dtype type = p->spec.a.dtype == KILN_I8 ? KILN_F32 : o->dtype;
+    if (!is_vector(o, &p->spec.e, p->swapped ? KILN_ROW : KILN_COL) || o->batch > 1) return 0;
+    return set_int(p, d->desc_bias_type, d->type[type]) && set_pointer(p, d->desc_bias, any);
 }
 
-static int set_epilogue(plan *p, const kh_shape *s)
+/* The library's A has E's contiguous side. */
+static int set_scales(kt_product *p)
 {
-    int epilogue = p->fusion->activation;
-    if (p->bias >= 0) {
-        const kh_operand *o = &s->operand[p->bias];
-        const kiln_dkind kind = s->op.d_kind[o->index];
-        if (kind != (p->swapped ? KILN_D_PER_COL : KILN_D_PER_ROW) || o->batch > 1) return 0;
-        epilogue = (epilogue == DEFAULT ? 0 : epilogue) | BIAS;
-        const int convert = s->operand[0].dtype == KILN_I8;
-        if (convert && !make_bias(p, s, scalar_named(s, kh_sets_args(p->sets, 0), p->fusion->beta)))
-            return 0;
-        const kiln_dtype type = convert ? KILN_F32 : o->dtype;
-        const void *any = p->own_bias ? p->own_bias : (const void *)(uintptr_t)256;
-        if (!set_desc(p, p->dialect->desc_bias_type, p->dialect->type[type]) ||
-            p->f.MatmulDescSetAttribute(p->desc, p->dialect->desc_bias, &any, sizeof any))
-            return 0;
-    }
-    return set_desc(p, p->dialect->desc_epilogue, epilogue);
-}
-
-static void forget(plan *p)
-{
-    for (int i = 0; i < 4; i++)
-        if (p->layout[i]) p->f.MatrixLayoutDestroy(p->layout[i]);
-    if (p->desc) p->f.MatmulDescDestroy(p->desc);
-    if (p->pref) p->f.MatmulPreferenceDestroy(p->pref);
-    if (p->own_e) kiln_free(kh_sets_ctx(p->sets), p->own_e);
-    if (p->own_bias) kiln_free(kh_sets_ctx(p->sets), p->own_bias);
-    memset(p->layout, 0, sizeof p->layout);
-    p->desc = p->pref = p->own_e = p->own_bias = NULL;
-}
-
-static int prefer(plan *p)
-{
-    const uint64_t workspace = WORKSPACE;
-    const uint32_t align[] = {256, 256, 256, 256}; /* operands of a set lie on pages */
-    int ok = !p->f.MatmulPreferenceCreate(&p->pref) &&
-             !p->f.MatmulPreferenceSetAttribute(p->pref, p->dialect->pref_workspace, &workspace,
-                                                sizeof workspace);
-    for (int i = 0; i < 4 && p->dialect->pref_align_a != NO_ATTRIBUTE; i++)
-        ok = ok && !p->f.MatmulPreferenceSetAttribute(p->pref, p->dialect->pref_align_a + i,
-                                                      &align[i], sizeof align[i]);
-    return ok;
-}
-
-/* Number of algorithms proposed for the op (fused) or its plain product; 0: it can't. */
-static int propose(plan *p, const struct fusion *fusion)
-{
-    const kh_shape *s = kh_sets_shape(p->sets);
-    const kh_operand *a = &s->operand[0], *b = &s->operand[1], *e = &s->operand[s->e];
-    const int integer = a->dtype == KILN_I8 && b->dtype == KILN_I8;
-    kiln_dtype out = e->dtype;
-    if (integer && !fusion) out = KILN_I32;
-    p->fusion = fusion;
-    p->swapped = e->layout == KILN_ROW;
-    p->bias = fusion ? operand_named(s, fusion->bias) : -1;
-    p->c = fusion ? operand_named(s, fusion->c) : -1;
-    if (fusion && ((fusion->bias && p->bias < 0) || (fusion->c && p->c < 0))) return 0;
-    if (p->dialect->type[a->dtype] < 0 || p->dialect->type[b->dtype] < 0 ||
-        p->dialect->type[out] < 0)
+    const kt_dialect *d = p->library->dialect;
+    const kh_operand *e = &p->spec.e, *row = p->spec.row, *col = p->spec.col;
+    if (d->desc_a_scale == NO_ATTRIBUTE || e->batch > 1 || row->dtype != KILN_F32 ||
+        col->dtype != KILN_F32 || !is_vector(row, e, KILN_COL) || !is_vector(col, e, KILN_ROW))
         return 0;
-    p->scale_i32 = out == KILN_I32;
-    p->alpha = fusion ? scalar_named(s, kh_sets_args(p->sets, 0), fusion->alpha) : 1;
-    p->beta = p->c >= 0 ? scalar_named(s, kh_sets_args(p->sets, 0), fusion->beta) : 0;
-    p->alpha_i32 = 1, p->beta_i32 = 0;
-    const kh_operand *x = p->swapped ? b : a, *y = p->swapped ? a : b,
-                     *c = p->c >= 0 ? &s->operand[p->c] : e;
+    return set_int(p, d->desc_a_mode, d->mode_outer) && set_int(p, d->desc_b_mode, d->mode_outer) &&
+           set_pointer(p, d->desc_a_scale, any) && set_pointer(p, d->desc_b_scale, any);
+}
+
+static int describe(kt_product *p)
+{
+    const kt_product_spec *s = &p->spec;
+    const kt_dialect *d = p->library->dialect;
+    const int integer = s->a.dtype == KILN_I8 && s->b.dtype == KILN_I8;
+    const kh_operand *x = p->swapped ? &s->b : &s->a, *y = p->swapped ? &s->a : &s->b;
+    int epilogue = s->activation;
+    if (s->bias) epilogue = (epilogue == KT_DEFAULT ? 0 : epilogue) | KT_BIAS;
+    if (p->library->f.MatmulDescCreate(&p->desc, integer ? d->compute_i32 : d->compute_f32,
+                                       d->type[p->scale_i32 ? KILN_I32 : KILN_F32]))
+        return 0;
     /* The library's A is op(A) = its rows by k: Kiln's matrix seen in column-major, transposed
      * unless it fits. */
-    const int trans_x = x->layout != e->layout, trans_y = y->layout != e->layout;
-    if (c->layout != e->layout) return 0;
-    if (p->f.MatmulDescCreate(&p->desc, integer ? p->dialect->compute_i32 : p->dialect->compute_f32,
-                              p->dialect->type[p->scale_i32 ? KILN_I32 : KILN_F32]) ||
-        !set_desc(p, p->dialect->desc_trans_a,
-                  trans_x ? p->dialect->trans : p->dialect->trans_none) ||
-        !set_desc(p, p->dialect->desc_trans_b,
-                  trans_y ? p->dialect->trans : p->dialect->trans_none) ||
-        !make_layout(p, 0, x, x->dtype) || !make_layout(p, 1, y, y->dtype) ||
-        !make_layout(p, 2, c, p->c >= 0 ? c->dtype : out) || !make_layout(p, 3, e, out) ||
-        (fusion && !set_epilogue(p, s)) || !prefer(p))
+    if (!set_int(p, d->desc_trans_a, x->layout != s->e.layout ? d->trans : d->trans_none) ||
+        !set_int(p, d->desc_trans_b, y->layout != s->e.layout ? d->trans : d->trans_none) ||
+        !set_int(p, d->desc_epilogue, epilogue))
         return 0;
-    if (out != e->dtype &&
-        kiln_malloc(kh_sets_ctx(p->sets), (size_t)e->span * kiln_dtype_size(out), &p->own_e))
-        return 0;
+    if (!integer && x->size == 1 && y->size == 1 && d->desc_fast != NO_ATTRIBUTE) {
+        const int8_t yes = 1; /* an attribute of one byte */
+        if (p->library->f.MatmulDescSetAttribute(p->desc, d->desc_fast, &yes, sizeof yes)) return 0;
+    }
+    return (!s->bias || set_bias(p)) && (!s->row || set_scales(p)) && make_layout(p, 0, x) &&
+           make_layout(p, 1, y) && make_layout(p, 2, s->c ? s->c : &s->e) &&
+           make_layout(p, 3, &s->e);
+}
+
+/* Adds at most `room` candidates that need no more workspace than this. */
+static void propose(kt_product *p, uint64_t workspace, int room)
+{
+    const kt_blaslt_api *f = &p->library->f;
+    const kt_dialect *d = p->library->dialect;
+    const uint32_t align = 256; /* operands of a set lie on pages */
+    void *preference = NULL;
     int found = 0;
-    if (p->f.MatmulAlgoGetHeuristic(p->handle, p->desc, p->layout[0], p->layout[1], p->layout[2],
-                                    p->layout[3], p->pref, CANDIDATES, p->result, &found))
+    if (f->MatmulPreferenceCreate(&preference)) return;
+    int ok = !f->MatmulPreferenceSetAttribute(preference, d->pref_workspace, &workspace,
+                                              sizeof workspace);
+    for (int i = 0; i < 4 && d->pref_align_a != NO_ATTRIBUTE; i++)
+        ok = ok && !f->MatmulPreferenceSetAttribute(preference, d->pref_align_a + i, &align,
+                                                    sizeof align);
+    if (ok && !f->MatmulAlgoGetHeuristic(p->library->handle, p->desc, p->layout[0], p->layout[1],
+                                         p->layout[2], p->layout[3], preference, room,
+                                         p->result + (size_t)p->found * d->result_size, &found))
+        p->found += found;
+    f->MatmulPreferenceDestroy(preference);
+}
+
+int kt_product_open(kt_product *p, const kt_blaslt *library, const kt_product_spec *spec)
+{
+    const kt_dialect *d = library->dialect;
+    *p = (kt_product){.library = library, .spec = *spec, .algorithm = -1};
+    p->swapped = spec->e.layout == KILN_ROW;
+    p->scale_i32 = spec->e.dtype == KILN_I32;
+    if (d->type[spec->a.dtype] < 0 || d->type[spec->b.dtype] < 0 || d->type[spec->e.dtype] < 0 ||
+        (spec->c && spec->c->layout != spec->e.layout))
         return 0;
-    return found;
+    p->result = calloc(CANDIDATES, d->result_size);
+    if (!p->result || !describe(p)) return 0;
+    propose(p, workspace_size, WITH_WORKSPACE);
+    propose(p, 0, WITHOUT);
+    return p->found;
 }
 
-/* The fastest of those proposed; -1: none runs. */
-static int choose(plan *p, int found)
+/* Whether the heuristic vouches for it, and it is no earlier one again. */
+int kt_product_usable(const kt_product *p, int algorithm)
 {
-    static const kh_protocol brief = {.seconds = 0.05, .idle = -1, .replay = 0.003};
-    candidate candidates[CANDIDATES];
-    kh_runner runner;
-    int best = -1;
-    double least = 0;
-    for (int i = 0; i < found; i++) {
-        int32_t state;
-        memcpy(&state, p->result + (size_t)i * p->dialect->result_size + p->dialect->result_state,
-               sizeof state);
-        if (state) continue;
-        candidates[i] = (candidate){p, i};
-        runner = (kh_runner){.launch = launch_candidate, .sets = p->sets, .self = &candidates[i]};
-        if (kh_time(&runner, 1, &brief)) continue;
-        if (best < 0 || runner.seconds < least) best = i, least = runner.seconds;
-    }
-    return best;
+    const kt_dialect *d = p->library->dialect;
+    const unsigned char *result = p->result + (size_t)algorithm * d->result_size;
+    int32_t state;
+    memcpy(&state, result + d->result_state, sizeof state);
+    if (state) return 0;
+    for (int i = 0; i < algorithm; i++)
+        if (!memcmp(p->result + (size_t)i * d->result_size, result, d->result_workspace)) return 0;
+    return 1;
 }
 
-static void close_plan(kt_entry *entry)
+void kt_product_close(kt_product *p)
 {
-    plan *p = entry->runner.self;
-    if (!p) return;
-    if (p->handle) {
-        forget(p);
-        p->f.Destroy(p->handle);
-    }
-    if (p->workspace) kiln_free(kh_sets_ctx(p->sets), p->workspace);
+    for (int i = 0; i < 4; i++)
+        if (p->layout[i]) p->library->f.MatrixLayoutDestroy(p->layout[i]);
+    if (p->desc) p->library->f.MatmulDescDestroy(p->desc);
     free(p->result);
-    free(p);
+    *p = (kt_product){0};
 }
 
-int kt_blaslt_open(const kt_dialect *dialect, kh_sets *sets, kt_entry *entry, char *why,
-                   size_t size)
+kiln_status kt_product_launch(kt_product *p, int algorithm, const kt_matrices *m, void *stream)
 {
-    const kh_shape *s = kh_sets_shape(sets);
-    const struct fusion *fusion = NULL;
-    plan *p = calloc(1, sizeof *p);
-    if (!p) return snprintf(why, size, "out of memory"), 1;
-    *p = (plan){.dialect = dialect, .sets = sets, .algorithm = -1};
-    entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = p};
-    entry->close = close_plan;
-    if (!bind(p, why, size)) return 1;
-    p->result = calloc(CANDIDATES, dialect->result_size);
-    if (!p->result || kiln_malloc(kh_sets_ctx(sets), WORKSPACE, &p->workspace))
-        return snprintf(why, size, "out of memory"), 1;
-    if (p->f.Create(&p->handle))
-        return p->handle = NULL, snprintf(why, size, "its library does not start"), 1;
-    for (size_t i = 0; i < sizeof fusions / sizeof *fusions; i++)
-        if (!strcmp(fusions[i].op, s->op.name)) fusion = &fusions[i];
-    int found = fusion ? propose(p, fusion) : 0;
-    if (found) p->algorithm = choose(p, found);
-    if (p->algorithm < 0) {
-        forget(p);
-        fusion = NULL;
-        found = propose(p, NULL);
-        if (found) p->algorithm = choose(p, found);
-    }
-    if (p->algorithm < 0) return snprintf(why, size, "it has no algorithm for this problem"), 1;
-    entry->same = fusion != NULL;
-    snprintf(entry->note, sizeof entry->note, "%s, best of %d candidates%s",
-             fusion ? "fused" : "plain GEMM only", found,
-             s->op.products > 1 ? " for each product" : "");
-    return 0;
+    const kt_blaslt *l = p->library;
+    const kt_dialect *d = l->dialect;
+    const int32_t one = 1, zero = 0;
+    const void *alpha = p->scale_i32 ? (const void *)&one : &p->spec.alpha;
+    const float beta_f32 = p->spec.c ? p->spec.beta : 0;
+    const void *beta = p->scale_i32 ? (const void *)&zero : &beta_f32;
+    const void *x = p->swapped ? m->b : m->a, *y = p->swapped ? m->a : m->b;
+    if (p->spec.bias && !set_pointer(p, d->desc_bias, m->bias)) return KILN_DRIVER;
+    if (p->spec.row && (!set_pointer(p, d->desc_a_scale, p->swapped ? m->col : m->row) ||
+                        !set_pointer(p, d->desc_b_scale, p->swapped ? m->row : m->col)))
+        return KILN_DRIVER;
+    return l->f.Matmul(l->handle, p->desc, alpha, x, p->layout[0], y, p->layout[1], beta,
+                       p->spec.c ? m->c : m->e, p->layout[2], m->e, p->layout[3],
+                       p->result + (size_t)algorithm * d->result_size, l->workspace, workspace_size,
+                       stream)
+               ? KILN_DRIVER
+               : KILN_OK;
 }

@@ -26,6 +26,12 @@ static const kt_dialect cublaslt = {
     .desc_epilogue = 7,
     .desc_bias = 8,
     .desc_bias_type = 26,
+    .desc_a_scale = 17,
+    .desc_b_scale = 18,
+    .desc_a_mode = 31,
+    .desc_b_mode = 32,
+    .mode_outer = 3,
+    .desc_fast = 25,
     .layout_batch = 5,
     .layout_stride = 6,
     .pref_workspace = 1,
@@ -51,9 +57,8 @@ static void enter_context(const kh_sets *sets)
         make_current(context);
 }
 
-int kt_cublaslt(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
+int kt_cublaslt(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *why, size_t size)
 {
-    (void)threads;
     enter_context(sets);
-    return kt_blaslt_open(&cublaslt, sets, entry, why, size);
+    return kt_path_open(&cublaslt, sets, o, entry, why, size);
 }

@@ -25,6 +25,8 @@ static const kt_dialect hipblaslt = {
     .desc_epilogue = 2,
     .desc_bias = 3,
     .desc_bias_type = 4,
+    .desc_a_scale = NO_ATTRIBUTE,
+    .desc_fast = NO_ATTRIBUTE,
     .layout_batch = 0,
     .layout_stride = 1,
     .pref_workspace = 1,
@@ -34,8 +36,7 @@ static const kt_dialect hipblaslt = {
     .result_state = 32,
 };
 
-int kt_hipblaslt(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
+int kt_hipblaslt(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *why, size_t size)
 {
-    (void)threads;
-    return kt_blaslt_open(&hipblaslt, sets, entry, why, size);
+    return kt_path_open(&hipblaslt, sets, o, entry, why, size);
 }

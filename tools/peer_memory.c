@@ -81,8 +81,9 @@ static void close_memory(kt_entry *entry)
     free(entry->runner.self);
 }
 
-int kt_memory(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
+int kt_memory(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *why, size_t size)
 {
+    int threads = o->threads;
     kiln_device_info device = {.struct_size = sizeof device};
     int *count = malloc(sizeof *count);
     if (!count) return snprintf(why, size, "out of memory"), 1;

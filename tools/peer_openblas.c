@@ -96,8 +96,9 @@ static int convert(kh_sets *sets, blas *x, int i)
     return 1;
 }
 
-int kt_openblas(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t size)
+int kt_openblas(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *why, size_t size)
 {
+    int threads = o->threads;
     static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", NULL};
     const kh_shape *s = kh_sets_shape(sets);
     void (*set_threads)(int);
@@ -120,7 +121,8 @@ int kt_openblas(kh_sets *sets, int threads, kt_entry *entry, char *why, size_t s
             return snprintf(why, size, "out of memory"), 1;
     }
     const int exact = s->operand[0].dtype == KILN_F32 && s->operand[1].dtype == KILN_F32;
-    entry->same = exact && !strcmp(s->op.name, "gemm") && s->operand[s->e].dtype == KILN_F32;
+    entry->whole = entry->same =
+        exact && !strcmp(s->op.name, "gemm") && s->operand[s->e].dtype == KILN_F32;
     snprintf(entry->note, sizeof entry->note, "%s%s",
              entry->same ? "sgemm" : "sgemm, plain GEMM only",
              exact ? "" : ", inputs converted to f32 beforehand");

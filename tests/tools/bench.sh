@@ -12,17 +12,17 @@ csv() {
         python3 - "$tmp/out" <<'PY'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
-assert list(rows[0]) == ["problem", "implementation", "us", "GFLOP/s", "GB/s", "ratio", "spread", "note"], rows[0]
+assert list(rows[0]) == ["set", "problem", "implementation", "us", "spread", "TFLOP/s", "GB/s", "ratio", "replays", "note"], rows[0]
 kiln = [r for r in rows if r["implementation"] == "kiln"]
 assert len(kiln) == 2 and all(float(r["ratio"]) == 1 for r in kiln), rows
 for r in rows:
-    assert float(r["us"]) > 0 and float(r["GFLOP/s"]) > 0 and float(r["spread"]) >= 0, r
+    assert float(r["us"]) > 0 and float(r["TFLOP/s"]) > 0 and float(r["spread"]) >= 0 and int(r["replays"]) > 0, r
 blas = [r for r in rows if r["implementation"] == "openblas"]
 if blas:
     assert blas[0]["note"] == "sgemm" and "converted" in blas[1]["note"], blas
 assert any(r["implementation"] == "memory" for r in rows)
 r = kiln[0]
-assert abs(float(r["GFLOP/s"]) - 2e-3 * 96 * 80 * 64 / float(r["us"])) < 0.02 * float(r["GFLOP/s"]), r
+assert abs(float(r["TFLOP/s"]) - 2e-6 * 96 * 80 * 64 / float(r["us"])) < 0.02 * float(r["TFLOP/s"]), r
 PY
 }
 check 'csv: columns, peers, figures' csv
@@ -34,13 +34,68 @@ check 'a peer of another device' exits 1 bench $brief --peer cublaslt "$problem"
 # shellcheck disable=SC2086
 check 'an instance by a name that is none' exits 1 bench $brief --instance host/none "$problem"
 
+# ---- files of problems ----
+cat >"$tmp/sets" <<'EOS'
+# two sets
+[one] each at least 0.5
+gemm f32,f32,f32 rrr m=96 n=80 k=64   # one that sgemm does all of
+bias_relu bf16,bf16,bf16 rcr m=33 n=65 k=17
+[other]
+a16w8_linear bf16,i8,bf16 rcr m=9 n=35 k=16 vs gemm f32,f32,f32 rcr m=9 n=35 k=16
+EOS
+# shellcheck disable=SC2086
+sets() {
+    exits 0 bench $brief --budget 3 --csv="$tmp/sets.csv" --peer openblas --problems "$tmp/sets" &&
+        python3 - "$tmp/sets.csv" "$tmp/out" <<'PY'
+import csv, math, re, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert [r["set"] for r in rows] == ["one"] * 4 + ["other"] * 2, rows
+blas = [r for r in rows if r["implementation"] == "openblas"]
+assert "f32,f32,f32" in blas[2]["note"], blas
+for i in range(0, 6, 2): # ratio: that row's time over Kiln's
+    assert abs(float(rows[i + 1]["ratio"]) - float(rows[i + 1]["us"]) / float(rows[i]["us"])) < 0.002 + 0.02 * float(rows[i + 1]["ratio"]), rows
+summary = [l.split() for l in open(sys.argv[2]).read().split("to show\n")[1].splitlines()]
+assert summary[0][:3] == ["one", "2", "1"] and summary[1][:3] == ["other", "1", "1"], summary
+assert summary[0][3] == summary[0][4] == summary[0][5] == blas[0]["ratio"] and " ".join(summary[0][6:]) == "each at least 0.5", summary
+PY
+}
+check 'sets, their summary, a peer of another problem' sets
+# shellcheck disable=SC2086
+one_set() { exits 0 bench $brief --csv --problems "$tmp/sets" --set 'oth*' && [ "$(wc -l <"$tmp/out")" = 2 ] && says '^other,"a16w8_linear'; }
+check 'one set' one_set
+# shellcheck disable=SC2086
+no_set() { exits 2 bench $brief --problems "$tmp/sets" --set none && says "has no set 'none'"; }
+check 'a set that is not there' no_set
+mistakes() {
+    printf '[a\n[b]\nbias_relu bf16 rcr m=1\n' >"$tmp/mistakes"
+    exits 2 bench --device host --problems "$tmp/mistakes" && says "mistakes:1: '\[a'" && says "mistakes:3: 'bias_relu bf16 rcr m=1'"
+}
+check 'mistakes have their line' mistakes
+# shellcheck disable=SC2086
+all() { exits 0 bench $brief --all --csv 'gemm f32,f32,f32 rrr m=9 n=9 k=9' && [ "$(grep -c ',host/gemm/' "$tmp/out")" -ge 1 ]; }
+check 'all instances' all
+shipped() { python3 - docs/benchmarks/*.problems <<'PY'
+import re, sys
+for f in sys.argv[1:]:
+    lines = [l.split("#")[0].strip() for l in open(f)]
+    problems = [p for l in lines if l and l[0] != "[" for p in l.split(" vs ")]
+    assert problems and len(set(lines) - {""}) == len([l for l in lines if l]), f
+    for p in problems:
+        assert re.fullmatch(r"\w+ \w+,\w+,\w+ [rc]{3} m=\d+ n=\d+ k=\d+ align=256", p), p
+PY
+}
+check 'the shipped files of problems' shipped
+
+# ---- the peer for cuBLASLt ----
 gcc -std=gnu11 -O1 -fPIC -shared -Wall -o "$tmp/libcublasLt.so.13" tests/tools/blaslt/fake_blaslt.c -lm >"$tmp/cc" 2>&1 &&
     gcc -std=gnu11 -O1 -Wall -Itools -Iruntime -Iabi -o "$tmp/peer_test" tests/tools/blaslt/peer_test.c tools/peer_blaslt.c \
-        tools/peer_cublaslt.c tools/peer_openblas.c tools/harness*.c -L"$BUILD/lib" -lkiln -ldl -lpthread -lm \
+        tools/peer_path.c tools/peer_cublaslt.c tools/peer_openblas.c tools/harness*.c -L"$BUILD/lib" -lkiln -ldl -lpthread -lm \
         -Wl,-rpath,"$BUILD/lib" >>"$tmp/cc" 2>&1
 check 'the stand-in and its test compile' test -x "$tmp/peer_test"
+make instances BUILD="$BUILD" TARGETS=host INSTANCES=tests/bench/elementwise >"$tmp/make" 2>&1 || cat "$tmp/make"
+elementwise=${KILN_MODULE_PATH:+$KILN_MODULE_PATH:}$BUILD/modules/elementwise
 while read -r same text; do
-    agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" "$same" "$text"; }
+    agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host KILN_MODULE_PATH=$elementwise "$tmp/peer_test" "$same" "$text"; }
     check "peer agrees: $text" agrees
 done <<'EOP'
 fused gemm f32,f32,f32 rrr m=17 n=23 k=31
@@ -53,6 +108,21 @@ fused bias_relu bf16,bf16,bf16 rcr m=33 n=17 k=25
 fused bias_gelu f16,f16,f16 rrr m=9 n=35 k=12
 fused add_relu bf16,bf16,bf16 rcr m=9 n=35 k=12 ldd.residual=40
 fused linear_relu_abde_i8 i8,i8,i8 rcr m=16 n=32 k=64
-plain swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+fused add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
+fused add_add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
+fused multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48
+steps multiply_multiply bf16,bf16,bf16 rcr m=33 n=16 k=48
+steps add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 ldd.residual=40
+steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+steps swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
+steps swiglu f16,f16,f16 rrr m=7 n=72 k=24
+plain add_relu_add bf16,bf16,bf16 rcr m=16 n=8 k=24
 EOP
+without() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" plain 'swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24'; }
+check 'without the elementwise modules: plain products' without
+no_vectors() {
+    FAKE_NO_VECTORS=1 LD_LIBRARY_PATH=$tmp KILN_DEVICE=host KILN_MODULE_PATH=$elementwise \
+        "$tmp/peer_test" steps 'multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48'
+}
+check 'a library without vectors of scales' no_vectors
 finish

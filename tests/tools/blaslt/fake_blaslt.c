@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for libcublasLt: the functions that the peer binds, computing on the host in plain C,
-// column-major, with cuBLASLt's attribute numbers.  D = activation(alpha op(A) op(B) + beta C +
-// bias), bias along D's rows.
+// column-major, with cuBLASLt's attribute numbers.  D = activation(alpha op(A) op(B) * scales +
+// beta C + bias), bias along D's rows, one scale for each of D's rows and each of its columns.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,8 +16,11 @@ typedef struct layout {
 typedef struct desc {
     int compute, scale, trans_a, trans_b, epilogue, bias_type;
     const void *bias;
+    const float *a_scale, *b_scale;
+    int a_mode, b_mode;
 } desc;
-enum { F32 = 0, F16 = 2, I8 = 3, I32 = 10, BF16 = 14 };
+enum { F32 = 0, F16 = 2, I8 = 3, I32 = 10, BF16 = 14, E4M3 = 28 };
+enum { OUTER_VEC = 3 };
 enum { OK = 0, INVALID = 7, NOT_SUPPORTED = 15 };
 
 static float half_to_float(uint16_t h)
@@ -40,6 +43,13 @@ static uint16_t half_of(float x)
     return (uint16_t)(best | (x < 0 ? 0x8000 : 0));
 }
 
+static double e4m3_to_double(uint8_t x)
+{
+    const int e = x >> 3 & 15, f = x & 7;
+    const double v = (x & 127) == 127 ? NAN : e ? ldexp(8 + f, e - 10) : ldexp(f, -9);
+    return x & 0x80 ? -v : v;
+}
+
 static double get(int type, const void *p, int64_t at)
 {
     uint32_t u;
@@ -55,6 +65,8 @@ static double get(int type, const void *p, int64_t at)
         return (double)f;
     case I8:
         return (double)((const int8_t *)p)[at];
+    case E4M3:
+        return e4m3_to_double(((const uint8_t *)p)[at]);
     default:
         return (double)((const int32_t *)p)[at];
     }
@@ -119,8 +131,22 @@ int cublasLtMatmulDescSetAttribute(void *p, int attribute, const void *value, si
     case 8:
         memcpy(&d->bias, value, sizeof d->bias);
         return OK;
+    case 17:
+        memcpy(&d->a_scale, value, sizeof d->a_scale);
+        return OK;
+    case 18:
+        memcpy(&d->b_scale, value, sizeof d->b_scale);
+        return OK;
+    case 25:
+        return size == 1 ? OK : INVALID;
     case 26:
         d->bias_type = v;
+        return OK;
+    case 31:
+        d->a_mode = v;
+        return OK;
+    case 32:
+        d->b_mode = v;
         return OK;
     default:
         return INVALID;
@@ -173,6 +199,8 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *
     const uint64_t n = d->trans_b ? b->rows : b->cols, kb = d->trans_b ? b->cols : b->rows;
     (void)h, (void)pref;
     *found = 0;
+    if ((d->a_mode || d->b_mode) && (a->type != E4M3 || getenv("FAKE_NO_VECTORS")))
+        return NOT_SUPPORTED;
     if (wanted < 1 || k != kb || m != e->rows || n != e->cols || c->rows != m || c->cols != n)
         return NOT_SUPPORTED;
     memset(result, 0, 96);
@@ -205,6 +233,8 @@ int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap
                                z * la->stride + (d->trans_a ? k + i * la->ld : i + k * la->ld)) *
                            get(lb->type, b,
                                z * lb->stride + (d->trans_b ? j + k * lb->ld : k + j * lb->ld));
+                if (d->a_mode == OUTER_VEC && d->b_mode == OUTER_VEC)
+                    sum *= (double)d->a_scale[i] * (double)d->b_scale[j];
                 double v =
                     x * sum + (y != 0 ? y * get(lc->type, c, z * lc->stride + i + j * lc->ld) : 0);
                 if (d->epilogue & 4) v += get(d->bias_type, d->bias, i);

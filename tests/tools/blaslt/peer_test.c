@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the cuBLASLt peer (on the stand-in library) and Kiln's host kernel on the same inputs and
-// compares all of E. Arguments: `fused` or `plain`, which the peer must turn out to be, and the
-// problem.
+// compares all of E. Arguments: `fused`, `steps` (products, then a kernel of Kiln's) or `plain`,
+// which the peer must turn out to be, and the problem.
 #include "peer.h"
 #include <math.h>
 #include <stdio.h>
@@ -48,9 +48,12 @@ int main(int argc, char **argv)
     if (kiln_open(&ctx, NULL) || kiln_problem_parse(argv[2], &p) || kiln_find(ctx, &p, &kernel) ||
         kh_sets_open(ctx, &p, 1, &sets) || kh_runner_open(sets, kernel, &ours))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
-    if (kt_cublaslt(sets, 1, &entry, why, sizeof why)) return fprintf(stderr, "%s\n", why), 1;
-    const int fused = !strcmp(argv[1], "fused");
-    int ok = entry.same == fused;
+    const kt_peer_options options = {.threads = 1, .protocol = {.seconds = 0.02, .idle = -1}};
+    if (kt_cublaslt(sets, &options, &entry, why, sizeof why))
+        return fprintf(stderr, "%s\n", why), 1;
+    const int fused = strcmp(argv[1], "plain") != 0, steps = !strcmp(argv[1], "steps");
+    int ok =
+        entry.same == fused && entry.whole == fused && !strstr(entry.note, "; then ") == !steps;
     if (!ok) printf("the peer is: %s\n", entry.note);
     ok = ok &&
          (fused ? agree(sets, &ours, &entry.runner) : !entry.runner.launch(&entry.runner, 0, NULL));

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Problems of a run: from the command line, or from a file of problem sets:
+//   [set] what it is to show        names the lines that follow; the text is repeated in summaries
+//   PROBLEM                         as on the command line
+//   PROBLEM vs PROBLEM              peers are given the second one
+//   # to the end of the line        a comment
+#define _GNU_SOURCE
+#include "command.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ERRORS = 20 };
+
+typedef struct reader {
+    const kt_options *o;
+    kt_problems *list;
+    const char *file;
+    int line, errors, selected, sets;
+    const char *set, *aim;
+} reader;
+
+static char *trimmed(char *s)
+{
+    while (isspace((unsigned char)*s)) s++;
+    size_t n = strlen(s);
+    while (n && isspace((unsigned char)s[n - 1])) s[--n] = 0;
+    return s;
+}
+
+static int wrong(reader *r, const char *text, const char *why)
+{
+    if (r->file)
+        kt_message("%s:%d: '%s': %s", r->file, r->line, text, why);
+    else
+        kt_message("'%s': %s", text, why);
+    r->errors++;
+    return 0;
+}
+
+/* Text that belongs to the list; NULL: out of memory, an error that is counted. */
+static char *keep(reader *r, const char *text)
+{
+    kt_problems *l = r->list;
+    char **more = realloc(l->text, (l->texts + 1) * sizeof *more);
+    char *copy = strdup(text);
+    if (more) l->text = more;
+    if (more && copy) return l->text[l->texts++] = copy;
+    free(copy);
+    wrong(r, text, "out of memory");
+    return NULL;
+}
+
+/* Parsed for its mistakes; an op that no module has is reported when its turn comes. */
+static int parses(reader *r, const char *text)
+{
+    kiln_problem p;
+    const kiln_status status = kiln_problem_parse(text, &p);
+    return !status || status == KILN_NOT_FOUND || wrong(r, text, kiln_error());
+}
+
+static void add(reader *r, const char *line)
+{
+    kt_problems *l = r->list;
+    char *text = keep(r, line), *versus = text ? strstr(text, " vs ") : NULL;
+    if (!text) return;
+    if (versus) *versus = 0, versus = trimmed(versus + 4);
+    text = trimmed(text);
+    if (!parses(r, text) || (versus && !parses(r, versus))) return;
+    kt_item *more = realloc(l->item, (l->count + 1) * sizeof *more);
+    if (!more) {
+        wrong(r, text, "out of memory");
+        return;
+    }
+    l->item = more;
+    l->item[l->count++] = (kt_item){r->set, r->aim, text, versus};
+}
+
+static void start_set(reader *r, char *line)
+{
+    char *end = strchr(line, ']');
+    if (!end) {
+        wrong(r, line, "a set's name ends with ']'");
+        return;
+    }
+    *end = 0;
+    const char *name = trimmed(line + 1);
+    if (!*name) {
+        wrong(r, line, "a set has no name");
+        return;
+    }
+    r->set = keep(r, name);
+    r->aim = keep(r, trimmed(end + 1));
+    if (!r->set || !r->aim) return;
+    r->selected = !r->o->set || !fnmatch(r->o->set, name, 0);
+    r->sets += r->selected;
+}
+
+static int read_file(reader *r)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *f = fopen(r->file, "r");
+    if (!f) return kt_message("%s: %s", r->file, strerror(errno)), EXIT_USAGE;
+    while (getline(&line, &room, f) >= 0 && r->errors < MOST_ERRORS) {
+        char *comment = strchr(line, '#');
+        if (comment) *comment = 0;
+        char *text = trimmed(line);
+        r->line++;
+        if (*text == '[')
+            start_set(r, text);
+        else if (*text && r->selected)
+            add(r, text);
+    }
+    free(line);
+    const int failed = ferror(f);
+    fclose(f);
+    if (failed) return kt_message("%s: %s", r->file, strerror(EIO)), EXIT_USAGE;
+    if (r->o->set && !r->sets && !r->errors)
+        return kt_message("%s has no set '%s'", r->file, r->o->set), EXIT_USAGE;
+    return r->errors ? EXIT_USAGE : 0;
+}
+
+int kt_problems_open(const kt_options *o, const char *const *otherwise, size_t count,
+                     kt_problems *list)
+{
+    reader r = {.o = o, .list = list, .set = "", .aim = "", .selected = !o->set};
+    *list = (kt_problems){0};
+    if (o->set && !o->problems) return kt_message("--set chooses from --problems FILE"), EXIT_USAGE;
+    for (int i = 0; i < o->arguments; i++) add(&r, o->argument[i]);
+    for (size_t i = 0; !o->arguments && !o->problems && i < count; i++) add(&r, otherwise[i]);
+    if (!o->problems) return r.errors ? EXIT_USAGE : 0;
+    r.file = o->problems;
+    return read_file(&r);
+}
+
+void kt_problems_close(kt_problems *l)
+{
+    for (size_t i = 0; i < l->texts; i++) free(l->text[i]);
+    free(l->text);
+    free(l->item);
+    *l = (kt_problems){0};
+}
