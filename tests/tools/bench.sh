@@ -94,10 +94,11 @@ gcc -std=gnu11 -O1 -fPIC -shared -Wall -o "$tmp/libcublasLt.so.13" tests/tools/b
 check 'the stand-in and its test compile' test -x "$tmp/peer_test"
 make instances BUILD="$BUILD" TARGETS=host INSTANCES=tests/bench/elementwise >"$tmp/make" 2>&1 || cat "$tmp/make"
 elementwise=${KILN_MODULE_PATH:+$KILN_MODULE_PATH:}$BUILD/modules/elementwise
-while read -r same text; do
-    agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host KILN_MODULE_PATH=$elementwise "$tmp/peer_test" "$same" "$text"; }
-    check "peer agrees: $text" agrees
-done <<'EOP'
+agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" "$@"; }
+with_steps() { KILN_MODULE_PATH=$elementwise agrees "$@"; }
+export -f agrees with_steps
+export tmp elementwise
+while read -r same text; do check "peer agrees: $text" agrees "$same" "$text"; done <<'EOP'
 fused gemm f32,f32,f32 rrr m=17 n=23 k=31
 fused gemm f32,f32,f32 crr m=17 n=23 k=31
 fused gemm f32,f32,f32 ccr m=17 n=23 k=31
@@ -111,18 +112,21 @@ fused linear_relu_abde_i8 i8,i8,i8 rcr m=16 n=32 k=64
 fused add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
 fused add_add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
 fused multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48
-steps multiply_multiply bf16,bf16,bf16 rcr m=33 n=16 k=48
-steps add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 ldd.residual=40
-steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
-steps swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
-steps swiglu f16,f16,f16 rrr m=7 n=72 k=24
 plain add_relu_add bf16,bf16,bf16 rcr m=16 n=8 k=24
+plain swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
 EOP
-without() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" plain 'swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24'; }
-check 'without the elementwise modules: plain products' without
-no_vectors() {
-    FAKE_NO_VECTORS=1 LD_LIBRARY_PATH=$tmp KILN_DEVICE=host KILN_MODULE_PATH=$elementwise \
-        "$tmp/peer_test" steps 'multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48'
-}
-check 'a library without vectors of scales' no_vectors
+# What follows a product; FAKE_ROWS leaves one of two paths: two products of n columns, or one of 2n.
+while read -r rows text; do
+    check "steps agree${rows:+ ($rows rows)}: $text" env FAKE_ROWS="${rows/any/}" bash -c 'with_steps "$@"' - steps "$text"
+done <<'EOP'
+any multiply_multiply bf16,bf16,bf16 rcr m=33 n=16 k=48
+any add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 ldd.residual=40
+8 swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+16 swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+72 swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
+144 swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
+72 swiglu f16,f16,f16 rrr m=7 n=72 k=24
+EOP
+check 'a library without vectors of scales' env FAKE_NO_VECTORS=1 bash -c 'with_steps "$@"' - \
+    steps 'multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48'
 finish

@@ -195,12 +195,14 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *
 {
     const desc *d = dp;
     const layout *a = ap, *b = bp, *c = cp, *e = ep;
+    const char *rows = getenv("FAKE_ROWS"); /* the only number of D's rows it takes */
     const uint64_t m = d->trans_a ? a->cols : a->rows, k = d->trans_a ? a->rows : a->cols;
     const uint64_t n = d->trans_b ? b->rows : b->cols, kb = d->trans_b ? b->cols : b->rows;
     (void)h, (void)pref;
     *found = 0;
     if ((d->a_mode || d->b_mode) && (a->type != E4M3 || getenv("FAKE_NO_VECTORS")))
         return NOT_SUPPORTED;
+    if (rows && *rows && strtoull(rows, NULL, 10) != e->rows) return NOT_SUPPORTED;
     if (wanted < 1 || k != kb || m != e->rows || n != e->cols || c->rows != m || c->cols != n)
         return NOT_SUPPORTED;
     memset(result, 0, 96);
