@@ -388,7 +388,8 @@ static void *fill_parts(void *arg)
     return NULL;
 }
 
-static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t seed, char *base)
+static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t seed, char *base,
+                      long threads)
 {
     pthread_t thread[MAX_FILLERS];
     filling f = {.o = o, .pool = pool, .base = base, .seed = seed};
@@ -397,7 +398,7 @@ static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t s
     f.rows = f.outer * (o->stride ? o->batch : 1);
     f.each = f.inner < PART ? PART / f.inner : 1;
     f.parts = (f.rows + f.each - 1) / f.each;
-    long threads = sysconf(_SC_NPROCESSORS_ONLN), started = 1;
+    long started = 1;
     if (threads > MAX_FILLERS) threads = MAX_FILLERS;
     if (threads > f.parts / 2) threads = (long)(f.parts / 2);
     while (started < threads && !pthread_create(&thread[started], NULL, fill_parts, &f)) started++;
@@ -415,7 +416,7 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     for (int64_t i = 64; i < POOL; i++) /* a small operand needs no large pool */
         if (i >= 2 * count)
             memcpy(pool + (size_t)i * o->size, pool + (size_t)(i % 64) * o->size, o->size);
-    fill_rows(o, pool, kh_random(state), base);
+    fill_rows(o, pool, kh_random(state), base, sysconf(_SC_NPROCESSORS_ONLN));
     if (values == KH_SPECIALS) fill_specials(o, state, base);
 }
 

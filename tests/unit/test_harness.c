@@ -133,10 +133,40 @@ static void inputs(void **state)
     assert_int_equal(nans, 1);
 }
 
+/* As many threads as there are fill what one would, in each batch, and nothing between rows. */
+static void threads_agree(void **state)
+{
+    enum { ROWS = 700, COLS = 1500, LD = 1504, BATCH = 2, SPAN = BATCH * ROWS * LD };
+    static unsigned char one[SPAN], several[SPAN], pool[POOL * 4];
+    const kh_operand o = {.dtype = KILN_I8,
+                          .layout = KILN_ROW,
+                          .rows = ROWS,
+                          .cols = COLS,
+                          .ld = LD,
+                          .stride = ROWS * LD,
+                          .batch = BATCH,
+                          .span = SPAN,
+                          .size = 1};
+    int alike = 0;
+    (void)state;
+    for (size_t i = 0; i < POOL; i++) pool[i] = (unsigned char)(1 + i % 200);
+    fill_rows(&o, pool, 42, (char *)one, 1);
+    fill_rows(&o, pool, 42, (char *)several, 7);
+    assert_memory_equal(one, several, SPAN);
+    for (size_t row = 0; row < BATCH * ROWS; row++) {
+        const unsigned char *at = one + row * LD;
+        for (size_t j = 0; j < LD; j++) assert_true((at[j] != 0) == (j < COLS));
+        alike += row && !memcmp(at, at - LD, COLS);
+    }
+    assert_int_equal(alike, 0);
+    assert_memory_not_equal(one, one + (PART / COLS) * LD, COLS); /* rows that start a part */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_codes),
-                                       cmocka_unit_test(there_and_back), cmocka_unit_test(rounding),
-                                       cmocka_unit_test(places), cmocka_unit_test(inputs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_codes), cmocka_unit_test(there_and_back),
+        cmocka_unit_test(rounding),    cmocka_unit_test(places),
+        cmocka_unit_test(inputs),      cmocka_unit_test(threads_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
