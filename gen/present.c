@@ -203,6 +203,39 @@ static void push_names(lua_State *T, const char *const *name, size_t n)
     }
 }
 
+/* Whether type `t` has every value of `from`: then a conversion to it changes none.  Integers and fp8
+ * fit every floating-point type of 16 bits or more, i32 excepted. */
+static bool holds(kiln_dtype t, kiln_dtype from)
+{
+    if (t == from) return true;
+    bool small = from == KILN_I8 || from == KILN_F8E4M3 || from == KILN_F8E5M2 ||
+                 from == KILN_F8E4M3FNUZ || from == KILN_F8E5M2FNUZ;
+    if (t == KILN_F32) return small || from == KILN_F16 || from == KILN_BF16;
+    return (t == KILN_F16 || t == KILN_BF16) && small;
+}
+
+/* Whether an element operator does nothing that the conversion from `from` to `mul` would not do by
+ * itself: casts that keep the value, or round to `mul` already.  Templates never see such an operator. */
+static bool only_converts(const kg_expr *e, kiln_dtype from, kiln_dtype mul)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        const kiln_xnode *x = &e->node[i];
+        if (i == 0 ? x->op != KILN_X_ARG : x->op != KILN_X_CAST || x->arg[0] != i - 1) return false;
+        if (i == 0 || holds((kiln_dtype)x->index, from)) continue;
+        if (x->index != mul) return false;
+        from = mul;
+    }
+    return true;
+}
+
+static bool has_element_op(kg_view v, char operand)
+{
+    kiln_dtype mul[2];
+    mul_types(v.types->a, v.types->b, mul);
+    if (operand == 'a') return !only_converts(&v.op->a_op, v.types->a, mul[0]);
+    return !only_converts(&v.op->b_op, v.types->b, mul[1]);
+}
+
 static void push_op(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
@@ -215,9 +248,9 @@ static void push_op(kg_ctx *cx, kg_view v)
     lua_setfield(T, -2, "b_names");
     push_names(T, op->scalar, op->nscalars);
     lua_setfield(T, -2, "scalars");
-    lua_pushboolean(T, op->a_op.count > 0);
+    lua_pushboolean(T, has_element_op(v, 'a'));
     lua_setfield(T, -2, "has_a_op");
-    lua_pushboolean(T, op->b_op.count > 0);
+    lua_pushboolean(T, has_element_op(v, 'b'));
     lua_setfield(T, -2, "has_b_op");
     lua_createtable(T, (int)op->nd, 0);
     for (size_t i = 0; i < op->nd; i++) {
@@ -281,10 +314,11 @@ static void push_function(kg_ctx *cx, kg_buf *b)
     kg_buf_free(b);
 }
 
-static void push_element_op(kg_ctx *cx, const char *name, const kg_expr *e, kg_pos pos, leaves *l)
+static void push_element_op(kg_ctx *cx, const char *name, const kg_expr *e, kg_pos pos, leaves *l,
+                            bool wanted)
 {
     kg_buf b = {0};
-    if (!e->count) {
+    if (!wanted) {
         lua_pushstring(cx->T, "");
         return;
     }
@@ -315,9 +349,9 @@ static void push_fn(kg_ctx *cx, kg_view v)
     lua_createtable(cx->T, 0, 3);
     push_function(cx, &b);
     lua_setfield(cx->T, -2, "epilogue");
-    push_element_op(cx, "kiln_a_op", &op->a_op, op->a_op_pos, &l);
+    push_element_op(cx, "kiln_a_op", &op->a_op, op->a_op_pos, &l, has_element_op(v, 'a'));
     lua_setfield(cx->T, -2, "a_op");
-    push_element_op(cx, "kiln_b_op", &op->b_op, op->b_op_pos, &l);
+    push_element_op(cx, "kiln_b_op", &op->b_op, op->b_op_pos, &l, has_element_op(v, 'b'));
     lua_setfield(cx->T, -2, "b_op");
 }
 

@@ -172,6 +172,46 @@ static void test_epilogue_lines(void **state)
             "after kiln_it_f32_f32_f32_rcr_one_m1\n");
 }
 
+/* What a template is told of b_op, given types and operator. */
+static void element_op(const char *types, const char *b_op, const char *want)
+{
+    run r;
+    char op[512];
+    kg_buf out = {0};
+    snprintf(op, sizeof op,
+             "gemm 'it' { types = { { %s, e = f32 } }, layouts = { 'rcr' }, b_op = %s,\n"
+             "epilogue = function(acc) return acc end }\n",
+             types, b_op);
+    spit_all(schedule_text, op, "@{op.has_b_op} @{fn.b_op ~= ''} @{op.has_a_op}\n");
+    open_run(&r, at("templates"));
+    assert_true(expand(&r, at("instances/it.lua")));
+    assert_true(kg_render(&r.cx, r.cx.instance[0], &out));
+    kg_put(&out, "", 1);
+    if (strcmp(out.p, want)) fail_msg("%s, %s: %s", types, b_op, out.p);
+    close_run(&r);
+    kg_buf_free(&out);
+    free(r.err);
+}
+
+/* An operator that only converts is the template's own conversion, and no operator. */
+static void test_identity_ops(void **state)
+{
+    (void)state;
+    static const char *const none = "false false false\n", *const some = "true true false\n";
+    element_op("a = bf16, b = i8", "function(x) return x end", none);
+    element_op("a = bf16, b = i8", "function(x) return cast(x, bf16) end", none);
+    element_op("a = bf16, b = i8", "function(x) return cast(cast(x, f16), f32) end", none);
+    element_op("a = f16, b = f8e5m2", "function(x) return cast(x, bf16) end", none);
+    element_op("a = f32, b = bf16", "function(x) return cast(x, f32) end", none);
+    element_op("a = i8, b = f32", "function(x) return cast(cast(x, f32), f32) end", none);
+    element_op("a = bf16, b = i8", "function(x) return x * 1 end", some);
+    element_op("a = bf16, b = i8", "function(x) return cast(x, f8e4m3) end", some);
+    element_op("a = f32, b = f32", "function(x) return cast(x, bf16) end", some);
+    element_op("a = f32, b = bf16", "function(x) return cast(x, f16) end", some);
+    element_op("a = f16, b = f16", "function(x) return cast(x, i8) end", some);
+    element_op("a = bf16, b = i8", "function(x) return cast(-cast(x, f16), bf16) end", some);
+}
+
 /* A schedule's flags are in the source, so that other flags are another source. */
 static void test_flags(void **state)
 {
@@ -353,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_lua_lines),
         cmocka_unit_test(test_fresh_globals),
         cmocka_unit_test(test_epilogue_lines),
+        cmocka_unit_test(test_identity_ops),
         cmocka_unit_test(test_schedule_errors),
         cmocka_unit_test(test_write_if_changed),
         cmocka_unit_test(test_stage),
