@@ -70,6 +70,12 @@ static KILN_DEVICE unsigned kiln_turn8(unsigned w0, unsigned w1, int byte)
 {
     return __builtin_amdgcn_perm(w1, w0, 0x0c0c0000u | (4u + (unsigned)byte) << 8 | (unsigned)byte);
 }
+// Of four words, by way of pairs that two neighbouring bytes share: two instructions a word where all four are wanted.
+static KILN_DEVICE unsigned kiln_turn8(unsigned w0, unsigned w1, unsigned w2, unsigned w3, int byte)
+{
+    const unsigned pairs = byte < 2 ? 0x05010400u : 0x07030602u;
+    return kiln_turn16(__builtin_amdgcn_perm(w1, w0, pairs), __builtin_amdgcn_perm(w3, w2, pairs), byte % 2);
+}
 
 // Instructions before it stay before it, those after it stay after it: the order of the source is the order of issue.
 static KILN_DEVICE void kiln_keep_order(void)

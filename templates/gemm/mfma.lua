@@ -11,13 +11,21 @@ local function pow2(lo, hi)
   return values
 end
 
--- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K: `rows` of the tile, `along_k`: K is contiguous.
-local function move(t, rows, along_k, bytes)
-  local piece = 16 // bytes
-  local loads = rows * t.k // (piece * t.threads) -- of `piece` elements each, per thread
-  local deep = 1                                  -- K of a thread's little tile where rows are contiguous
-  while not along_k and deep < piece and deep * 2 <= loads do deep = deep * 2 end
-  return loads, deep
+-- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K.  Per thread: loads of `wide` elements each.
+-- Where K is contiguous that is a piece; else `deep` loads make a little tile of deep x wide, which is turned round in registers:
+-- the shape with the fewest loads and writes to LDS, the wider of two.
+local function move(t, rows, along_k, from, to)
+  local piece, each = 16 // to.bytes, rows * t.k // t.threads
+  if along_k then return each // piece, 1, piece end
+  local best, deep, wide = nil, 1, piece
+  local w = 16 // from.bytes
+  while w * from.bytes >= 4 do
+    local d = min(piece, each // w)
+    local count = d > 0 and each // (w * d) * (w + d)
+    if count and (not best or count < best) then best, deep, wide = count, d, w end
+    w = w // 2
+  end
+  return each // wide, deep, wide
 end
 
 -- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share, each an
@@ -31,7 +39,9 @@ local function shared(p, t)
   return tiles - rest, rest, select(eq(t.stream, 1), min(runs, slots), runs), steps
 end
 
-local function fits(t, rows, loads, piece) return loads > 0 and loads * piece * t.threads == rows * t.k end
+local function fits(t, rows, loads, deep, wide)
+  return loads > 0 and loads % deep == 0 and loads * wide * t.threads == rows * t.k and rows % wide == 0
+end
 
 return schedule {
   family = "gemm",
@@ -57,7 +67,7 @@ return schedule {
     { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: faster, and only where a sweep asks for it" },
     { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: single elements" },
   },
-  derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "m_tiles", "n_tiles", "products",
+  derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
               "rate", "sum_bits", "resident", "two" },
   derive = function(t, op, types, layout, target)
@@ -67,8 +77,8 @@ return schedule {
     t.pieces = t.k // t.piece                -- 16-byte pieces of K in LDS
     t.steps = t.pieces // (64 // t.mfma)     -- in which the main loop takes them: one piece per lane
     t.along_a, t.along_b = layout.a == "r" and 1 or 0, layout.b == "c" and 1 or 0
-    t.loads_a, t.deep_a = move(t, t.m, layout.a == "r", types.mul_a.bytes)
-    t.loads_b, t.deep_b = move(t, t.n, layout.b == "c", types.mul_b.bytes)
+    t.loads_a, t.deep_a, t.wide_a = move(t, t.m, layout.a == "r", types.a, types.mul_a)
+    t.loads_b, t.deep_b, t.wide_b = move(t, t.n, layout.b == "c", types.b, types.mul_b)
     t.m_tiles, t.n_tiles = t.m // (t.wm * t.mfma), t.n // (t.wn * t.mfma) -- matrix instructions along M and N per wave
     t.sums = t.products * t.m_tiles * t.n_tiles * t.mfma * t.mfma // 64    -- registers of sums
     local buffers = 2 * 16 * t.pieces * (t.m + t.products * t.n)
@@ -96,8 +106,8 @@ return schedule {
     { "k is not an even number of steps of the main loop", function(t)
       return t.steps > 0 and t.steps % 2 == 0 and t.steps * (64 // t.mfma) * t.piece == t.k
     end },
-    { "the tile of A does not divide into {threads} threads", function(t) return fits(t, t.m, t.loads_a, t.piece) end },
-    { "the tile of B does not divide into {threads} threads", function(t) return fits(t, t.n, t.loads_b, t.piece) end },
+    { "the tile of A does not divide into {threads} threads", function(t) return fits(t, t.m, t.loads_a, t.deep_a, t.wide_a) end },
+    { "the tile of B does not divide into {threads} threads", function(t) return fits(t, t.n, t.loads_b, t.deep_b, t.wide_b) end },
     { "stream = 1 shares tiles between up to split_k blocks, which is 1", function(t) return t.stream == 0 or t.split_k > 1 end },
     { "xf32 needs f32 and the matrix cores of gfx942", function(t, op, types, layout, target)
       return t.xf32 == 0 or (types.mul_a.name == "f32" and types.mul_b.name == "f32" and target.mma["xf32 xf32"] ~= nil)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Four 1-byte elements of a word as two words of f16 or bf16, lowest first: kiln_widen_T_M(word).  Equal to kiln_T_to_f32 and then
+// kiln_f32_to_M, but no rounding is needed: every value of the small types is one of the large ones.  C++, AMD's gfx9.
+#ifndef KILN_WIDEN_H
+#define KILN_WIDEN_H
+#include "kiln_mfma.h"
+#include "kiln_types.h"
+
+typedef _Float16 __attribute__((ext_vector_type(2))) kiln_half2;
+
+// The upper halves of two f32, which hold all of them where they are values of a small type.
+static KILN_DEVICE unsigned kiln_upper_halves(kiln_float2 x)
+{
+    return __builtin_amdgcn_perm(kiln_bits(x.y), kiln_bits(x.x), 0x07060302u);
+}
+static KILN_DEVICE unsigned kiln_exact_halves(kiln_float2 x)
+{
+    return __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(x.x, x.y));
+}
+
+// i8: x + 128 as the low bits of a number whose last place is 1; less that number and 128 it is x.
+static KILN_DEVICE kiln_words2 kiln_widen_i8_f16(unsigned word)
+{
+    const unsigned x = word ^ 0x80808080u;
+    const kiln_half2 less = {(_Float16)1152.0f, (_Float16)1152.0f}; // 0x6400 is 1024
+    kiln_words2 to;
+    to.v[0] = __builtin_bit_cast(unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04010400u)) - less);
+    to.v[1] = __builtin_bit_cast(unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04030402u)) - less);
+    return to;
+}
+static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
+{
+    const unsigned x = word ^ 0x80808080u;
+    const kiln_float2 less = {8388736.0f, 8388736.0f}; // 0x4b000000 is 2^23
+    kiln_words2 to;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const kiln_float2 y = {kiln_from_bits(__builtin_amdgcn_perm(0x4b000000u, x, 0x070c0c00u + (unsigned)(2 * i))),
+                               kiln_from_bits(__builtin_amdgcn_perm(0x4b000000u, x, 0x070c0c01u + (unsigned)(2 * i)))};
+        to.v[i] = kiln_upper_halves(y - less);
+    }
+    return to;
+}
+
+// fp8: by the hardware's conversions where it has them (gfx942, the FNUZ kinds), else one by one.
+#define KILN_WIDEN(T, x0, x1)                                                                     \
+    static KILN_DEVICE kiln_words2 kiln_widen_##T##_f16(unsigned word)                             \
+    {                                                                                              \
+        kiln_words2 to;                                                                            \
+        to.v[0] = kiln_exact_halves(x0);                                                           \
+        to.v[1] = kiln_exact_halves(x1);                                                           \
+        return to;                                                                                 \
+    }                                                                                              \
+    static KILN_DEVICE kiln_words2 kiln_widen_##T##_bf16(unsigned word)                            \
+    {                                                                                              \
+        kiln_words2 to;                                                                            \
+        to.v[0] = kiln_upper_halves(x0);                                                           \
+        to.v[1] = kiln_upper_halves(x1);                                                           \
+        return to;                                                                                 \
+    }
+#define KILN_ONE_BY_ONE(T)                                                                         \
+    KILN_WIDEN(T, (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)word), kiln_##T##_to_f32((kiln_##T##_t)(word >> 8))}), \
+               (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)(word >> 16)), kiln_##T##_to_f32((kiln_##T##_t)(word >> 24))}))
+KILN_ONE_BY_ONE(f8e4m3)
+KILN_ONE_BY_ONE(f8e5m2)
+#if defined(__gfx942__) && __has_builtin(__builtin_amdgcn_cvt_pk_f32_fp8)
+KILN_WIDEN(f8e4m3fnuz, __builtin_amdgcn_cvt_pk_f32_fp8((int)word, false), __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true))
+KILN_WIDEN(f8e5m2fnuz, __builtin_amdgcn_cvt_pk_f32_bf8((int)word, false), __builtin_amdgcn_cvt_pk_f32_bf8((int)word, true))
+#else
+KILN_ONE_BY_ONE(f8e4m3fnuz)
+KILN_ONE_BY_ONE(f8e5m2fnuz)
+#endif
+#undef KILN_ONE_BY_ONE
+#undef KILN_WIDEN
+#endif
