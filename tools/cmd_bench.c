@@ -180,10 +180,10 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     }
 }
 
-/* The set's tally, with this problem in it. */
+/* The set's tally, with this problem in it; n = 0: one that could not be timed. */
 static void count(bench *b, const kt_item *item, const kt_entry *entries, size_t n)
 {
-    double best = 0, ours = entries[0].runner.seconds;
+    double best = 0, ours = n ? entries[0].runner.seconds : 0;
     for (size_t i = 1; i < n; i++) {
         const double t = entries[i].runner.seconds;
         if (entries[i].whole && t > 0 && (best <= 0 || t < best)) best = t;
@@ -288,9 +288,10 @@ static kiln_status bench_sets(bench *b, const kt_item *item, const kiln_problem 
             snprintf(note, sizeof note, "%.200s, for %.100s", entries[i].note, item->versus);
             memcpy(entries[i].note, note, sizeof note);
         }
-        if (time_entries(b, item, sets, entries, n, protocol)) {
+        const int timed = time_entries(b, item, sets, entries, n, protocol);
+        count(b, item, entries, timed ? n : 0);
+        if (timed) {
             list_others(b, item, sets, &entries[0], c, instances);
-            count(b, item, entries, n);
             if (of > 1) report_progress(b, item, entries, n, done, of);
         }
         for (size_t i = 1; i < n; i++)
@@ -310,13 +311,17 @@ static void bench_problem(bench *b, const kt_item *item, const kh_protocol *prot
     if (!code && item->versus) code = kt_problem(item->versus, &versus);
     if (code) {
         worse(b, code);
+        count(b, item, NULL, 0);
         return;
     }
     kiln_status status = kh_sets_open(b->ctx, &p, b->seed, &sets);
     if (!status && item->versus && b->o->peer)
         status = kh_sets_open(b->ctx, &versus, b->seed, &others);
     if (!status) status = bench_sets(b, item, &p, sets, others, protocol, done, of);
-    if (status) worse(b, kt_failed(status, item->text));
+    if (status) {
+        worse(b, kt_failed(status, item->text));
+        count(b, item, NULL, 0);
+    }
     kh_sets_close(others);
     kh_sets_close(sets);
 }

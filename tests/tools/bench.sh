@@ -42,10 +42,12 @@ gemm f32,f32,f32 rrr m=96 n=80 k=64   # one that sgemm does all of
 bias_relu bf16,bf16,bf16 rcr m=33 n=65 k=17
 [other]
 a16w8_linear bf16,i8,bf16 rcr m=9 n=35 k=16 vs gemm f32,f32,f32 rcr m=9 n=35 k=16
+[missing]
+no_such_op f32,f32,f32 rrr m=9 n=9 k=9
 EOS
 # shellcheck disable=SC2086
 sets() {
-    exits 0 bench $brief --budget 3 --csv="$tmp/sets.csv" --peer openblas --problems "$tmp/sets" &&
+    exits 1 bench $brief --budget 3 --csv="$tmp/sets.csv" --peer openblas --problems "$tmp/sets" &&
         python3 - "$tmp/sets.csv" "$tmp/out" <<'PY'
 import csv, math, re, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
@@ -55,6 +57,7 @@ assert "f32,f32,f32" in blas[2]["note"], blas
 for i in range(0, 6, 2): # ratio: that row's time over Kiln's
     assert abs(float(rows[i + 1]["ratio"]) - float(rows[i + 1]["us"]) / float(rows[i]["us"])) < 0.002 + 0.02 * float(rows[i + 1]["ratio"]), rows
 summary = [l.split() for l in open(sys.argv[2]).read().split("to show\n")[1].splitlines()]
+assert summary[2] == ["missing", "1", "0", "-", "-", "-"], summary
 assert summary[0][:3] == ["one", "2", "1"] and summary[1][:3] == ["other", "1", "1"], summary
 assert summary[0][3] == summary[0][4] == summary[0][5] == blas[0]["ratio"] and " ".join(summary[0][6:]) == "each at least 0.5", summary
 PY
@@ -123,9 +126,9 @@ any multiply_multiply bf16,bf16,bf16 rcr m=33 n=16 k=48
 any add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 ldd.residual=40
 8 swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
 16 swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
-72 swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
-144 swiglu f16,f16,f16 rcr m=7 n=72 k=24 ldb=32
-72 swiglu f16,f16,f16 rrr m=7 n=72 k=24
+72 swiglu bf16,bf16,bf16 rcr m=7 n=72 k=24 ldb=32
+144 swiglu bf16,bf16,bf16 rcr m=7 n=72 k=24 ldb=32
+72 swiglu bf16,bf16,bf16 rrr m=7 n=72 k=24
 EOP
 check 'a library without vectors of scales' env FAKE_NO_VECTORS=1 bash -c 'with_steps "$@"' - \
     steps 'multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48'
