@@ -92,6 +92,9 @@ static kiln_status bind_library(const struct library *l, kr_driver *d)
     }
     if (status) return status; /* the library stays: drivers do not take unloading well */
     bound.vendor = l->vendor;
+    int version = 0;
+    bound.early = bound.launch_ex && bound.version && bound.version(&version) == 0 &&
+                  version >= NV_EARLY_VERSION;
     *d = bound;
     kr_log("driver %s: %s", l->vendor, file);
     return KILN_OK;

@@ -11,6 +11,7 @@ typedef unsigned u32;
 /* field, result, arguments, NVIDIA's name, AMD's name ("": none there, "?": where it exists). */
 #define KR_ENTRY_POINTS(X)                                                                        \
     X(init, int, (u32 flags), "cuInit", "hipInit")                                                \
+    X(version, int, (int *), "?cuDriverGetVersion", "")                                           \
     X(device_count, int, (int *), "cuDeviceGetCount", "hipGetDeviceCount")                        \
     X(device_get, int, (int *, int ordinal), "cuDeviceGet", "hipDeviceGet")                       \
     X(device_name, int, (char *, int len, int device), "cuDeviceGetName", "hipDeviceGetName")     \
@@ -77,6 +78,7 @@ typedef unsigned u32;
 typedef struct kr_driver {
     const char *vendor; /* "nvidia", "amd", "sim" */
     bool nvidia;
+    bool early; /* kernels may begin before the one ahead has ended, in graphs, too */
 #define X(field, result, arguments, nv, amd) result(*field) arguments;
     KR_ENTRY_POINTS(X)
 #undef X
@@ -93,6 +95,7 @@ enum {
     NV_FUNC_STATIC_SHARED = 1,
     NV_FUNC_MAX_DYNAMIC_SHARED = 8,
     NV_FUNC_NON_PORTABLE_CLUSTER = 14,
+    NV_EARLY_VERSION = 12030, /* CUDA 12.3: graphs keep programmatic dependencies */
     NV_STATIC_SHARED_LIMIT = 48 * 1024, /* more dynamic shared memory must be asked for */
     STREAM_NON_BLOCKING = 1,
     CAPTURE_THREAD_LOCAL = 1,

@@ -114,7 +114,7 @@ static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, 
     if (has_cluster(s))
         attribute[n++] = (launch_attribute){
             .id = LAUNCH_CLUSTER, .value.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]}};
-    if (s->early && d->launch_ex) /* without it: begins when the one ahead has ended */
+    if (s->early && d->early)
         attribute[n++] = (launch_attribute){.id = LAUNCH_EARLY, .value.early = 1};
     if (n == 0)
         return d->launch(fn, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],

@@ -116,7 +116,7 @@ static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
                          (int)(form >> 16 & 0xff), FILL_ZERO);
 }
 
-/* ---- the table ---- */
+/* ---- the table; loops are unrolled where a launch comes by with each of its maps ---- */
 
 static slot *first_way(kr_maps *maps, const map_key *k)
 {
@@ -124,6 +124,7 @@ static slot *first_way(kr_maps *maps, const map_key *k)
                                             0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
                                             0xff51afd7ed558ccdu};
     uint64_t h = 0;
+#pragma GCC unroll 16
     for (int i = 0; i < KEY_WORDS; i++) h += (k->word[i] ^ k->word[i] >> 29) * odd[i];
     return &maps->slot[((h >> 32) * maps->sets >> 32) * WAYS];
 }
@@ -134,9 +135,11 @@ static bool read_slot(slot *s, const map_key *k, uint64_t *base, uint64_t *out)
 {
     const uint64_t count = atomic_load_explicit(&s->count, memory_order_acquire);
     if (count == 0 || count & 1) return false;
+#pragma GCC unroll 16
     for (int i = 0; i < KEY_WORDS; i++)
         if (atomic_load_explicit(&s->key[i], memory_order_acquire) != k->word[i]) return false;
     *base = atomic_load_explicit(&s->base, memory_order_acquire);
+#pragma GCC unroll 16
     for (int i = 0; i < KR_MAP_WORDS; i++)
         out[i] = atomic_load_explicit(&s->map[i], memory_order_acquire);
     return atomic_load_explicit(&s->count, memory_order_relaxed) == count;

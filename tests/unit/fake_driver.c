@@ -48,6 +48,12 @@ BOTH(cuInit, hipInit, (u32 flags), (flags), {
     (void)flags;
     return 0;
 })
+API int cuDriverGetVersion(int *version);
+int cuDriverGetVersion(int *version)
+{
+    *version = 12030;
+    return 0;
+}
 BOTH(cuDeviceGetCount, hipGetDeviceCount, (int *n), (n), {
     *n = S.devices;
     return 0;

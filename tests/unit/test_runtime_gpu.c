@@ -406,7 +406,7 @@ static void test_early_stages(void **state)
 {
     (void)state;
     const kiln_problem split = problem("bias_relu f32,f32,f32 rcr m=100 n=100 k=2048");
-    const kiln_problem wide = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 align=256");
+    const kiln_problem early = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 align=256");
     const kiln_args args = arguments();
     kiln_ctx *ctx = open_ctx("nvidia");
     assert_ok(kiln_launch(ctx, find(ctx, &split), &split, &args, NULL));
@@ -415,14 +415,20 @@ static void test_early_stages(void **state)
     assert_int_equal(fake->launch[1].early, 1);
     assert_int_equal(fake->launch[1].cluster[0], 1);
     assert_int_equal(fake->launch[1].grid[0], 7);
-    assert_ok(kiln_launch(ctx, find(ctx, &wide), &wide, &args, NULL));
+    assert_ok(kiln_launch(ctx, find(ctx, &early), &early, &args, NULL));
     assert_int_equal(fake->launch[2].cluster[0], 2);
     assert_int_equal(fake->launch[2].early, 1);
+    kr_driver old = *kr_driver_of(ctx->device);
+    old.early = false; /* before CUDA 12.3 */
+    ctx->device->driver = &old;
+    assert_ok(kiln_launch(ctx, find(ctx, &early), &early, &args, NULL));
+    assert_int_equal(fake->launch[3].cluster[0], 2);
+    assert_int_equal(fake->launch[3].early, 0);
     kiln_close(ctx);
     ctx = open_ctx("amd");
     assert_ok(kiln_launch(ctx, find(ctx, &split), &split, &args, NULL));
-    assert_int_equal(fake->launches, 5);
-    assert_int_equal(fake->launch[4].early, 0);
+    assert_int_equal(fake->launches, 6);
+    assert_int_equal(fake->launch[5].early, 0);
     kiln_close(ctx);
 }
 
