@@ -8,7 +8,7 @@
 typedef struct kt_entry { /* one row of a comparison */
     kh_runner runner;
     char name[64];  /* "kiln", "openblas", ... */
-    char note[320]; /* how it does it, or what it leaves out */
+    char note[400]; /* how it does it, or what it leaves out */
     int whole;      /* does all of the op's work: its time can be compared */
     int same;       /* writes all of it to the sets' E: its results can be, too */
     void (*close)(struct kt_entry *);

@@ -63,6 +63,7 @@ typedef struct path {
     void *workspace; /* enough for each of the rest's kernels */
     size_t workspace_size;
     int algorithms, kernels; /* that the chosen ones were the best of */
+    double seconds;          /* beside the op's other paths */
     struct peer *owner;
 } path;
 
@@ -389,13 +390,24 @@ static void close_peer(kt_entry *entry)
     free(o);
 }
 
-static void describe_path(const path *p, const char *before, char *note, size_t size)
+/* What the fastest path does, and what the others took. */
+static void describe_paths(const peer *o, int lacking, char *note, size_t size)
 {
+    const path *p = o->paths;
     kiln_kernel_info info = {.struct_size = sizeof info};
-    int used = snprintf(note, size, "%s, best of %d candidates%s%s", p->recipe->says, p->algorithms,
-                        p->products > 1 ? " for each product" : "", before);
-    if (p->rest && !kiln_kernel_describe(p->rest, &info) && used < (int)size)
-        snprintf(note + used, size - (size_t)used, "; then %s, best of %d", info.name, p->kernels);
+    const int fast = p->spec.a.size == 1 && p->spec.a.dtype != KILN_I8 && p->spec.b.size == 1 &&
+                     o->library.dialect->desc_fast != NO_ATTRIBUTE;
+    size_t used =
+        (size_t)snprintf(note, size, "%s%s, best of %d candidates%s%s", p->recipe->says,
+                         fast ? ", fast accumulation" : "", p->algorithms,
+                         p->products > 1 ? " for each product" : "",
+                         lacking ? "; the rest needs modules of tests/bench/elementwise" : "");
+    if (p->rest && !kiln_kernel_describe(p->rest, &info) && used < size)
+        used += (size_t)snprintf(note + used, size - used, "; then %s, best of %d", info.name,
+                                 p->kernels);
+    for (int i = 1; i < o->count && used < size; i++)
+        used += (size_t)snprintf(note + used, size - used, "; slower: %s, %.2f us",
+                                 o->paths[i].recipe->says, o->paths[i].seconds * 1e6);
 }
 
 /* Follows all recipes of the op, and leaves the fastest in paths[0]. */
@@ -417,9 +429,13 @@ static void open_paths(peer *o, kh_sets *sets, int *lacking)
     }
     const kh_protocol final = final_of(o);
     if (n < 2 || kh_time(runner, n, &final)) return;
-    qsort(runner, n, sizeof *runner, by_seconds);
-    path *best = runner[0].self, swap = *best;
-    *best = o->paths[0];
+    int best = 0;
+    for (int i = 0; i < o->count; i++) {
+        o->paths[i].seconds = runner[i].seconds;
+        if (runner[i].seconds < runner[best].seconds) best = i;
+    }
+    const path swap = o->paths[best];
+    o->paths[best] = o->paths[0];
     o->paths[0] = swap;
 }
 
@@ -441,7 +457,6 @@ int kt_path_open(const kt_dialect *dialect, kh_sets *sets, const kt_peer_options
         o->count = 1;
         if (!opened) return snprintf(why, size, "it has no algorithm for this problem"), 1;
     }
-    describe_path(o->paths, lacking ? "; the rest needs modules of tests/bench/elementwise" : "",
-                  entry->note, sizeof entry->note);
+    describe_paths(o, lacking, entry->note, sizeof entry->note);
     return 0;
 }
