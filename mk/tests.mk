@@ -51,5 +51,5 @@ sim_modules = $(Q)$(foreach t,$(filter-out $(TARGETS),gfx942 gfx90a),$(MAKE) -f 
 check-sim: programs instances ## every AMD instance on the simulator, all shapes, all checks
 	+$(sim_modules)
 	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
-check-gpu: programs instances ## every instance on this machine's GPU against the reference; 77 where there is none
+check-gpu: programs instances $(BUILD)/tests/launch_chain ## every instance on this machine's GPU against the reference; 77 where there is none
 	$(Q)tests/check-gpu.sh $(BUILD)

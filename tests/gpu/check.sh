@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check.sh BUILD [MODULES]: verifies every instance of tests/gpu's schedule on this machine's NVIDIA GPU.  MODULES: the folder
-# that holds its module; left out, build.sh makes it, or what an earlier one made is taken where nothing compiles it.  Exit
-# 77 where there is no GPU or no module.
+# check.sh BUILD [MODULES]: verifies every instance of tests/gpu's schedule on this machine's NVIDIA GPU, and that its
+# kernels, which begin early, wait for what they read.  MODULES: the folder that holds its module; left out, build.sh makes it,
+# or what an earlier one made is taken where nothing compiles it.  Exit 77 where there is no GPU or no module.
 set -u
 build=${1:?usage: check.sh BUILD [MODULES]}
 modules=${2:-$build/gpu/lib}
@@ -13,4 +13,6 @@ if ! [ -e "$modules/libkiln-sm_90a.so" ]; then
     echo "nothing here compiles sm_90a" >&2
     exit 77
 fi
-KILN_MODULE_PATH=$modules exec "$build/bin/kiln" verify --all --schedule tma --device nvidia
+export KILN_MODULE_PATH="$modules"
+"$build/bin/kiln" verify --all --schedule tma --device nvidia || exit $?
+KILN_DEVICE=nvidia exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma
