@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The timing protocol on runners whose time is known: they sleep.  Who is replayed, who is given
+// up, and that sets are walked over in turn.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "harness_values.c" // which harness_time.c calls
+#include "harness_time.c"
+
+enum { SETS = 3 };
+typedef struct sleeper {
+    double seconds;
+    size_t launches[SETS];
+} sleeper;
+
+static kiln_status fall_asleep(kh_runner *r, size_t set, void *stream)
+{
+    sleeper *s = r->self;
+    (void)stream;
+    s->launches[set]++;
+    pause_for(s->seconds);
+    return KILN_OK;
+}
+
+static kiln_status refuse(kh_runner *r, size_t set, void *stream)
+{
+    (void)r, (void)set, (void)stream;
+    return KILN_DRIVER;
+}
+
+static kh_sets sets = {.on_host = 1, .count = SETS};
+static const kh_protocol brief = {.seconds = 0.05, .idle = -1, .replay = 0.002};
+
+static void medians(void **state)
+{
+    sleeper quick = {.seconds = 0.0005}, slow = {.seconds = 0.02};
+    kh_runner r[] = {{.launch = fall_asleep, .sets = &sets, .self = &quick},
+                     {.launch = fall_asleep, .sets = &sets, .self = &slow}};
+    (void)state;
+    assert_int_equal(kh_time(r, 2, &brief), KILN_OK);
+    assert_true(r[0].replays >= FEW_REPLAYS && r[0].replays == r[1].replays);
+    assert_true(r[0].seconds >= 0.0005 && r[1].seconds >= 0.02);
+    assert_true(r[0].seconds < r[1].seconds);
+    for (int i = 0; i + 1 < SETS; i++) /* whole walks, but for the launches that warm up */
+        assert_true(quick.launches[i] >= quick.launches[i + 1]);
+    assert_true(quick.launches[SETS - 1] > 0);
+}
+
+static void the_hopeless(void **state)
+{
+    sleeper quick = {.seconds = 0.0005}, slow = {.seconds = 0.02};
+    kh_runner r[] = {{.launch = fall_asleep, .sets = &sets, .self = &slow},
+                     {.launch = fall_asleep, .sets = &sets, .self = &quick}};
+    kh_protocol p = brief;
+    (void)state;
+    p.hopeless = 3;
+    assert_int_equal(kh_time(r, 2, &p), KILN_OK);
+    assert_int_equal(r[0].replays, 0);
+    assert_true(r[0].seconds >= 0.02); /* by its first launches */
+    assert_true(r[1].replays > 0);
+    assert_int_equal(kh_time(r, 1, &p), KILN_OK); /* alone it is the fastest */
+    assert_true(r[0].replays > 0);
+    p.best = 0.0005;
+    assert_int_equal(kh_time(r, 1, &p), KILN_OK); /* an earlier one was faster */
+    assert_int_equal(r[0].replays, 0);
+}
+
+static void failures(void **state)
+{
+    sleeper quick = {.seconds = 0.0005};
+    kh_runner r[] = {{.launch = fall_asleep, .sets = &sets, .self = &quick},
+                     {.launch = refuse, .sets = &sets}};
+    (void)state;
+    assert_int_equal(kh_time(r, 2, &brief), KILN_DRIVER);
+}
+
+int main(void)
+{
+    const kiln_config host = {.struct_size = sizeof host, .device = "host"};
+    if (kiln_open(&sets.ctx, &host)) return 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(medians), cmocka_unit_test(the_hopeless),
+                                       cmocka_unit_test(failures)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    kiln_close(sets.ctx);
+    return failed;
+}
