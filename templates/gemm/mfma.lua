@@ -61,6 +61,7 @@ return schedule {
     { "wm", values = pow2(1, 8), doc = "waves along M" },
     { "wn", values = pow2(1, 8), doc = "waves along N" },
     { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
+    { "ahead", values = { 1, 2 }, doc = "tiles of K on their way from memory, in registers; the main loop is unrolled by it" },
     { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
     { "stream", values = { 0, 1 }, doc = "1: only tiles past the last that fill the device are shared, by as many blocks as it holds" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
@@ -118,11 +119,11 @@ return schedule {
   defaults = function(target, op, types, layout)
     local depth = 64 // types.mul_a.bytes -- 64 bytes of K
     local n = op.products
-    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, split_k = 8, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
+    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, ahead = 2, split_k = 8, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
     if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, small, any } end
     return { big, mid, small, any }
@@ -130,6 +131,7 @@ return schedule {
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
     if t.mfma ~= 32 then text = text .. "_i" .. t.mfma end
+    if t.ahead ~= 2 then text = text .. "_a" .. t.ahead end
     if t.split_k > 1 then text = text .. (t.stream == 1 and "_stream" or "_s") .. t.split_k end
     if t.group ~= 8 then text = text .. "_g" .. t.group end
     if t.xf32 == 1 then text = text .. "_xf32" end
@@ -197,4 +199,6 @@ return schedule {
     local second = t.two * (target.launch_us + shares / (target.gbps * 1e3))
     return target.launch_us + max(max(busy, latency) + ends, memory) + second
   end,
+  -- Registers are arrays until the main loop is unrolled: it must be, however long a step is.
+  flags = function() return { "-mllvm", "-pragma-unroll-threshold=262144" } end,
 }

@@ -27,6 +27,6 @@ gemm "matrix_tiles" {
   epilogue = id,
   targets = { "gfx942", "gfx90a" },
   tiles = { gfx942 = { mfma { m = { 64, 128 }, n = 64, k = 64, wm = { 1, 2 }, wn = 2, mfma = { 16, 32 },
-                              split_k = { 1, 4 }, group = 4 } },
+                              ahead = { 1, 2 }, split_k = { 1, 4 }, group = 4 } },
             gfx90a = { mfma { m = 64, n = { 64, 128 }, k = 32, group = 1 } } },
 }
