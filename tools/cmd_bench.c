@@ -266,7 +266,8 @@ static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_con
     if (b->o->instance) return kiln_kernel_by_name(b->ctx, b->o->instance, &c[0].kernel);
     if (!b->o->all) return kiln_find(b->ctx, p, &c[0].kernel);
     *n = kt_contestants(b->ctx, p, c);
-    return *n ? kt_contest(sets, c, *n, protocol) : KILN_NOT_SUPPORTED;
+    if (*n) *n = kt_contest(sets, c, *n, protocol);
+    return *n ? KILN_OK : KILN_NOT_SUPPORTED;
 }
 
 static kiln_status bench_sets(bench *b, const kt_item *item, const kiln_problem *p, kh_sets *sets,
@@ -393,6 +394,7 @@ static int open_csv(bench *b)
     b->csv = b->o->csv_file ? fopen(b->o->csv_file, "w") : stdout;
     if (!b->csv) return kt_message("%s: %s", b->o->csv_file, strerror(errno)), EXIT_USAGE;
     kt_table_csv_row(b->table, 0, b->csv);
+    fflush(b->csv);
     return 0;
 }
 

@@ -74,14 +74,12 @@ static int tune_problem(tuner *t, const char *text, kt_contestant *c)
     double error = 0;
     const int code = kt_problem(text, &p);
     if (code) return code;
-    const size_t n = kt_contestants(t->ctx, &p, c);
+    size_t n = kt_contestants(t->ctx, &p, c);
     if (!n) return kt_failed(KILN_NOT_SUPPORTED, text);
     kiln_status status = kh_sets_open(t->ctx, &p, t->seed, &sets);
-    if (!status) {
-        status = kt_contest(sets, c, n, &protocol);
-        kh_sets_close(sets);
-    }
     if (status) return kt_failed(status, text);
+    n = kt_contest(sets, c, n, &protocol);
+    kh_sets_close(sets);
     const size_t best = qualify(t, &p, c, n, &error);
     if (best == n) return kt_message("%s: no instance computes it", text), EXIT_FAILED;
     status = kt_describe(c[best].kernel, &info);

@@ -13,6 +13,7 @@ typedef struct kt_contestant {
 
 /* The legal instances, at most KT_CONTESTANTS; 0: none, kiln_error says why. */
 size_t kt_contestants(kiln_ctx *, const kiln_problem *, kt_contestant *);
-/* Times them and sorts them, fastest first. */
-kiln_status kt_contest(kh_sets *, kt_contestant *, size_t n, const kh_protocol *);
+/* Times them and sorts them, fastest first; the number of those that run, the others are named in
+ * messages. */
+size_t kt_contest(kh_sets *, kt_contestant *, size_t n, const kh_protocol *);
 #endif

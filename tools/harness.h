@@ -104,6 +104,7 @@ typedef struct kh_runner {
     size_t workspace_size;
     double seconds, spread; /* results: median; (90th - 10th percentile) / median */
     size_t replays;
+    kiln_status status;             /* of its launches: a runner that failed has no times */
     struct kh_recording *recording; /* private */
 } kh_runner;
 
@@ -118,6 +119,7 @@ typedef struct kh_protocol {
      * is not replayed: it gets their time and no replays.  0: all are. */
     double hopeless, best;
 } kh_protocol;
-/* Replays the runners in turn; each replay walks over the input sets. */
+/* Replays the runners in turn; each replay walks over the input sets.  Goes on without runners that
+ * fail, and returns the status of the first of them. */
 kiln_status kh_time(kh_runner *, size_t n, const kh_protocol *);
 #endif

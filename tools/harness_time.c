@@ -251,56 +251,68 @@ static double limit_of(const kh_runner *r, size_t n, const kh_protocol *p)
 {
     double least = p->best;
     for (size_t i = 0; i < n; i++)
-        if (least <= 0 || r[i].recording->warm < least) least = r[i].recording->warm;
+        if (!r[i].status && (least <= 0 || r[i].recording->warm < least))
+            least = r[i].recording->warm;
     return p->hopeless > 0 ? p->hopeless * least : HUGE_VAL;
 }
 
-static kiln_status time_rounds(kh_runner *r, size_t n, double seconds, double idle, double limit)
+static int active(const kh_runner *r, double limit)
+{
+    return !r->status && r->recording->warm <= limit;
+}
+
+static void time_rounds(kh_runner *r, size_t n, double seconds, double idle, double limit)
 {
     const double start = now();
-    size_t active = 0;
-    for (size_t i = 0; i < n; i++) active += r[i].recording->warm <= limit;
-    for (size_t round = 0; active && round < MAX_REPLAYS; round++) {
-        const double spent = (now() - start) / (double)active;
-        if (round > (spent > 4 * seconds ? FEW_REPLAYS : MIN_REPLAYS) && spent > seconds) break;
+    for (size_t round = 0; round < MAX_REPLAYS; round++) {
+        size_t running = 0;
+        for (size_t i = 0; i < n; i++) running += (size_t)active(&r[i], limit);
+        const double spent = running ? (now() - start) / (double)running : seconds;
+        if (!running ||
+            (round > (spent > 4 * seconds ? FEW_REPLAYS : MIN_REPLAYS) && spent > seconds))
+            break;
         for (size_t i = 0; i < n; i++) {
             kh_recording *c = r[i].recording;
             double took = 0;
-            if (c->warm > limit) continue;
+            if (!active(&r[i], limit)) continue;
             pause_for(idle);
-            const kiln_status status = replay(&r[i], &took);
-            if (status) return status;
-            if (round)
+            r[i].status = replay(&r[i], &took);
+            if (round && !r[i].status)
                 c->seconds[c->replays++] = took / (double)c->launches; /* the first warms up */
         }
     }
-    return KILN_OK;
+}
+
+static void finish(kh_runner *r)
+{
+    kh_recording *c = r->recording;
+    if (!c) return;
+    if (!r->status) summarize(r);
+    if (c->graph) kiln_graph_destroy(r->sets->ctx, c->graph);
+    if (c->stream) kiln_stream_destroy(r->sets->ctx, c->stream);
+    free(c->seconds);
+    free(c);
+    r->recording = NULL;
 }
 
 kiln_status kh_time(kh_runner *r, size_t n, const kh_protocol *protocol)
 {
     const kh_protocol p = protocol ? *protocol : (kh_protocol){0};
     kiln_status status = KILN_OK;
-    for (size_t i = 0; i < n && !status; i++) {
+    for (size_t i = 0; i < n; i++) {
         kh_recording *c = r[i].recording = calloc(1, sizeof *c);
         if (c) c->seconds = calloc(MAX_REPLAYS, sizeof *c->seconds);
-        status = c && c->seconds ? record(&r[i], p.replay > 0 ? p.replay : 0.006) : KILN_NO_MEMORY;
+        r[i].status =
+            c && c->seconds ? record(&r[i], p.replay > 0 ? p.replay : 0.006) : KILN_NO_MEMORY;
     }
-    if (!status)
-        status = time_rounds(r, n, p.seconds > 0 ? p.seconds : 1,
-                             p.idle < 0   ? 0
-                             : p.idle > 0 ? p.idle
-                                          : 0.040,
-                             limit_of(r, n, &p));
+    time_rounds(r, n, p.seconds > 0 ? p.seconds : 1,
+                p.idle < 0   ? 0
+                : p.idle > 0 ? p.idle
+                             : 0.040,
+                limit_of(r, n, &p));
     for (size_t i = 0; i < n; i++) {
-        kh_recording *c = r[i].recording;
-        if (!c) continue;
-        if (!status) summarize(&r[i]);
-        if (c->graph) kiln_graph_destroy(r[i].sets->ctx, c->graph);
-        if (c->stream) kiln_stream_destroy(r[i].sets->ctx, c->stream);
-        free(c->seconds);
-        free(c);
-        r[i].recording = NULL;
+        finish(&r[i]);
+        if (!status) status = r[i].status;
     }
     return status;
 }

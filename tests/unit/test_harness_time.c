@@ -66,13 +66,25 @@ static void the_hopeless(void **state)
     assert_int_equal(r[0].replays, 0);
 }
 
+/* One that fails, at once or in its third round, does not keep the others from their times. */
+static kiln_status tire(kh_runner *r, size_t set, void *stream)
+{
+    sleeper *s = r->self;
+    return s->launches[0] > 20 ? KILN_DRIVER : fall_asleep(r, set, stream);
+}
+
 static void failures(void **state)
 {
-    sleeper quick = {.seconds = 0.0005};
-    kh_runner r[] = {{.launch = fall_asleep, .sets = &sets, .self = &quick},
-                     {.launch = refuse, .sets = &sets}};
+    sleeper quick = {.seconds = 0.0005}, tired = {.seconds = 0.0005};
+    kh_runner r[] = {{.launch = refuse, .sets = &sets},
+                     {.launch = fall_asleep, .sets = &sets, .self = &quick},
+                     {.launch = tire, .sets = &sets, .self = &tired}};
     (void)state;
-    assert_int_equal(kh_time(r, 2, &brief), KILN_DRIVER);
+    assert_int_equal(kh_time(r, 3, &brief), KILN_DRIVER);
+    assert_int_equal(r[0].status, KILN_DRIVER);
+    assert_int_equal(r[1].status, KILN_OK);
+    assert_int_equal(r[2].status, KILN_DRIVER);
+    assert_true(r[1].replays > 0 && r[1].seconds >= 0.0005);
 }
 
 int main(void)
