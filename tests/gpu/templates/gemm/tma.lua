@@ -71,7 +71,8 @@ return schedule {
     local function half(x) return x // t.cluster end
     local b = layout.b == "c" and { operand = "b", inner = K, outer = half(t.n), swizzle = 128 }
               or { operand = "b", inner = 64, outer = half(K), swizzle = 128 }
-    local list = { { operand = "a", inner = 64, outer = layout.a == "r" and t.m or K, swizzle = 128 }, b }
+    local list = { { operand = "a", inner = 64, outer = layout.a == "r" and t.m or K, swizzle = 128,
+                     clip = layout.a == "r" }, b }
     if t.split_k > 1 then return list end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then
