@@ -58,6 +58,11 @@ static KILN_DEVICE void kiln_mbarrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// In the threads where `condition` holds: without a branch, across which ptxas would not let wgmma's operands be made ahead.
+static KILN_DEVICE void kiln_mbarrier_arrive_if(unsigned barrier, bool condition)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(barrier), "r"((unsigned)condition) : "memory");
+}
 // At the same place of block `rank` of the cluster.  Without release at cluster scope, which would
 // be a fence of the whole GPU: only for what wgmma alone has read, and has been waited for.
 static KILN_DEVICE void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
@@ -81,6 +86,12 @@ static KILN_DEVICE unsigned kiln_cluster_rank(void)
     unsigned r;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
     return r;
+}
+static KILN_DEVICE unsigned kiln_cluster_blocks(void)
+{
+    unsigned n;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(n));
+    return n;
 }
 static KILN_DEVICE void kiln_cluster_barrier(void)
 {
@@ -239,5 +250,47 @@ static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
     unsigned w;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(high), "f"(low));
     return w;
+}
+
+// Two bytes, the low half of w, as two 16-bit numbers: exact.
+// i8: 1024 + 128 + x has x in f16's last places, and 128 + (x & 127) in bf16's, from which 128 or, where x is below 0, 256 is taken.
+static KILN_DEVICE unsigned kiln_i8_to_f16_pair(unsigned w)
+{
+    unsigned x;
+    asm("{\n.reg .b32 u;\nprmt.b32 u, %1, 0x64, 0x4140;\nsub.rn.f16x2 %0, u, %2;\n}" : "=r"(x) : "r"(w ^ 0x8080u), "r"(0x64806480u));
+    return x;
+}
+static KILN_DEVICE unsigned kiln_i8_to_bf16_pair(unsigned w)
+{
+    unsigned u, x;
+    asm("prmt.b32 %0, %1, 0x43, 0x4140;" : "=r"(u) : "r"(w));
+    asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(u & 0xff7fff7fu), "r"(u & 0xff80ff80u));
+    return x;
+}
+static KILN_DEVICE unsigned kiln_f8e4m3_to_f16_pair(unsigned w)
+{
+    unsigned x;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(x) : "h"((unsigned short)w));
+    return x;
+}
+static KILN_DEVICE unsigned kiln_f8e5m2_to_f16_pair(unsigned w)
+{
+    unsigned x; // the upper half of f16
+    asm("prmt.b32 %0, %1, 0, 0x1404;" : "=r"(x) : "r"(w));
+    return x;
+}
+static KILN_DEVICE unsigned kiln_f16_to_bf16_pair(unsigned w)
+{
+    float low, high;
+    asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, h;\n}" : "=f"(low), "=f"(high) : "r"(w));
+    return kiln_bf16_pair(low, high);
+}
+static KILN_DEVICE unsigned kiln_f8e4m3_to_bf16_pair(unsigned w)
+{
+    return kiln_f16_to_bf16_pair(kiln_f8e4m3_to_f16_pair(w));
+}
+static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
+{
+    return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
 }
 #endif

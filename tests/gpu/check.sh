@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check.sh BUILD [MODULES]: verifies every instance of tests/gpu's schedule on this machine's NVIDIA GPU, and that its
+# check.sh BUILD [MODULES]: verifies every instance of tests/gpu but the portable ones on this machine's NVIDIA GPU, and that its
 # kernels, which begin early, wait for what they read.  MODULES: the folder that holds its module; left out, build.sh makes it,
 # or what an earlier one made is taken where nothing compiles it.  Exit 77 where there is no GPU or no module.
 set -u
@@ -14,5 +14,7 @@ if ! [ -e "$modules/libkiln-sm_90a.so" ]; then
     exit 77
 fi
 export KILN_MODULE_PATH="$modules"
-"$build/bin/kiln" verify --all --schedule tma --device nvidia || exit $?
+for schedule in tma wgmma wgmma_decode; do
+    "$build/bin/kiln" verify --all --schedule $schedule --device nvidia || exit $?
+done
 KILN_DEVICE=nvidia exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma

@@ -1,0 +1,134 @@
+-- SPDX-License-Identifier: MIT
+-- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and everything else
+-- stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost little; blocks of a cluster
+-- share a tile's K and add up through each other's shared memory in a fixed order.  One-byte weights of a 16-bit A are widened in
+-- registers.
+local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
+
+-- What follows wgmma's shape in its name: B first.
+local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
+
+-- Blocks that share a tile's K: as many as there is room for at once.  Clusters of eight do not fill every group of units.
+local function parts(p, t)
+  local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
+  local room, steps = p.units * t.blocks, ceil_div(p.k, t.k)
+  local function fits(s, room_s) return all(le(tiles * s, room_s), ge(steps, 4 * s)) end
+  local most = select(fits(8, room * 9 // 10), 8, select(fits(4, room), 4, select(fits(2, room), 2, 1)))
+  return select(gt(t.split_k, 0), t.split_k, most)
+end
+
+return schedule {
+  family = "gemm",
+  title = "Hopper's matrix unit for few rows: weights at the speed of memory",
+  supports = function(target, op, types, layout)
+    if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if layout.a ~= "r" or layout.b ~= "c" then return nil, "A and B must be contiguous along K" end
+    if op.has_a_op or types.a.name ~= types.mul_a.name then
+      return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
+    end
+    if not mixed(types) and (op.has_b_op or types.b.name ~= types.mul_b.name) then
+      return nil, "b_op and conversions are for one-byte B under 16-bit A"
+    end
+    if mixed(types) and not (types.b.name == "i8" or types.b.name == "f8e4m3" or types.b.name == "f8e5m2") then
+      return nil, "one-byte B under 16-bit A must be i8, f8e4m3 or f8e5m2"
+    end
+    if not instruction(target, types) or types.a.bytes == 4 then
+      return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
+    end
+    if (types.acc.name == "i32") ~= (types.a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    return true
+  end,
+  tunables = {
+    { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
+    { "n", values = { 64, 128, 192, 256 }, doc = "columns of the block's tile" },
+    { "wg", values = { 1, 2, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
+    { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
+    { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
+    { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
+  },
+  derived = { "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+  derive = function(t, op, types, layout, target)
+    t.k = 128 // types.b.bytes * t.slabs
+    t.threads = 128 * t.wg + 32
+    t.products = op.products
+    t.slot_bytes = 128 * t.slabs * op.products * t.n + t.k * types.a.bytes * t.m
+    -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
+    local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
+    t.depth = min((room - 512) // t.slot_bytes, 32)
+    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16)
+    t.sums = op.products * t.n // (64 * t.wg) * t.m // 2
+    t.e_row = layout.e == "r" and 1 or 0
+    -- Sums on their way out take the ring's place.
+    t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + 4) or t.n * (t.m + 4))
+    t.mixed = mixed(types) and 1 or 0
+    t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
+    for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
+    t.rate = target.tflops[types.mul_a.name] // 1
+    t.sum_bits = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
+  end,
+  rules = {
+    { "{n} columns do not divide into 64 for each of {wg} warpgroups", function(t) return t.n % (64 * t.wg) == 0 end },
+    { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "{sums} sums per thread leave too few registers where {blocks} blocks of {threads} threads share them", function(t)
+      -- Of a thread: each quarter of a unit has 512 for each lane.
+      local most = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
+      return t.sums + (t.mixed == 1 and 80 or 40) <= most
+    end },
+    { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
+    { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
+  },
+  defaults = function(target, op, types, layout)
+    local function tile(m) return { m = m, n = 128 // op.products, wg = 1, slabs = 1, blocks = 2, split_k = 0 } end
+    return { tile(16), tile(64) }
+  end,
+  name = function(t)
+    local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
+    if t.wg ~= 1 then text = text .. "_w" .. t.wg end
+    if t.blocks ~= 2 then text = text .. "_b" .. t.blocks end
+    if t.split_k > 0 then text = text .. "_s" .. t.split_k end
+    return text
+  end,
+  problem_rules = {
+    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_a, 16) end },
+    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_b, 16) end },
+    { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
+    { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
+    { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
+    { "more than 2^27 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728) end },
+  },
+  flags = function(target) return { "-Xptxas=-warn-spills" } end,
+  maps = function(t, op, types, layout, target)
+    -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
+    local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
+    for i = 0, op.products - 1 do list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n, swizzle = 128 } end
+    return list
+  end,
+  launch = function(p, t, target)
+    local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
+    local s = parts(p, t)
+    return { { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true } }
+  end,
+  workspace = function(p, t, target) return 0 end,
+  cost = function(p, t, target)
+    local s = parts(p, t)
+    local tiles_m = ceil_div(p.m, t.m)
+    local blocks = tiles_m * ceil_div(p.n, t.n) * p.batch * s
+    local room = max(p.units * t.blocks, 1)
+    local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
+    local weights = t.n * t.bytes_b * t.products
+    local rows = min(p.m, t.m)
+    -- Memory: the weights once; other rows' tiles find a part of them in L2.
+    local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
+                             + p.m * p.n * (t.bytes_e + t.bytes_d))
+    local memory = bytes / (target.gbps * 0.93e3)
+    -- A unit takes about 85 bytes a nanosecond from L2, with what it has on its way in a microsecond at most.
+    local share = ceil_div(max(p.k, 1), s)
+    local way = min(85e3, min(most, t.blocks) * t.depth * t.slot_bytes / 1.1)
+    local arrive = most * share * (weights + rows * t.bytes_a) / way
+    -- Multiplying: at half the matrix unit's speed; widening: about 40 weights a cycle.
+    local multiply = most * share * t.n * t.products * (2 * t.m / (0.5e6 * t.rate / target.units) + select(eq(t.mixed, 1), 1 / 60e3, 0))
+    local out = select(gt(s, 1), 0.6, 0) + rows * t.n * t.products / (12e3 * s)
+    return target.launch_us + 2 + max(memory, max(arrive, multiply)) + out + 0.8 * (ceil_div(blocks, room) - 1)
+  end,
+}

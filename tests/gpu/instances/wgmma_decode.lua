@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+-- Ops that take schedule `wgmma_decode` through its corners: every type, E row- and column-major, one and two
+-- products, every kind of extra input, K split over several numbers of blocks, several warpgroups, weights of one
+-- byte under 16-bit rows.  A portable tile each, for what is not aligned.  The shapes: few rows and many, columns
+-- and K that end inside a tile, no K.
+local any    = { m = 128, n = 32, k = 32, tm = 8, tn = 2, split_k = 1 } -- the only tile of 128 rows here
+local shapes = { { 1, 1, 0 }, { 1, 8, 16 }, { 3, 200, 48 }, { 8, 128, 128 }, { 17, 333, 1040 }, { 64, 512, 4096 },
+                 { 100, 136, 592 }, { 130, 67, 80 } }
+
+-- Four tiles out of all: m, n, wg, slabs, blocks, split_k.
+local few = { ["8 64 1 2 2 0"] = true, ["16 128 2 2 2 1"] = true, ["32 192 1 1 2 3"] = true, ["64 256 2 1 1 8"] = true }
+gemm "decode_gemm" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 16, 32, 64 }, n = { 64, 128, 192, 256 }, wg = { 1, 2 },
+                                                    slabs = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 } } },
+               where = function(t)
+                 if t.m == 128 then return true end
+                 return few[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k)] == true
+               end },
+  check    = { shapes = shapes },
+}
+
+gemm "decode_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = f8e4m3, b = f8e5m2, e = bf16 },
+               { a = f8e5m2, b = f8e4m3, e = f8e4m3 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), shift = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale + d.shift end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = 128 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "decode_mixed" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = i8, e = f16 }, { a = bf16, b = f8e4m3, e = bf16 },
+               { a = f16, b = f8e4m3, e = f16 }, { a = bf16, b = f8e5m2, e = f32 }, { a = f16, b = f8e5m2, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { simt(any),
+                 wgmma_decode { m = { 8, 64 }, n = 128, wg = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 5 } } },
+               where = function(t)
+                 if t.m == 128 then return true end
+                 return (t.m == 8) == (t.wg == 1) and (t.m == 8) == (t.split_k == 5) and t.blocks == 3 - t.wg
+               end },
+  check    = { shapes = shapes },
+}
+
+-- What makes something of nothing past the end of K.
+gemm "decode_mixed_op" {
+  types    = { { a = bf16, b = i8, e = f32 }, { a = f16, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b_op     = function(w) return 1 / (abs(w) + 0.25) end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = 16, n = 128 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "decode_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e" },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 64 }, n = { 64, 128 }, blocks = { 1, 2 } } },
+               where = function(t)
+                 return t.m == 128 or (t.m == 8) == (t.n == 128) and (t.m == 8) == (t.blocks == 1)
+               end },
+  check    = { shapes = shapes },
+}
+
+-- Names that the kernel itself uses.
+gemm "decode_inputs" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
+               at = full(i8, "r") },
+  scalars  = { "k" },
+  epilogue = function(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 32, 64 }, n = 128, blocks = { 1, 2 } } },
+               where = function(t) return t.m == 128 or (t.m == 32) == (t.blocks == 1) end },
+  check    = { shapes = shapes },
+}
