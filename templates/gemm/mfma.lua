@@ -122,11 +122,14 @@ return schedule {
     local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
     local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
     local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, ahead = 2, split_k = 8, stream = 0, group = 8, xf32 = 0, vec = 1 }
+    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, ahead = 2, split_k = 16, stream = 1, group = 8, xf32 = 0, vec = 1 }
+    -- Few rows, whose time is that of reading B once: 32 KiB of A and B on their way to every unit.
+    local low = { m = 64, n = 64 // n, k = depth * 4, wm = 2, wn = 2, mfma = 16, ahead = 2, split_k = 16, stream = 1, group = 8, xf32 = 0, vec = 1 }
+    local cut = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 8, stream = 1, group = 8, xf32 = 0, vec = 1 }
     local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
-    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, small, any } end
-    return { big, mid, small, any }
+    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, cut, low, small, any } end
+    return { big, mid, cut, low, small, any }
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
@@ -189,15 +192,16 @@ return schedule {
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256e3
     local step = max(flops / rate, lds) * select(eq(t.vec, 1), 1, 2)
     local busy = (most * length + most_runs * run) * step
-    local latency = (rounds * length + round_runs * run) * 0.6
+    local latency = (rounds * length + round_runs * run) * 0.6 / t.ahead
     -- Before and after a block's steps: a trip to memory, and the way out of its sums.
-    local ends = (rounds + round_runs * (1 + t.stream)) * (2 + t.m * t.n * t.products / 16384)
+    local once = 1 + t.sums * 0.04
+    local ends = (rounds + round_runs * (1 + t.stream)) * once
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
     local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
                  + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
     local memory = (read + p.batch * p.m * p.n * t.bytes_e + shares) / (target.gbps * 1e3)
     local second = t.two * (target.launch_us + shares / (target.gbps * 1e3))
-    return target.launch_us + max(max(busy, latency) + ends, memory) + second
+    return target.launch_us + max(max(busy, latency) + ends, memory + once) + second
   end,
   -- Registers are arrays until the main loop is unrolled: it must be, however long a step is.
   flags = function() return { "-mllvm", "-pragma-unroll-threshold=262144" } end,
