@@ -113,6 +113,10 @@ static KILN_DEVICE int kiln_least(int x, int y)
 {
     return x < y ? x : y;
 }
+static KILN_DEVICE int kiln_most(int x, int y)
+{
+    return x > y ? x : y;
+}
 static KILN_DEVICE unsigned kiln_lane(void)
 {
     return kiln_thread() % 64;

@@ -66,7 +66,7 @@ return schedule {
     { "stream", values = { 0, 1 }, doc = "1: only tiles past the last that fill the device are shared, by as many blocks as it holds" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
     { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: faster, and only where a sweep asks for it" },
-    { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: single elements" },
+    { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: loads at any address, single elements where the matrix ends" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
@@ -91,7 +91,7 @@ return schedule {
     t.lds_bytes = max(buffers, stage * t.stage_f)
     -- As many as LDS lets in, up to two: more would not leave each the registers it wants.
     local blocks = max(target.lds // t.lds_bytes, 1)
-    t.waves_per_simd = max(min(blocks * t.threads // 256, t.sums <= 64 and t.vec == 1 and 2 or 1), ceil_div(t.threads, 256))
+    t.waves_per_simd = max(min(blocks * t.threads // 256, t.sums <= 64 and 2 or 1), ceil_div(t.threads, 256))
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
@@ -126,7 +126,7 @@ return schedule {
     -- Few rows, whose time is that of reading B once: 32 KiB of A and B on their way to every unit.
     local low = { m = 64, n = 64 // n, k = depth * 4, wm = 2, wn = 2, mfma = 16, ahead = 2, split_k = 16, stream = 1, group = 8, xf32 = 0, vec = 1 }
     local cut = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 8, stream = 1, group = 8, xf32 = 0, vec = 1 }
-    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
+    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
     if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, cut, low, small, any } end
     return { big, mid, cut, low, small, any }
@@ -151,10 +151,10 @@ return schedule {
       return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.ldb % t.piece, 0), eq(p.align_b % (t.piece * t.bytes_b), 0)))
     end },
     { "a tile of A spans 2 GiB or more", function(p, t)
-      return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 2 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
+      return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
     end },
     { "a tile of B spans 2 GiB or more", function(p, t)
-      return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 2 * t.k) * p.ldb + p.n) * t.bytes_b, 2147483648)
+      return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 4 * t.k) * p.ldb + p.n) * t.bytes_b, 2147483648)
     end },
     { "more than 4194304 blocks", function(p, t)
       local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n)
@@ -190,11 +190,11 @@ return schedule {
     -- A step takes the matrix unit's time, the time of its tiles through LDS (128 bytes a cycle at about 2 GHz), or
     -- a trip to memory that nothing else covers.
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256e3
-    local step = max(flops / rate, lds) * select(eq(t.vec, 1), 1, 2)
+    local step = max(flops / rate, lds)
     local busy = (most * length + most_runs * run) * step
     local latency = (rounds * length + round_runs * run) * 0.6 / t.ahead
-    -- Before and after a block's steps: a trip to memory, and the way out of its sums.
-    local once = 1 + t.sums * 0.04
+    -- Before and after a block's steps: a trip to memory (more where the end of K is loaded by itself), and the way out of its sums.
+    local once = 3 - 2 * t.vec + t.sums * 0.04
     local ends = (rounds + round_runs * (1 + t.stream)) * once
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
     local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4

@@ -4,7 +4,7 @@
 # and bank conflicts.  Needs $tmp.  $mca is "" where there is no llvm-mca.
 mca=$(command -v llvm-mca-19 || command -v llvm-mca)
 
-# The body of the loop with the most matrix instructions of a kernel, without what llvm-mca does not price.  It crashes on
+# The body of the innermost loop with the most matrix instructions of a kernel, without what llvm-mca does not price.  It crashes on
 # MUBUF instructions: MTBUF ones that take as long stand in for them.
 loop_of() { # ASSEMBLER KERNEL
     awk -v kernel="$2:" '
@@ -16,7 +16,9 @@ loop_of() { # ASSEMBLER KERNEL
         /s_c?branch/ && ($2 in at) {
             matrices = 0
             for (i = at[$2]; i < n; i++) matrices += line[i] ~ /v_mfma/
-            if (matrices > best) { best = matrices; from = at[$2]; to = n }
+            inner = at[$2] >= last # no loop ended since it began
+            last = at[$2] > last ? at[$2] : last
+            if (inner && matrices > best) { best = matrices; from = at[$2]; to = n }
         }
         { line[n++] = $0 }
         END {

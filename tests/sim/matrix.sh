@@ -16,6 +16,12 @@ for target in gfx942 gfx90a; do
         "$kiln" verify --all --quick --device sim:$target --op "$op" --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done
+    # Tiles for any alignment: the matrix ends within a chunk of rows, of K, of both; K is whole tiles or less than one.
+    for problem in 'f16,f16,f16 ccc m=131 n=133 k=96' 'i8,i8,i8 ccc m=15 n=17 k=128' 'f16,f16,f16 rrc m=131 n=3 k=129' \
+        'i8,i8,i8 rcc m=129 n=9 k=193' 'f16,f16,f16 ccc m=132 n=250 k=31'; do
+        "$kiln" verify "matrix_columns $problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
+        result $? "$target: $problem, unaligned"
+    done
     # More tiles than the device holds blocks, and fewer; parts of K that are not whole steps; batches in one row of work.
     for problem in 'rcr m=1100 n=2300 k=144' 'crc m=304 n=1008 k=333 batch=7' 'rcr m=65 n=127 k=2000' 'crc m=16 n=144 k=40'; do
         for instance in $("$kiln" list --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do

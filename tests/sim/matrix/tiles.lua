@@ -30,3 +30,12 @@ gemm "matrix_tiles" {
                               ahead = { 1, 2 }, split_k = { 1, 4 }, group = 4 } },
             gfx90a = { mfma { m = 64, n = { 64, 128 }, k = 32, group = 1 } } },
 }
+-- 1-byte elements that become 2-byte ones on their way, in rows and columns.
+gemm "matrix_widened" {
+  types = { { a = bf16, b = i8, e = bf16 }, { a = f8e5m2, b = f16, e = f16 } },
+  layouts = { "rcr", "crr" },
+  b_op = function(x) return cast(x, bf16) end,
+  epilogue = id,
+  targets = { "gfx942", "gfx90a" },
+  tiles = { gfx942 = { mfma { m = 128 } }, gfx90a = { mfma { m = 128 } } },
+}
