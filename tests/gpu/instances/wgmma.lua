@@ -57,7 +57,7 @@ gemm "wgmma_full" {
   d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32), c = per_col "e", t = per_tensor(f32) },
   scalars  = { "alpha" },
   epilogue = function(acc, d, s) return (acc + d.p) * s.alpha * d.q + d.r * d.c + d.t + d.o * d.z end,
-  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 2, d_depth = { 1, 2 }, e_depth = 1 } } },
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 2, e_depth = 1 } } },
   check    = { shapes = shapes },
 }
 
@@ -67,7 +67,7 @@ gemm "wgmma_bytes_full" {
   targets  = { "sm_90a" },
   d        = { p = full "e", q = full(f32), w = full(bf16, "c") },
   epilogue = function(acc, d) return acc * 0.01 + d.p + d.q + d.w end,
-  tiles    = { sm_90a = { simt(any8), wgmma { m = 128, n = 128, depth = 2, d_depth = 1, e_depth = { 1, 4 } } } },
+  tiles    = { sm_90a = { simt(any8), wgmma { m = 128, n = 128, depth = 2, e_depth = { 1, 4 } } } },
   check    = { shapes = shapes },
 }
 
