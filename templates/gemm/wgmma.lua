@@ -87,12 +87,13 @@ return schedule {
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 1, 2, 4 }, doc = "strips of E that each warpgroup has in shared memory" },
     { "group", values = { 1, 2, 4, 8, 16, 32 }, doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
-    { "pingpong", values = { 0, 1 }, doc = "1: two warpgroups take tiles in turn, one multiplies while the other finishes; 0: they share tiles" },
-    { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which the matrix unit's sums of 14 bits go to f32; 0: never" },
-    { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa: only where a sweep asks for it" },
+    { "pingpong", values = { 0, 1 }, doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
+    { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
+    { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
-  derived = { "k", "x", "y", "row_e", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes",
-              "vector", "widest_d", "beside_ring", "lds_bytes", "full_d", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+  derived = { "k", "x", "y", "row_e", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
+              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d",
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.a.bytes
     t.row_e = layout.e == "r" and 1 or 0

@@ -82,3 +82,30 @@ gemm "wgmma_two" {
                where = function(t) return t.m * t.n == 128 * 64 end },
   check    = { shapes = shapes },
 }
+
+-- Warpgroups that take tiles in turn.
+gemm "wgmma_turns" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32) },
+  epilogue = function(acc, d) return gelu_tanh(acc + d.bias) + d.row end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, depth = { 3, 4 }, pingpong = 1, cluster = { 1, 2 }, e_depth = 1 } },
+               where = function(t) return (t.depth == 3) == (t.cluster == 1) end },
+  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 }, { 4096, 4096, 1024 } } },
+}
+
+-- Functions whose code on NVIDIA is its own, over the whole range of their arguments.
+gemm "wgmma_functions" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { x = full(f32), way = per_col(f32) },
+  epilogue = function(acc, d)
+    local x = acc + 30 * d.x
+    return select(lt(d.way, -1), gelu(x), select(lt(d.way, -0.5), gelu_tanh(x), select(lt(d.way, 0), silu(x),
+           select(lt(d.way, 0.5), sigmoid(x), select(lt(d.way, 1), tanh(x), exp(x))))))
+  end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3 } } },
+  check    = { shapes = shapes },
+}
