@@ -3,9 +3,9 @@ gemm "elementwise_scale" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
   layouts  = { "rcr" },
   d        = { product = full "e", row_scale = per_row(f32), col_scale = per_col(f32) },
-  -- Without products the ring of A and B can be short: shared memory is for what comes and goes.
+  -- Full inputs come through the ring of A and B: deep, it keeps memory busy.
   tiles    = {
-    sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 2, cluster = 1, d_depth = { 2, 4 }, e_depth = { 2, 4 } } },
+    sm_90a = { wgmma { m = 128, n = { 64, 128, 256 }, depth = { 4, 6 }, cluster = 1, e_depth = { 2, 4 } } },
   },
   epilogue = function(acc, d) return acc + d.product * d.row_scale * d.col_scale end,
 }
