@@ -13,10 +13,17 @@ if [ "${1-}" = --table ]; then
     result() { :; }
 fi
 
-# The least share that a tile may have: 256x128 with four waves, 256x256 with eight, 128x128.
+# The least share that a tile may have: 256x128 with four waves, 256x256 with eight, 128x128.  TYPE is A's, or A's and B's.
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
+    gfx942\ bf16_i8\ *\ 128x128*) echo 0.72 ;;
+    gfx942\ f16_f8*\ 128x128*) echo 0.82 ;;
+    gfx942\ *_*\ r?r\ 256x128*) echo 0.85 ;;
+    gfx942\ i8\ crr\ 128x128*) echo 0.70 ;;
+    gfx942\ *\ crr\ 128x128*) echo 0.82 ;;
+    gfx942\ i8\ crr\ *) echo 0.88 ;;
+    gfx942\ *\ crr\ *) echo 0.92 ;;
     gfx942\ *\ rcr\ *) echo 0.98 ;;
     gfx942\ *\ rrr\ 128x128*) echo 0.87 ;;
     gfx942\ *\ rrr\ *) echo 0.96 ;;
@@ -31,11 +38,12 @@ for target in gfx942 gfx90a; do
         skip "$target: matrix unit's share" "no llvm-mca"
         continue
     fi
-    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1}.hip; do
+    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1}.hip "$tmp"/gen/$target/shares_turned/*_any.hip; do
         [ -e "$source" ] || continue
         what=$(basename "$source" .hip)
         types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}
         type=${types%%_*} layout=${layout%%-*}
+        [[ $types == "$type"_"$type"_* ]] || type=${types%_*}
         passes=8
         [ $target = gfx942 ] || passes=16
         kernel=$(sed -n 's/.*KERNEL(.*) \(kiln_[a-z0-9_]*\)(.*/\1/p' "$source" | head -n 1)

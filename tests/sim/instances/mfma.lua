@@ -12,3 +12,19 @@ gemm "shares_cdna2" {
   epilogue = function(acc) return acc end,
   targets = { "gfx90a" },
 }
+-- Both operands turned round; b widened. The tiles for any alignment of the first are priced, too.
+local two = { gfx942 = { mfma { m = { 128, 256 } } } }
+gemm "shares_turned" {
+  types = { { a = f16, b = f16, e = f16 }, same(i8) },
+  layouts = { "crr" },
+  epilogue = function(acc) return acc end,
+  targets = { "gfx942" },
+  tiles = two,
+}
+gemm "shares_widened" {
+  types = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3fnuz, e = f16 } },
+  layouts = { "rcr", "rrr" },
+  epilogue = function(acc) return acc end,
+  targets = { "gfx942" },
+  tiles = two,
+}
