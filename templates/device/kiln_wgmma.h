@@ -97,6 +97,12 @@ static KILN_DEVICE void kiln_cluster_barrier(void)
 {
     asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
 }
+// Without release at cluster scope, which would be a fence of the whole GPU: for sums in shared memory that a barrier of the
+// block has made whole, and for staying until others have read them.
+static KILN_DEVICE void kiln_cluster_meet(void)
+{
+    asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
+}
 // The address of another block's shared memory, and 16 bytes from there.
 static KILN_DEVICE unsigned kiln_cluster_address(unsigned address, unsigned rank)
 {
@@ -254,16 +260,17 @@ static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
 
 // Two bytes, the low half of w, as two 16-bit numbers: exact.
 // i8: 1024 + 128 + x has x in f16's last places, and 128 + (x & 127) in bf16's, from which 128 or, where x is below 0, 256 is taken.
-static KILN_DEVICE unsigned kiln_i8_to_f16_pair(unsigned w)
+// `upper`: 0x64 for f16, 0x43 for bf16, the upper byte of 1024 and 128.
+static KILN_DEVICE unsigned kiln_i8_to_f16_pair(unsigned w, unsigned upper)
 {
     unsigned x;
-    asm("{\n.reg .b32 u;\nprmt.b32 u, %1, 0x64, 0x4140;\nsub.rn.f16x2 %0, u, %2;\n}" : "=r"(x) : "r"(w ^ 0x8080u), "r"(0x64806480u));
+    asm("{\n.reg .b32 u;\nprmt.b32 u, %1, %3, 0x4140;\nsub.rn.f16x2 %0, u, %2;\n}" : "=r"(x) : "r"(w ^ 0x8080u), "r"(0x64806480u), "r"(upper));
     return x;
 }
-static KILN_DEVICE unsigned kiln_i8_to_bf16_pair(unsigned w)
+static KILN_DEVICE unsigned kiln_i8_to_bf16_pair(unsigned w, unsigned upper)
 {
     unsigned u, x;
-    asm("prmt.b32 %0, %1, 0x43, 0x4140;" : "=r"(u) : "r"(w));
+    asm("prmt.b32 %0, %1, %2, 0x4140;" : "=r"(u) : "r"(w), "r"(upper));
     asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(u & 0xff7fff7fu), "r"(u & 0xff80ff80u));
     return x;
 }

@@ -8,13 +8,18 @@ local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
--- Blocks that share a tile's K: as many as there is room for at once.  Clusters of eight do not fill every group of units.
+-- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of four and eight do not fill every
+-- group of units.
 local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
-  local room, steps = p.units * t.blocks, ceil_div(p.k, t.k)
-  local function fits(s, room_s) return all(le(tiles * s, room_s), ge(steps, 4 * s)) end
-  local most = select(fits(8, room * 9 // 10), 8, select(fits(4, room), 4, select(fits(2, room), 2, 1)))
-  return select(gt(t.split_k, 0), t.split_k, most)
+  local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
+  local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
+  local best, least = 1, load(1)
+  for _, s in ipairs { 2, 4, 8 } do
+    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s), le(tiles * s, units * select(gt(s, 2), 1, t.blocks)))
+    best, least = select(better, s, best), select(better, load(s), least)
+  end
+  return select(gt(t.split_k, 0), t.split_k, best)
 end
 
 return schedule {
@@ -40,13 +45,17 @@ return schedule {
   end,
   tunables = {
     { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
-    { "n", values = { 64, 128, 192, 256 }, doc = "columns of the block's tile" },
+    { "n", values = { 32, 64, 88, 96, 112, 128, 176, 192, 224, 256 }, doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
+    { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
+    { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
+    { "release", values = { 0, 1 }, doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
+    { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
+  derived = { "panels", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
               "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
@@ -55,9 +64,12 @@ return schedule {
     t.slot_bytes = 128 * t.slabs * op.products * t.n + t.k * types.a.bytes * t.m
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
-    t.depth = min((room - 512) // t.slot_bytes, 32)
-    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16)
-    t.sums = op.products * t.n // (64 * t.wg) * t.m // 2
+    -- Panels of 64 columns that reach beyond the tile multiply what lies behind it, for nothing.
+    t.panels = ceil_div(t.n, 64 * t.wg)
+    local behind = (64 * t.wg * t.panels - t.n) * 128
+    t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
+    t.sums = op.products * t.panels * t.m // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
     t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + 4) or t.n * (t.m + 4))
@@ -68,7 +80,7 @@ return schedule {
     t.sum_bits = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
   end,
   rules = {
-    { "{n} columns do not divide into 64 for each of {wg} warpgroups", function(t) return t.n % (64 * t.wg) == 0 end },
+    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.n > 64 * t.panels * (t.wg - 1) end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "{sums} sums per thread leave too few registers where {blocks} blocks of {threads} threads share them", function(t)
       -- Of a thread: each quarter of a unit has 512 for each lane.
@@ -79,14 +91,20 @@ return schedule {
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
   },
   defaults = function(target, op, types, layout)
-    local function tile(m) return { m = m, n = 128 // op.products, wg = 1, slabs = 1, blocks = 2, split_k = 0 } end
-    return { tile(16), tile(64) }
+    local function tile(m, n, wg, blocks, l2)
+      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2 or 1, release = 1, turn = 0 }
+    end
+    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2), tile(64, 64, 1, 2), tile(64, 256, 2, 1) } end
+    if mixed(types) then return { tile(16, 64, 1, 2), tile(64, 64, 1, 2) } end
+    if op.products > 1 then return { tile(16, 64, 1, 2), tile(64, 64, 1, 2), tile(64, 88, 2, 1) } end
+    return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2), tile(64, 64, 1, 3), tile(64, 128, 1, 1), tile(64, 224, 2, 1) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
-    if t.wg ~= 1 then text = text .. "_w" .. t.wg end
-    if t.blocks ~= 2 then text = text .. "_b" .. t.blocks end
-    if t.split_k > 0 then text = text .. "_s" .. t.split_k end
+    for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 }, { "f", t.l2, 1 },
+                         { "r", t.release, 1 }, { "t", t.turn, 0 } } do
+      if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
+    end
     return text
   end,
   problem_rules = {
@@ -122,9 +140,9 @@ return schedule {
     local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local memory = bytes / (target.gbps * 0.93e3)
-    -- A unit takes about 85 bytes a nanosecond from L2, with what it has on its way in a microsecond at most.
+    -- A unit takes about 50 bytes a nanosecond from L2, with what it has on its way in 1.5 microseconds at most.
     local share = ceil_div(max(p.k, 1), s)
-    local way = min(85e3, min(most, t.blocks) * t.depth * t.slot_bytes / 1.1)
+    local way = min(50e3, min(most, t.blocks) * t.depth * t.slot_bytes / 1.5)
     local arrive = most * share * (weights + rows * t.bytes_a) / way
     -- Multiplying: at half the matrix unit's speed; widening: about 40 weights a cycle.
     local multiply = most * share * t.n * t.products * (2 * t.m / (0.5e6 * t.rate / target.units) + select(eq(t.mixed, 1), 1 / 60e3, 0))
