@@ -140,13 +140,13 @@ return schedule {
     local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local memory = bytes / (target.gbps * 0.93e3)
-    -- A unit takes about 50 bytes a nanosecond from L2, with what it has on its way in 1.5 microseconds at most.
-    local share = ceil_div(max(p.k, 1), s)
-    local way = min(50e3, min(most, t.blocks) * t.depth * t.slot_bytes / 1.5)
+    -- A unit takes about 65 bytes a nanosecond from L2 for several blocks, 47 for one; what is on its way comes in 1.5 us.
+    local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
+    local way = min(select(gt(here, 1), 65e3, 47e3), here * t.depth * t.slot_bytes / 1.5)
     local arrive = most * share * (weights + rows * t.bytes_a) / way
     -- Multiplying: at half the matrix unit's speed; widening: about 40 weights a cycle.
     local multiply = most * share * t.n * t.products * (2 * t.m / (0.5e6 * t.rate / target.units) + select(eq(t.mixed, 1), 1 / 60e3, 0))
-    local out = select(gt(s, 1), 0.6, 0) + rows * t.n * t.products / (12e3 * s)
+    local out = select(gt(s, 2), 3, select(gt(s, 1), 0.6, 0)) + 0.004 * t.m + rows * t.n * t.products / (12e3 * s)
     return target.launch_us + 2 + max(memory, max(arrive, multiply)) + out + 0.8 * (ceil_div(blocks, room) - 1)
   end,
 }
