@@ -87,6 +87,7 @@ return schedule {
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 1, 2, 4 }, doc = "strips of E that each warpgroup has in shared memory" },
     { "group", values = { 1, 2, 4, 8, 16, 32 }, doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
+    { "stream", values = { 0, 1 }, doc = "1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums" },
     { "pingpong", values = { 0, 1 }, doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
@@ -117,6 +118,7 @@ return schedule {
       return t.blocks > 0 and t.blocks * 64 * t.groups == t.x
     end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
+    { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
     { "pingpong with full extra inputs", function(t) return t.pingpong == 0 or t.full_d == 0 end },
     { "a strip of the full extra inputs takes {d_parts} slots of the ring, more than {depth}", function(t)
       return t.d_parts <= t.depth
@@ -135,14 +137,15 @@ return schedule {
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster)
       local t = { x = x, y = y // op.products, wg = 2, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = 2,
-                  pingpong = 0, promote = 0, tf32 = 0 } -- f32 needs tf32 = 1, which changes numerics: only where a sweep asks for it
+                  stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- f32 needs tf32 = 1, which changes numerics: only where a sweep asks for it
       t.m, t.n = t.x, t.y
       if layout.e == "c" then t.m, t.n = t.y, t.x end
       t.slot_bytes = 128 * (layout.e == "r" and t.x + op.products * t.y or op.products * t.x + t.y)
       beside_ring(t, op, types, layout)
       t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
       local set = {}
-      for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "pingpong", "promote", "tf32" } do
+      for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
+                            "tf32" } do
         set[name] = t[name]
       end
       return set
@@ -150,7 +153,8 @@ return schedule {
     -- Widths with which usual numbers of tiles fill whole waves of blocks.
     local widths = types.a.bytes == 1 and { 192, 160, 128, 64 } or { 224, 176, 128, 64 }
     if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then widths = { 192, 128, 64 } end
-    local list = { tile(128, 256, 2) }
+    local list = { tile(128, 256, 2), tile(128, 256, 2) }
+    list[2].stream = 1
     for _, width in ipairs(widths) do list[#list + 1] = tile(128, width, 1) end
     return list
   end,
@@ -159,6 +163,7 @@ return schedule {
     if t.wg ~= 2 then text = text .. "_w" .. t.wg end
     if t.e_depth ~= 2 then text = text .. "_e" .. t.e_depth end
     if t.group ~= 8 then text = text .. "_g" .. t.group end
+    if t.stream == 1 then text = text .. "_stream" end
     if t.pingpong == 1 then text = text .. "_pp" end
     if t.promote > 0 then text = text .. "_p" .. t.promote end
     if t.tf32 == 1 then text = text .. "_tf32" end
@@ -203,19 +208,36 @@ return schedule {
     end
     return list
   end,
+  stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
     local along_x = select(eq(t.row_e, 1), p.m, p.n)
     local along_y = select(eq(t.row_e, 1), p.n, p.m)
     local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
     local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
-    return { { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes, early = true } }
+    return {
+      { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
+        early = true },
+      { grid = { max(items % clusters, 1) * t.cluster, t.y // t.strip, 1 }, block = { 128 * t.groups }, early = true },
+    }
   end,
-  workspace = function(p, t, target) return 0 end,
+  -- Two parts of a tile for each block.
+  workspace = function(p, t, target)
+    local along_x = select(eq(t.row_e, 1), p.m, p.n)
+    local along_y = select(eq(t.row_e, 1), p.n, p.m)
+    local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
+    local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
+    return select(all(eq(t.stream, 1), gt(items % clusters, 0)), 8 * t.x * t.y * t.products * t.cluster * clusters, 0)
+  end,
   cost = function(p, t, target)
     local along_x = select(eq(t.row_e, 1), p.m, p.n)
     local along_y = select(eq(t.row_e, 1), p.n, p.m)
     local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-    local most = ceil_div(items, max(p.units // t.cluster, 1)) -- tiles of the busiest block
+    local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
+    -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2 and back.
+    local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
+    local most = select(cut, items / clusters, ceil_div(items, clusters))
+    local sums = (items % clusters + clusters) * t.cluster * t.x * t.y * t.products * 4
+    local joined = select(eq(t.stream, 1), 2 + select(cut, 2 * sums / 4e6, 0), 0)
     local rounds = ceil_div(p.k, t.k)
     local flops = 2 * t.x * t.y * t.k * t.products
     local rate = 0.9 * t.rate * 1e6 / target.units            -- of a unit, per microsecond
@@ -228,6 +250,6 @@ return schedule {
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return target.launch_us + 1.5 + max(most * tile, bytes / (target.gbps * 0.93e3))
+    return target.launch_us + 1.5 + joined + max(most * tile, bytes / (target.gbps * 0.93e3))
   end,
 }

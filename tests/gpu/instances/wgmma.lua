@@ -109,3 +109,25 @@ gemm "wgmma_functions" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3 } } },
   check    = { shapes = shapes },
 }
+
+-- Fewer tiles than blocks, more, and some; batches by way of shapes are kiln verify's own.
+gemm "wgmma_stream" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), all = full "e" },
+  epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 3, stream = 1, cluster = { 1, 2 } } },
+               where = function(t) return (t.n == 64) == (t.cluster == 1) end },
+  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 }, { 2304, 2304, 1040 }, { 256, 11008, 512 } } },
+}
+
+gemm "wgmma_stream_two" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, stream = 1 } } },
+  check    = { shapes = { { 144, 528, 1008 }, { 2304, 2304, 1040 } } },
+}
