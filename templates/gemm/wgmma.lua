@@ -136,8 +136,8 @@ return schedule {
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster)
-      local t = { x = x, y = y // op.products, wg = 2, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = 2,
-                  stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- f32 needs tf32 = 1, which changes numerics: only where a sweep asks for it
+      local t = { x = x, y = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = x // 64,
+                  stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- tf32 = 1 changes numerics: only where a sweep asks for it
       t.m, t.n = t.x, t.y
       if layout.e == "c" then t.m, t.n = t.y, t.x end
       t.slot_bytes = 128 * (layout.e == "r" and t.x + op.products * t.y or op.products * t.x + t.y)
@@ -151,11 +151,11 @@ return schedule {
       return set
     end
     -- Widths with which usual numbers of tiles fill whole waves of blocks.
-    local widths = types.a.bytes == 1 and { 192, 160, 128, 64 } or { 224, 176, 128, 64 }
-    if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then widths = { 192, 128, 64 } end
-    local list = { tile(128, 256, 2), tile(128, 256, 2) }
-    list[2].stream = 1
+    local widths = types.a.bytes == 1 and { 192, 160, 128 } or { 224, 176, 128 }
+    if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then widths = { 192, 128 } end
+    local list = { tile(128, 256, 2) }
     for _, width in ipairs(widths) do list[#list + 1] = tile(128, width, 1) end
+    list[#list + 1] = tile(64, 128, 2)
     return list
   end,
   name = function(t)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # build.sh BUILD: compiles tests/gpu/instances with the schedules of templates/ and of tests/gpu/templates together into
-# BUILD/gpu/lib/libkiln-sm_90a.so.  Needs no GPU.
+# BUILD/gpu/lib/libkiln-sm_90a.so.  Needs no GPU.  What ptxas says of spilled registers, or of wgmma that it had to serialise
+# (its remarks C75xx), is a failure.
 set -eu
 build=${1:?usage: build.sh BUILD}
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -13,5 +14,11 @@ mkdir -p "$templates/gemm"
 ln -s "$root/templates/targets" "$templates/targets"
 ln -s "$root"/templates/gemm/* "$root"/tests/gpu/templates/gemm/* "$templates/gemm/"
 cd "$root"
-exec "${MAKE:-make}" --no-print-directory -f mk/instances.mk DIR=tests/gpu/instances OUT="$build/gpu/gen" LIB="$build/gpu/lib" BUILD="$build" \
-    TARGETS=sm_90a SCHEDULES="$templates" CC="${CC:-gcc}" V="${V:-}" all
+log=$build/gpu/log
+"${MAKE:-make}" --no-print-directory -f mk/instances.mk DIR=tests/gpu/instances OUT="$build/gpu/gen" LIB="$build/gpu/lib" BUILD="$build" \
+    TARGETS=sm_90a SCHEDULES="$templates" CC="${CC:-gcc}" V="${V:-}" all 2>&1 | tee "$log"
+[ -e "$build/gpu/lib/libkiln-sm_90a.so" ] || exit 1
+if grep -E 'C75[0-9]{2}|spill' "$log" >&2; then
+    echo "build.sh: ptxas spilled registers or serialised wgmma, see above" >&2
+    exit 1
+fi
