@@ -21,12 +21,16 @@ gfx942 bias_relu         f16_f16_f16-rcr-mfma
 gfx942 gemm              i8_i8_i32-crr-mfma
 gfx942 swiglu            bf16_bf16_bf16-rrr-mfma
 gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma
+sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma
+sm_90a swiglu            f16_f16_f16-rrr-wgmma
+sm_90a add_add           bf16_bf16_bf16-rcr-wgmma
+sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode
 "
-(cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 instances) || exit 1
+(cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 --target sm_90a instances) || exit 1
 [ "${1-}" != --update ] || rm -rf "$golden"
 while read -r target op what; do
     [ -n "$target" ] || continue
-    for file in "$tmp/out/$target/$op/$what"_*; do break; done
+    for file in "$tmp/out/$target/$op/$what"_[0-9]*; do break; done
     kept=$golden/$target-$op-$what.txt
     if [ "${1-}" = --update ]; then
         mkdir -p "$golden" && cp "$file" "$kept" || exit 1
