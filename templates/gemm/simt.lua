@@ -77,7 +77,7 @@ return schedule {
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local hopper = target.wgmma and target.wgmma[both] and layout.a == "r" and layout.b == "c"
+    local hopper = target.wgmma and target.wgmma[both] and layout.a == "r" and layout.b == "c" and n == 1 -- large may not fit two
     if hopper or target.mma and target.mma[both] then return { large } end
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } } -- few rows: K keeps the machine busy
   end,
