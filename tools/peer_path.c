@@ -305,8 +305,9 @@ static int describe_rest(path *p)
     kiln_problem *r = &p->problem;
     *r = (kiln_problem){.struct_size = sizeof *r, .m = s->problem.m, .n = s->problem.n, .batch = 1};
     snprintf(r->op, sizeof r->op, "%s", p->recipe->rest);
-    r->a = (kiln_tensor){.dtype = e->dtype, .layout = KILN_ROW, .align = 256}; /* K = 0: nothing is read */
-    r->b = (kiln_tensor){.dtype = e->dtype, .layout = KILN_COL, .align = 256};
+    /* K = 0: nothing is read; as every schedule takes them. */
+    r->a = (kiln_tensor){.dtype = e->dtype, .layout = KILN_ROW, .ld = 64, .align = 256};
+    r->b = (kiln_tensor){.dtype = e->dtype, .layout = KILN_COL, .ld = 64, .align = 256};
     r->e = *e;
     r->e.batch_stride = 0;
     p->rest_op.struct_size = sizeof p->rest_op;

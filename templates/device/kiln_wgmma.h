@@ -300,4 +300,26 @@ static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
 {
     return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
 }
+// Two bytes, rounded and saturated as kiln_f32_to_T does it; NaN is 0 in integers.
+static KILN_DEVICE unsigned short kiln_i8_pair(float low, float high)
+{
+    int l, h;
+    unsigned w;
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(l) : "f"(low));
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(h) : "f"(high));
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, 0;" : "=r"(w) : "r"(h), "r"(l)); // with both of these one instruction
+    return (unsigned short)w;
+}
+static KILN_DEVICE unsigned short kiln_f8e4m3_pair(float low, float high)
+{
+    unsigned short w;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(w) : "f"(high), "f"(low));
+    return w;
+}
+static KILN_DEVICE unsigned short kiln_f8e5m2_pair(float low, float high)
+{
+    unsigned short w;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(w) : "f"(high), "f"(low));
+    return w;
+}
 #endif
