@@ -53,10 +53,11 @@ return schedule {
     { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
     { "release", values = { 0, 1 }, doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
     { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
+    { "across", values = { 0, 1 }, doc = "1: 64 rows of A are wgmma's 64, and the columns its other side" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "panels", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+  derived = { "panels", "panel_n", "pad", "fine", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads = 128 * t.wg + 32
@@ -65,22 +66,27 @@ return schedule {
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- Panels of 64 columns that reach beyond the tile multiply what lies behind it, for nothing.
-    t.panels = ceil_div(t.n, 64 * t.wg)
-    local behind = (64 * t.wg * t.panels - t.n) * 128
+    t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * t.wg)
+    t.panel_n = t.across == 1 and t.n // t.wg or 64
+    local behind = (t.panel_n * t.wg * t.panels - t.n) * 128
     t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
     t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
-    t.sums = op.products * t.panels * t.m // 2
+    t.sums = op.products * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
-    t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + 4) or t.n * (t.m + 4))
+    t.pad = t.across == 1 and t.e_row == 1 and (t.n % 16 == 8 and 0 or 8) or 4
+    t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     t.mixed = mixed(types) and 1 or 0
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
     for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
-    t.rate = target.tflops[types.mul_a.name] // 1
+    t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
     t.sum_bits = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
   end,
   rules = {
-    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.n > 64 * t.panels * (t.wg - 1) end },
+    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.n > t.panel_n * t.panels * (t.wg - 1) end },
+    { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
+      return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
+    end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "{sums} sums per thread leave too few registers where {blocks} blocks of {threads} threads share them", function(t)
       -- Of a thread: each quarter of a unit has 512 for each lane.
@@ -91,18 +97,19 @@ return schedule {
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
   },
   defaults = function(target, op, types, layout)
-    local function tile(m, n, wg, blocks, l2)
-      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2 or 1, release = 1, turn = 0 }
+    local function tile(m, n, wg, blocks, l2, across)
+      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0, across = across or 0 }
     end
-    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2), tile(64, 64, 1, 2), tile(64, 256, 2, 1) } end
-    if mixed(types) then return { tile(16, 64, 1, 2), tile(64, 64, 1, 2) } end
-    if op.products > 1 then return { tile(16, 64, 1, 2), tile(64, 64, 1, 2), tile(64, 88, 2, 1) } end
-    return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2), tile(64, 64, 1, 3), tile(64, 128, 1, 1), tile(64, 224, 2, 1) }
+    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2, 1), tile(64, 64, 1, 2, 1), tile(64, 256, 2, 1, 1) } end
+    if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
+    local even = types.a.name == "i8" and 96 or 88 -- columns: the instruction takes no 88 of i8
+    if op.products > 1 then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 1, 1) } end
+    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1), tile(64, 128, 1, 1, 1, 1) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 }, { "f", t.l2, 1 },
-                         { "r", t.release, 1 }, { "t", t.turn, 0 } } do
+                         { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -139,14 +146,25 @@ return schedule {
     -- Memory: the weights once; other rows' tiles find a part of them in L2.
     local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
-    local memory = bytes / (target.gbps * 0.93e3)
-    -- A unit takes about 65 bytes a nanosecond from L2 for several blocks, 47 for one; what is on its way comes in 1.5 us.
+    local memory = bytes / (target.gbps * 0.95e3)
+    -- Weights come at no more than a unit's share of that; those in its rings come in 1.65 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local way = min(select(gt(here, 1), 65e3, 47e3), here * t.depth * t.slot_bytes / 1.5)
-    local arrive = most * share * (weights + rows * t.bytes_a) / way
-    -- Multiplying: at half the matrix unit's speed; widening: about 40 weights a cycle.
-    local multiply = most * share * t.n * t.products * (2 * t.m / (0.5e6 * t.rate / target.units) + select(eq(t.mixed, 1), 1 / 60e3, 0))
-    local out = select(gt(s, 2), 3, select(gt(s, 1), 0.6, 0)) + 0.004 * t.m + rows * t.n * t.products / (12e3 * s)
-    return target.launch_us + 2 + max(memory, max(arrive, multiply)) + out + 0.8 * (ceil_div(blocks, room) - 1)
+    local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units, here * t.depth * t.k * weights / 1.65)
+    -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be widened.
+    local columns = t.panel_n * t.wg * t.panels * t.products -- with those beyond the tile
+    local from_b = columns * t.bytes_b * (1 + t.mixed)
+    local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
+    local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / select(eq(t.mixed, 1), 185e3, 135e3)
+    -- Widening; one warpgroup alone does not fill its waits.
+    local widen = t.mixed * most * share * columns / 58e3 * select(gt(here * t.wg, 1), 1, 1.4)
+    -- Clusters of four and more do not fill every group of units.
+    local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
+    local out = select(gt(s, 2), 1.5, select(gt(s, 1), 0.6, 0)) + 0.004 * t.m + rows * t.n * t.products / (12e3 * s)
+    -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
+    local ahead = select(lt(memory, 9), min(t.l2, 1) * 1.3, 0)
+    local bound = max(max(memory, arrive), max(inside, widen)) * select(crowd, 1.6, 1)
+    -- Beyond one tile of rows nothing has been measured.
+    local start = target.launch_us - 1 + select(gt(tiles_m, 1), 4, 0)
+    return start + bound + ahead + out + 0.8 * (ceil_div(blocks, room) - 1)
   end,
 }

@@ -7,9 +7,10 @@ local any    = { m = 128, n = 32, k = 32, tm = 8, tn = 2, split_k = 1 } -- the o
 local shapes = { { 1, 1, 0 }, { 1, 8, 16 }, { 3, 200, 48 }, { 8, 128, 128 }, { 17, 333, 1040 }, { 64, 512, 4096 },
                  { 100, 136, 592 }, { 130, 67, 80 } }
 
--- A few tiles out of all: m, n, wg, slabs, blocks, split_k.  Of 88 and 224 columns the last panel of 64 is a part.
-local few = { ["8 64 1 2 2 0"] = true, ["16 128 2 2 2 1"] = true, ["32 192 1 1 2 3"] = true, ["64 256 2 1 1 8"] = true,
-              ["16 88 1 1 2 0"] = true, ["64 224 2 1 1 3"] = true }
+-- A few tiles out of all: m, n, wg, slabs, blocks, split_k, across.  Of 88 and 224 columns the last panel of 64 is a part.
+local few = { ["8 64 1 2 2 0 0"] = true, ["16 128 2 2 2 1 0"] = true, ["32 192 1 1 2 3 0"] = true, ["64 256 2 1 1 8 0"] = true,
+              ["16 88 1 1 2 0 0"] = true, ["64 224 2 1 1 3 0"] = true, ["64 88 1 1 2 0 1"] = true, ["64 224 1 1 1 1 1"] = true,
+              ["64 192 2 2 1 3 1"] = true }
 gemm "decode_gemm" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
   layouts  = { "rcr", "rcc" },
@@ -17,10 +18,10 @@ gemm "decode_gemm" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { simt(any),
                           wgmma_decode { m = { 8, 16, 32, 64 }, n = { 64, 88, 128, 192, 224, 256 }, wg = { 1, 2 },
-                                         slabs = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 } } },
+                                         slabs = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 }, across = { 0, 1 }, l2 = 1 } },
                where = function(t)
                  if t.m == 128 then return true end
-                 return few[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k)] == true
+                 return few[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k, t.across)] == true
                end },
   check    = { shapes = shapes },
 }
@@ -32,7 +33,9 @@ gemm "decode_bytes" {
   targets  = { "sm_90a" },
   d        = { scale = per_row(f32), shift = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale + d.shift end,
-  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = 128 } } },
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = { 88, 128 }, across = { 0, 1 } } },
+               where = function(t) return t.m == 128 or (t.n == 128 and (t.m == 16 or t.across == 0 or t.fine == 16)) or
+                                          (t.n == 88 and t.across == 1 and t.fine == 8) end },
   check    = { shapes = shapes },
 }
 
@@ -70,7 +73,7 @@ gemm "decode_two" {
   b        = { "gate", "up" },
   d        = { r = full "e" },
   epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
-  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 64 }, n = { 64, 128 }, blocks = { 1, 2 } } },
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 64 }, n = { 64, 128 }, blocks = { 1, 2 }, across = { 0, 1 }, l2 = 1 } },
                where = function(t)
                  return t.m == 128 or (t.m == 8) == (t.n == 128) and (t.m == 8) == (t.blocks == 1)
                end },
@@ -87,7 +90,7 @@ gemm "decode_inputs" {
   scalars  = { "k" },
   epilogue = function(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end,
   tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 32, 64 }, n = 128, blocks = { 1, 2 }, turn = { 0, 1 },
-                                                    release = { 0, 1 } } },
+                                                    release = { 0, 1 }, across = { 0, 1 } } },
                where = function(t)
                  if t.m == 128 then return true end
                  return (t.m == 32) == (t.blocks == 1) and (t.m == 8) == (t.turn == 1) and t.turn == t.release
