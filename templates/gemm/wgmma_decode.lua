@@ -46,7 +46,7 @@ return schedule {
   tunables = {
     { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
     { "n", values = { 32, 64, 88, 96, 112, 128, 176, 192, 224, 256 }, doc = "columns of the block's tile" },
-    { "wg", values = { 1, 2, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
+    { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
@@ -100,11 +100,11 @@ return schedule {
     local function tile(m, n, wg, blocks, l2, across)
       return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0, across = across or 0 }
     end
-    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2, 1), tile(64, 64, 1, 2, 1), tile(64, 256, 2, 1, 1) } end
+    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(64, 64, 1, 2, 1), tile(64, 64, 1, 3, 1), tile(64, 256, 2, 1, 1) } end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local even = types.a.name == "i8" and 96 or 88 -- columns: the instruction takes no 88 of i8
     if op.products > 1 then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 1, 1) } end
-    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1), tile(64, 128, 1, 1, 1, 1) }
+    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1), tile(64, 128, 1, 1, 0, 1) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)

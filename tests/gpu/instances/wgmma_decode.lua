@@ -47,9 +47,11 @@ gemm "decode_mixed" {
   d        = { scale = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale end,
   tiles    = { sm_90a = { simt(any),
-                 wgmma_decode { m = { 8, 64 }, n = 112, wg = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 5 } } },
+                 wgmma_decode { m = { 8, 64 }, n = { 112, 192 }, wg = { 1, 2, 3 }, blocks = { 1, 2 },
+                                                split_k = { 0, 5 } } },
                where = function(t)
                  if t.m == 128 then return true end
+                 if t.wg == 3 or t.n == 192 then return t.m == 64 and t.wg == 3 and t.n == 192 and t.blocks == 1 and t.split_k == 0 end
                  return (t.m == 8) == (t.wg == 1) and (t.m == 8) == (t.split_k == 5) and t.blocks == 3 - t.wg
                end },
   check    = { shapes = shapes },
