@@ -126,7 +126,8 @@ typedef struct kiln_module {
     const uint8_t *code;
 } kiln_module;
 
-/* Last bytes of a sealed module file. hash = XXH3_64bits over [0, code_offset) then [code_offset+code_size, seal). */
+/* Last bytes of a sealed module file. hash = XXH3_64bits over [0, code_offset), [code_offset+code_size, seal) and the seal's
+   first two fields. */
 typedef struct kiln_seal {
     uint64_t code_offset, code_size; /* the blob's place in the file; 0, 0 where there is none */
     uint64_t hash, magic;

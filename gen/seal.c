@@ -58,6 +58,7 @@ static uint64_t hash_around(const uint8_t *p, size_t size, const kiln_seal *seal
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, p, (size_t)seal->code_offset);
     XXH3_64bits_update(&state, p + after, size - after);
+    XXH3_64bits_update(&state, seal, offsetof(kiln_seal, hash));
     return XXH3_64bits_digest(&state);
 }
 

@@ -41,6 +41,7 @@ static kiln_status check_seal(const char *file, const uint8_t *p, uint64_t size)
     XXH3_64bits_reset(state);
     XXH3_64bits_update(state, p, seal.code_offset);
     XXH3_64bits_update(state, p + after, body - after);
+    XXH3_64bits_update(state, &seal, offsetof(kiln_seal, hash));
     const uint64_t hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     if (hash == seal.hash) return KILN_OK;

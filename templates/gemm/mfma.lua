@@ -65,8 +65,8 @@ return schedule {
     { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
     { "stream", values = { 0, 1 }, doc = "1: only tiles past the last that fill the device are shared, by as many blocks as it holds" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
-    { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: faster, and only where a sweep asks for it" },
-    { "vec", values = { 0, 1 }, doc = "1: loads of 16 bytes, which the problem's alignment must allow; 0: loads at any address, single elements where the matrix ends" },
+    { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
+    { "vec", values = { 0, 1 }, doc = "1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
@@ -119,14 +119,19 @@ return schedule {
   defaults = function(target, op, types, layout)
     local depth = 64 // types.mul_a.bytes -- 64 bytes of K
     local n = op.products
-    local big = { m = 256, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local huge = { m = 256, n = 256 // n, k = depth, wm = 2, wn = 4, mfma = 32, ahead = 1, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local mid = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 1 }
-    local small = { m = 16, n = 64, k = depth * 2, wm = 1, wn = 2, mfma = 16, ahead = 2, split_k = 16, stream = 1, group = 8, xf32 = 0, vec = 1 }
+    local function set(m, width, k, wm, wn, mfma, more)
+      local t = { m = m, n = width // n, k = k, wm = wm, wn = wn, mfma = mfma, ahead = 2, split_k = 1, stream = 0, group = 8,
+                  xf32 = 0, vec = 1 }
+      for name, value in pairs(more or {}) do t[name] = value end
+      return t
+    end
+    local big, mid = set(256, 128, depth, 2, 2, 32), set(128, 128, depth, 2, 2, 32)
+    local huge = set(256, 256, depth, 2, 4, 32, { ahead = 1 })
+    local cut = set(128, 128, depth, 2, 2, 32, { split_k = 8, stream = 1 })
+    local any = set(128, 128, depth, 2, 2, 32, { vec = 0 })
     -- Few rows, whose time is that of reading B once: 32 KiB of A and B on their way to every unit.
-    local low = { m = 64, n = 64 // n, k = depth * 4, wm = 2, wn = 2, mfma = 16, ahead = 2, split_k = 16, stream = 1, group = 8, xf32 = 0, vec = 1 }
-    local cut = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 8, stream = 1, group = 8, xf32 = 0, vec = 1 }
-    local any = { m = 128, n = 128 // n, k = depth, wm = 2, wn = 2, mfma = 32, ahead = 2, split_k = 1, stream = 0, group = 8, xf32 = 0, vec = 0 }
+    local small = set(16, 64 * n, depth * 2, 1, 2, 16, { split_k = 16, stream = 1 })
+    local low = set(64, 64, depth * 4, 2, 2, 16, { split_k = 16, stream = 1 })
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
     if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, cut, low, small, any } end
     return { big, mid, cut, low, small, any }

@@ -56,7 +56,8 @@ return schedule {
     { "across", values = { 0, 1 }, doc = "1: 64 rows of A are wgmma's 64, and the columns its other side" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "panels", "panel_n", "pad", "fine", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
+  derived = { "panels", "panel_n", "pad", "fine", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums",
+              "stage_bytes", "e_row", "mixed",
               "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
@@ -98,13 +99,18 @@ return schedule {
   },
   defaults = function(target, op, types, layout)
     local function tile(m, n, wg, blocks, l2, across)
-      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0, across = across or 0 }
+      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0,
+               across = across or 0 }
     end
-    if mixed(types) and op.products == 1 then return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(64, 64, 1, 2, 1), tile(64, 64, 1, 3, 1), tile(64, 256, 2, 1, 1) } end
+    if mixed(types) and op.products == 1 then
+      return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(64, 64, 1, 2, 1), tile(64, 64, 1, 3, 1),
+               tile(64, 256, 2, 1, 1) }
+    end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local even = types.a.name == "i8" and 96 or 88 -- columns: the instruction takes no 88 of i8
     if op.products > 1 then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 1, 1) } end
-    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1), tile(64, 128, 1, 1, 0, 1) }
+    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1),
+             tile(64, 128, 1, 1, 0, 1) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)

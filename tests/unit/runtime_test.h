@@ -85,6 +85,7 @@ static inline void seal_bytes(bytes *b)
     XXH3_64bits_update(state, b->p, seal.code_offset);
     XXH3_64bits_update(state, b->p + seal.code_offset + seal.code_size,
                        b->size - seal.code_offset - seal.code_size);
+    XXH3_64bits_update(state, &seal, offsetof(kiln_seal, hash));
     seal.hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     memcpy(b->p + b->size, &seal, sizeof seal);

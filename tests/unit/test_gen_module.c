@@ -250,6 +250,7 @@ static uint64_t hash_of(const char *p, size_t len, const kiln_seal *s)
     kg_buf b = {0};
     kg_put(&b, p, s->code_offset);
     kg_put(&b, p + s->code_offset + s->code_size, len - sizeof *s - s->code_offset - s->code_size);
+    kg_put(&b, (const char *)s, offsetof(kiln_seal, hash));
     uint64_t h = XXH3_64bits(b.p, b.len);
     kg_buf_free(&b);
     return h;
