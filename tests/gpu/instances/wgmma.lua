@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Ops that take schedule `wgmma` through its corners: every type and orientation of A, B and E, one and two products, every kind of
--- extra input in either orientation, tiles whose strips are narrow, one warpgroup and two, promotion, tf32.  A portable tile each,
--- for what is not aligned.  The shapes are some that wgmma takes: rows of multiples of 16 bytes.
+-- Ops that take schedule `wgmma` through its corners: every type and orientation of A, B and E, one and two products,
+-- every kind of extra input in either orientation, tiles whose strips are narrow, one warpgroup and two, promotion,
+-- tf32.  A portable tile where the default ones would be too many.  The shapes are some that wgmma takes: rows of
+-- multiples of 16 bytes.
 local any    = { m = 32, n = 32, k = 16, tm = 2, tn = 2, split_k = 1 }
 local any8   = { m = 32, n = 32, k = 64, tm = 2, tn = 2, split_k = 1 }
-local shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 128, 128, 64 }, { 112, 240, 48 }, { 272, 144, 80 }, { 144, 528, 1008 },
-                 { 1008, 1008, 320 }, { 384, 256, 4096 } }
+local shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 128, 128, 64 }, { 112, 240, 48 }, { 272, 144, 80 },
+                 { 144, 528, 1008 }, { 1008, 1008, 320 }, { 384, 256, 4096 } }
 
 gemm "wgmma_gemm" {
   types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = bf16, e = f32 } },
@@ -19,7 +20,8 @@ gemm "wgmma_gemm" {
 
 gemm "wgmma_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = i8, b = i8, e = f16 },
-               { a = f8e4m3, b = f8e5m2, e = bf16 }, { a = f8e5m2, b = f8e4m3, e = f8e4m3 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+               { a = f8e4m3, b = f8e5m2, e = bf16 }, { a = f8e5m2, b = f8e4m3, e = f8e4m3 },
+                 { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { scale = per_row(f32), shift = per_col(f32) },
@@ -37,7 +39,8 @@ gemm "wgmma_tf32" {
   check    = { shapes = shapes },
 }
 
--- Tiles whose strips are 64, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might use.
+-- Tiles whose strips are 64, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might
+-- use.
 gemm "wgmma_tiles" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
   layouts  = { "rcr" },
@@ -45,7 +48,8 @@ gemm "wgmma_tiles" {
   d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32) },
   scalars  = { "k" },
   epilogue = function(acc, d, s) return relu(acc * d.m + d.g) * d.e + s.k end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 96, 176, 256 }, depth = 3, wg = { 1, 2 }, group = { 1, 8 } } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 96, 176, 256 }, depth = 3, wg = { 1, 2 },
+               group = { 1, 8 } } },
                where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 176) == (t.group == 1) end },
   check    = { shapes = shapes },
 }
@@ -54,7 +58,8 @@ gemm "wgmma_full" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
   layouts  = { "rcr", "rrc" },
   targets  = { "sm_90a" },
-  d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32), c = per_col "e", t = per_tensor(f32) },
+  d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32), c = per_col "e",
+               t = per_tensor(f32) },
   scalars  = { "alpha" },
   epilogue = function(acc, d, s) return (acc + d.p) * s.alpha * d.q + d.r * d.c + d.t + d.o * d.z end,
   tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 2, e_depth = 1 } } },
@@ -78,7 +83,8 @@ gemm "wgmma_two" {
   b        = { "gate", "up" },
   d        = { r = full "e" },
   epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, e_depth = 1, cluster = 2 } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
+               cluster = 2 } },
                where = function(t) return t.m * t.n == 128 * 64 end },
   check    = { shapes = shapes },
 }
@@ -90,9 +96,11 @@ gemm "wgmma_turns" {
   targets  = { "sm_90a" },
   d        = { bias = per_col "e", row = per_row(f32) },
   epilogue = function(acc, d) return gelu_tanh(acc + d.bias) + d.row end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, depth = { 3, 4 }, pingpong = 1, cluster = { 1, 2 }, e_depth = 1 } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, depth = { 3, 4 }, pingpong = 1, cluster = { 1, 2 },
+               e_depth = 1 } },
                where = function(t) return (t.depth == 3) == (t.cluster == 1) end },
-  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 }, { 4096, 4096, 1024 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 },
+               { 4096, 4096, 1024 } } },
 }
 
 -- Functions whose code on NVIDIA is its own, over the whole range of their arguments.
@@ -119,7 +127,8 @@ gemm "wgmma_stream" {
   epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all end,
   tiles    = { sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 3, stream = 1, cluster = { 1, 2 } } },
                where = function(t) return (t.n == 64) == (t.cluster == 1) end },
-  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 }, { 2304, 2304, 1040 }, { 256, 11008, 512 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 16, 16, 16 }, { 144, 528, 1008 }, { 2048, 2064, 80 }, { 2304, 2304, 1040 },
+               { 256, 11008, 512 } } },
 }
 
 gemm "wgmma_stream_two" {

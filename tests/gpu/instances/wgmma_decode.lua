@@ -7,9 +7,12 @@ local any    = { m = 128, n = 32, k = 32, tm = 8, tn = 2, split_k = 1 } -- the o
 local shapes = { { 1, 1, 0 }, { 1, 8, 16 }, { 3, 200, 48 }, { 8, 128, 128 }, { 17, 333, 1040 }, { 64, 512, 4096 },
                  { 100, 136, 592 }, { 130, 67, 80 } }
 
--- A few tiles out of all: m, n, wg, slabs, blocks, split_k, across.  Of 88 and 224 columns the last panel of 64 is a part.
-local few = { ["8 64 1 2 2 0 0"] = true, ["16 128 2 2 2 1 0"] = true, ["32 192 1 1 2 3 0"] = true, ["64 256 2 1 1 8 0"] = true,
-              ["16 88 1 1 2 0 0"] = true, ["64 224 2 1 1 3 0"] = true, ["64 88 1 1 2 0 1"] = true, ["64 224 1 1 1 1 1"] = true,
+-- A few tiles out of all: m, n, wg, slabs, blocks, split_k, across. Of 88 and 224 columns the last panel of 64 is a
+-- part.
+local few = { ["8 64 1 2 2 0 0"] = true, ["16 128 2 2 2 1 0"] = true, ["32 192 1 1 2 3 0"] = true,
+              ["64 256 2 1 1 8 0"] = true,
+              ["16 88 1 1 2 0 0"] = true, ["64 224 2 1 1 3 0"] = true, ["64 88 1 1 2 0 1"] = true,
+              ["64 224 1 1 1 1 1"] = true,
               ["64 192 2 2 1 3 1"] = true }
 gemm "decode_gemm" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
@@ -18,10 +21,12 @@ gemm "decode_gemm" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { simt(any),
                           wgmma_decode { m = { 8, 16, 32, 64 }, n = { 64, 88, 128, 192, 224, 256 }, wg = { 1, 2 },
-                                         slabs = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 }, across = { 0, 1 }, l2 = 1 } },
+                                         slabs = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 },
+                                         across = { 0, 1 }, l2 = 1 } },
                where = function(t)
                  if t.m == 128 then return true end
-                 return few[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k, t.across)] == true
+                 return few[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k,
+                     t.across)] == true
                end },
   check    = { shapes = shapes },
 }
@@ -51,7 +56,9 @@ gemm "decode_mixed" {
                                                 split_k = { 0, 5 } } },
                where = function(t)
                  if t.m == 128 then return true end
-                 if t.wg == 3 or t.n == 192 then return t.m == 64 and t.wg == 3 and t.n == 192 and t.blocks == 1 and t.split_k == 0 end
+                 if t.wg == 3 or t.n == 192 then
+                   return t.m == 64 and t.wg == 3 and t.n == 192 and t.blocks == 1 and t.split_k == 0
+                 end
                  return (t.m == 8) == (t.wg == 1) and (t.m == 8) == (t.split_k == 5) and t.blocks == 3 - t.wg
                end },
   check    = { shapes = shapes },
@@ -75,7 +82,8 @@ gemm "decode_two" {
   b        = { "gate", "up" },
   d        = { r = full "e" },
   epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
-  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 64 }, n = { 64, 128 }, blocks = { 1, 2 }, across = { 0, 1 }, l2 = 1 } },
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 64 }, n = { 64, 128 }, blocks = { 1, 2 },
+                                                       across = { 0, 1 }, l2 = 1 } },
                where = function(t)
                  return t.m == 128 or (t.m == 8) == (t.n == 128) and (t.m == 8) == (t.blocks == 1)
                end },

@@ -1,5 +1,4 @@
 -- Tiles whose steps along K several blocks share: some of them (stream), or all.
-local function id(acc) return acc end
 
 gemm "matrix_stream" {
   types = { { a = f16, b = f16, e = f16 }, { a = i8, b = i8, e = i32 } },
