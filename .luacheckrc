@@ -35,6 +35,7 @@ stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 
 files["**/instances/*.lua"] = { std = "instance" }
 files["tests/build/corners/*.lua"] = { std = "instance" }
+files["tests/bench/elementwise/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists; its sentences and a target's facts make long lines.
 files["**/templates/gemm/*.lua"] = { std = "template", ignore = { "212" }, max_line_length = 140 }

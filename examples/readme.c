@@ -26,7 +26,7 @@ int main(void)
     const kiln_kernel *kernel;
     uint16_t e[M * N];
     if (kiln_open(&ctx, NULL) ||
-        kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=64 n=128 k=256", &problem) ||
+        kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=64 n=128 k=256 align=256", &problem) ||
         kiln_find(ctx, &problem, &kernel))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
     kiln_args args = {.struct_size = sizeof args,

@@ -112,6 +112,10 @@ void kg_lower_vars(kg_lower *, const kg_value *); /* then its variables, */
 void kg_lower_text(kg_lower *, const kg_value *); /* then the value itself */
 
 /* ---- targets and schedules (schedule.c) ---- */
+/* Of the table on top of cx->T a field that is not `known`, as "unknown field 'x' (did you mean
+ * 'y'?)"; NULL: there is none. */
+const char *kg_unknown_field(kg_ctx *, const char *const *known, size_t n);
+
 struct kg_target {
     const char *name, *vendor, *source, *ext, *arch;
     bool selected;

@@ -185,20 +185,9 @@ static int map_operand(const kg_op *op, const char *name)
 static bool map_fields(expansion *x, kg_pos pos)
 {
     static const char *const known[] = {"operand", "inner", "outer", "swizzle", "clip", "promote"};
-    enum { KNOWN = sizeof known / sizeof *known };
-    lua_State *T = x->cx->T;
-    for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
-        const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
-        bool found = false;
-        for (size_t i = 0; i < KNOWN; i++) found |= strcmp(known[i], key) == 0;
-        if (found) continue;
-        const char *near = kg_closest(key, known, KNOWN);
-        kg_error(x->cx, pos, "maps: unknown field %s%s%s%s", kg_quote(x->cx, key, strlen(key)),
-                 near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-        lua_pop(T, 2);
-        return false;
-    }
-    return true;
+    const char *unknown = kg_unknown_field(x->cx, known, sizeof known / sizeof *known);
+    if (unknown) kg_error(x->cx, pos, "maps: %s", unknown);
+    return !unknown;
 }
 
 static bool map_clip(expansion *x, kg_pos pos, bool *clip)

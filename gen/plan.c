@@ -140,21 +140,10 @@ static bool read_early(trace *w, kg_value *v)
 static bool read_stage(trace *w, stage *st)
 {
     static const char *const known[] = {"grid", "block", "cluster", "lds", "early"};
-    enum { KNOWN = sizeof known / sizeof *known };
     lua_State *T = w->cx->T;
     if (!lua_istable(T, -1)) return wrong(w, "must return a list with one table per stage");
-    for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
-        const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
-        bool found = false;
-        for (size_t i = 0; i < KNOWN; i++) found |= strcmp(known[i], key) == 0;
-        if (found) continue;
-        const char *near = kg_closest(key, known, KNOWN);
-        wrong(w,
-              kg_printf(w->cx->arena, "unknown field %s%s%s%s", kg_quote(w->cx, key, strlen(key)),
-                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : ""));
-        lua_pop(T, 2);
-        return false;
-    }
+    const char *unknown = kg_unknown_field(w->cx, known, sizeof known / sizeof *known);
+    if (unknown) return wrong(w, unknown);
     if (!read_dims(w, "grid", true, st->grid) || !read_dims(w, "block", true, st->block) ||
         !read_dims(w, "cluster", false, st->cluster))
         return false;

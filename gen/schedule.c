@@ -189,6 +189,22 @@ static bool read_fields(kg_ctx *cx, const kg_source *src, const field *f, size_t
     return good;
 }
 
+const char *kg_unknown_field(kg_ctx *cx, const char *const *known, size_t n)
+{
+    lua_State *T = cx->T;
+    for (lua_pushnil(T); lua_next(T, -2); lua_pop(T, 1)) {
+        const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
+        size_t i = 0;
+        while (i < n && strcmp(known[i], key) != 0) i++;
+        if (i < n) continue;
+        const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, strlen(key));
+        lua_pop(T, 2);
+        if (!near) return kg_printf(cx->arena, "unknown field %s", quoted);
+        return kg_printf(cx->arena, "unknown field %s (did you mean '%s'?)", quoted, near);
+    }
+    return NULL;
+}
+
 /* ---- targets ---- */
 static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, const char *value,
                    const char *const *words, const char *all)

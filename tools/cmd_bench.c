@@ -20,9 +20,9 @@ enum { PEERS = sizeof peers / sizeof *peers, MAX_ENTRIES = PEERS + 1 };
 
 static const char *const main_problems[] = {
     /* those of `make run`, and a square one */
-    "bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256",
-    "linear_relu_abde_i8 i8,i8,i8 rcr m=512 n=5120 k=5120 align=256",
-    "gemm f32,f32,f32 rrr m=1024 n=1024 k=1024 align=256",
+    "bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096",
+    "linear_relu_abde_i8 i8,i8,i8 rcr m=512 n=5120 k=5120",
+    "gemm f32,f32,f32 rrr m=1024 n=1024 k=1024",
 };
 static const char *const heads[] = {"set",     "problem", "implementation", "us",      "spread",
                                     "TFLOP/s", "GB/s",    "ratio",          "replays", "note"};

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: MIT
-// kiln explain: what the library says about the candidates for one problem.
+// kiln explain: what the library says about the candidates for one problem, and whether more
+// alignment would change the choice.
 #include "command.h"
 #include <stdlib.h>
+
+/* What the problem would get from buffers as allocators give them, where that is another kernel. */
+static void put_remedy(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel *chosen)
+{
+    enum { ALLOCATED = 256 };
+    kiln_problem aligned = *p;
+    kiln_tensor *t[3 + KILN_MAX_D] = {&aligned.a, &aligned.b, &aligned.e};
+    const kiln_kernel *kernel;
+    kiln_kernel_info info;
+    for (int i = 0; i < KILN_MAX_D; i++) t[3 + i] = &aligned.d[i];
+    for (int i = 0; i < 3 + KILN_MAX_D; i++)
+        if (t[i]->align < ALLOCATED) t[i]->align = ALLOCATED;
+    if (kiln_find(ctx, &aligned, &kernel) || kernel == chosen || kt_describe(kernel, &info)) return;
+    printf("  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED, info.name);
+}
 
 int cmd_explain(const kt_options *o)
 {
@@ -22,6 +38,7 @@ int cmd_explain(const kt_options *o)
     else {
         fputs(text, stdout);
         code = kiln_find(ctx, &problem, &kernel) ? EXIT_FAILED : EXIT_PASS;
+        if (!code) put_remedy(ctx, &problem, kernel);
     }
     free(text);
 out:

@@ -123,8 +123,10 @@ const kt_command kt_commands[] = {
      list_options, 0, 0, cmd_list},
     {"explain", "PROBLEM", "every candidate for a problem, and why it won or lost",
      "Examples:\n"
-     "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
-     "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n",
+     "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256'\n"
+     "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n\v"
+     "Without align= a problem promises an element's own alignment only; its last line says what "
+     "align=256, which allocated memory has, would change.",
      explain_options, 1, 1, cmd_explain},
     {"verify", "PROBLEM... | --all",
      "run instances and compare with the double-precision reference",
@@ -151,7 +153,8 @@ const kt_command kt_commands[] = {
      "`spread` is "
      "the distance between the 10th and the 90th percentile, as a share of the median.  Without a "
      "problem the main ones are "
-     "timed.  A problem written `X vs Y` has Kiln compute X and the peers Y.  Of a file of "
+     "timed.  One that says nothing of alignment has align=256.  A problem written `X vs Y` has "
+     "Kiln compute X and the peers Y.  Of a file of "
      "problems "
      "each set is summed up: geometric mean, least and greatest ratio to the fastest peer that "
      "does "
@@ -162,7 +165,11 @@ const kt_command kt_commands[] = {
      "Examples:\n"
      "  kiln tune -o tuning.csv 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
      "  KILN_TUNING=tuning.csv ./my_program\n"
-     "  kiln tune -o tuning.csv --problems docs/benchmarks/h200.problems\n",
+     "  kiln tune -o tuning.csv --problems docs/benchmarks/h200.problems\n\v"
+     "A problem that says nothing of alignment is tuned with align=256, which allocated memory "
+     "has.  A row decides for problems of its shape, and of shapes near it, that its instance can "
+     "compute, whatever their alignment; among rows of a shape the one of the same alignment comes "
+     "first.",
      tune_options, 0, 1000, cmd_tune},
     {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"

@@ -64,19 +64,19 @@ void kt_blaslt_unload(kt_blaslt *l)
 static int set_int(kt_product *p, int attribute, int32_t value)
 {
     return attribute != NO_ATTRIBUTE &&
-           !p->library->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
+           !p->vendor->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
 }
 
 static int set_pointer(kt_product *p, int attribute, const void *value)
 {
-    return !p->library->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
+    return !p->vendor->f.MatmulDescSetAttribute(p->desc, attribute, &value, sizeof value);
 }
 
 /* A matrix as the library sees it: column-major, transposed where Kiln's is row-major. */
 static int make_layout(kt_product *p, int i, const kh_operand *o)
 {
-    const kt_blaslt_api *f = &p->library->f;
-    const kt_dialect *d = p->library->dialect;
+    const kt_blaslt_api *f = &p->vendor->f;
+    const kt_dialect *d = p->vendor->dialect;
     const int row = o->layout == KILN_ROW;
     const uint64_t rows = (uint64_t)(row ? o->cols : o->rows),
                    cols = (uint64_t)(row ? o->rows : o->cols);
@@ -101,7 +101,7 @@ static int is_vector(const kh_operand *o, const kh_operand *e, kiln_layout layou
 /* Along E's contiguous side, and one for all batches. */
 static int set_bias(kt_product *p)
 {
-    const kt_dialect *d = p->library->dialect;
+    const kt_dialect *d = p->vendor->dialect;
     const kh_operand *o = p->spec.bias;
     const kiln_dtype type = p->spec.a.dtype == KILN_I8 ? KILN_F32 : o->dtype;
     if (!is_vector(o, &p->spec.e, p->swapped ? KILN_ROW : KILN_COL) || o->batch > 1) return 0;
@@ -111,7 +111,7 @@ static int set_bias(kt_product *p)
 /* The library's A has E's contiguous side. */
 static int set_scales(kt_product *p)
 {
-    const kt_dialect *d = p->library->dialect;
+    const kt_dialect *d = p->vendor->dialect;
     const kh_operand *e = &p->spec.e, *row = p->spec.row, *col = p->spec.col;
     if (d->desc_a_scale == NO_ATTRIBUTE || e->batch > 1 || row->dtype != KILN_F32 ||
         col->dtype != KILN_F32 || !is_vector(row, e, KILN_COL) || !is_vector(col, e, KILN_ROW))
@@ -123,13 +123,13 @@ static int set_scales(kt_product *p)
 static int describe(kt_product *p)
 {
     const kt_product_spec *s = &p->spec;
-    const kt_dialect *d = p->library->dialect;
+    const kt_dialect *d = p->vendor->dialect;
     const int integer = s->a.dtype == KILN_I8 && s->b.dtype == KILN_I8;
     const kh_operand *x = p->swapped ? &s->b : &s->a, *y = p->swapped ? &s->a : &s->b;
     int epilogue = s->activation;
     if (s->bias) epilogue = (epilogue == KT_DEFAULT ? 0 : epilogue) | KT_BIAS;
-    if (p->library->f.MatmulDescCreate(&p->desc, integer ? d->compute_i32 : d->compute_f32,
-                                       d->type[p->scale_i32 ? KILN_I32 : KILN_F32]))
+    if (p->vendor->f.MatmulDescCreate(&p->desc, integer ? d->compute_i32 : d->compute_f32,
+                                      d->type[p->scale_i32 ? KILN_I32 : KILN_F32]))
         return 0;
     /* The library's A is op(A) = its rows by k: Kiln's matrix seen in column-major, transposed
      * unless it fits. */
@@ -139,7 +139,7 @@ static int describe(kt_product *p)
         return 0;
     if (!integer && x->size == 1 && y->size == 1 && d->desc_fast != NO_ATTRIBUTE) {
         const int8_t yes = 1; /* an attribute of one byte */
-        if (p->library->f.MatmulDescSetAttribute(p->desc, d->desc_fast, &yes, sizeof yes)) return 0;
+        if (p->vendor->f.MatmulDescSetAttribute(p->desc, d->desc_fast, &yes, sizeof yes)) return 0;
     }
     return (!s->bias || set_bias(p)) && (!s->row || set_scales(p)) && make_layout(p, 0, x) &&
            make_layout(p, 1, y) && make_layout(p, 2, s->c ? s->c : &s->e) &&
@@ -149,8 +149,8 @@ static int describe(kt_product *p)
 /* Adds at most `room` candidates that need no more workspace than this. */
 static void propose(kt_product *p, uint64_t workspace, int room)
 {
-    const kt_blaslt_api *f = &p->library->f;
-    const kt_dialect *d = p->library->dialect;
+    const kt_blaslt_api *f = &p->vendor->f;
+    const kt_dialect *d = p->vendor->dialect;
     const uint32_t align = 256; /* operands of a set lie on pages */
     void *preference = NULL;
     int found = 0;
@@ -160,17 +160,17 @@ static void propose(kt_product *p, uint64_t workspace, int room)
     for (int i = 0; i < 4 && d->pref_align_a != NO_ATTRIBUTE; i++)
         ok = ok && !f->MatmulPreferenceSetAttribute(preference, d->pref_align_a + i, &align,
                                                     sizeof align);
-    if (ok && !f->MatmulAlgoGetHeuristic(p->library->handle, p->desc, p->layout[0], p->layout[1],
+    if (ok && !f->MatmulAlgoGetHeuristic(p->vendor->handle, p->desc, p->layout[0], p->layout[1],
                                          p->layout[2], p->layout[3], preference, room,
                                          p->result + (size_t)p->found * d->result_size, &found))
         p->found += found;
     f->MatmulPreferenceDestroy(preference);
 }
 
-int kt_product_open(kt_product *p, const kt_blaslt *library, const kt_product_spec *spec)
+int kt_product_open(kt_product *p, const kt_blaslt *vendor, const kt_product_spec *spec)
 {
-    const kt_dialect *d = library->dialect;
-    *p = (kt_product){.library = library, .spec = *spec, .algorithm = -1};
+    const kt_dialect *d = vendor->dialect;
+    *p = (kt_product){.vendor = vendor, .spec = *spec, .algorithm = -1};
     p->swapped = spec->e.layout == KILN_ROW;
     p->scale_i32 = spec->e.dtype == KILN_I32;
     if (d->type[spec->a.dtype] < 0 || d->type[spec->b.dtype] < 0 || d->type[spec->e.dtype] < 0 ||
@@ -186,7 +186,7 @@ int kt_product_open(kt_product *p, const kt_blaslt *library, const kt_product_sp
 /* Whether the heuristic vouches for it, and it is no earlier one again. */
 int kt_product_usable(const kt_product *p, int algorithm)
 {
-    const kt_dialect *d = p->library->dialect;
+    const kt_dialect *d = p->vendor->dialect;
     const unsigned char *result = p->result + (size_t)algorithm * d->result_size;
     int32_t state;
     memcpy(&state, result + d->result_state, sizeof state);
@@ -199,15 +199,15 @@ int kt_product_usable(const kt_product *p, int algorithm)
 void kt_product_close(kt_product *p)
 {
     for (int i = 0; i < 4; i++)
-        if (p->layout[i]) p->library->f.MatrixLayoutDestroy(p->layout[i]);
-    if (p->desc) p->library->f.MatmulDescDestroy(p->desc);
+        if (p->layout[i]) p->vendor->f.MatrixLayoutDestroy(p->layout[i]);
+    if (p->desc) p->vendor->f.MatmulDescDestroy(p->desc);
     free(p->result);
     *p = (kt_product){0};
 }
 
 kiln_status kt_product_launch(kt_product *p, int algorithm, const kt_matrices *m, void *stream)
 {
-    const kt_blaslt *l = p->library;
+    const kt_blaslt *l = p->vendor;
     const kt_dialect *d = l->dialect;
     const int32_t one = 1, zero = 0;
     const void *alpha = p->scale_i32 ? (const void *)&one : &p->spec.alpha;

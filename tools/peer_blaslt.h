@@ -69,7 +69,7 @@ typedef struct kt_matrices { /* where they are, at one launch */
 } kt_matrices;
 
 typedef struct kt_product {
-    const kt_blaslt *library;
+    const kt_blaslt *vendor;
     kt_product_spec spec;
     void *desc, *layout[4]; /* A, B, C, D as the library sees them */
     int swapped, scale_i32;

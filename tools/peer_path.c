@@ -68,7 +68,7 @@ typedef struct path {
 } path;
 
 typedef struct peer {
-    kt_blaslt library;
+    kt_blaslt vendor;
     kt_peer_options options;
     path paths[MAX_PATHS];
     int count;
@@ -376,7 +376,7 @@ static int open_path(path *p, peer *o, kh_sets *sets, const recipe *r)
         return 0;
     if (integer && spec->bias && !make_bias(p)) return 0;
     if (r->rest && !describe_rest(p)) return 0;
-    return kt_product_open(&p->product, &o->library, spec) && choose_algorithm(p) &&
+    return kt_product_open(&p->product, &o->vendor, spec) && choose_algorithm(p) &&
            (!r->rest || choose_kernel(p));
 }
 
@@ -387,7 +387,7 @@ static void close_peer(kt_entry *entry)
     if (!first) return;
     peer *o = first->owner;
     for (int i = 0; i < o->count; i++) close_path(&o->paths[i]);
-    kt_blaslt_unload(&o->library);
+    kt_blaslt_unload(&o->vendor);
     free(o);
 }
 
@@ -397,7 +397,7 @@ static void describe_paths(const peer *o, int lacking, char *note, size_t size)
     const path *p = o->paths;
     kiln_kernel_info info = {.struct_size = sizeof info};
     const int fast = p->spec.a.size == 1 && p->spec.a.dtype != KILN_I8 && p->spec.b.size == 1 &&
-                     o->library.dialect->desc_fast != NO_ATTRIBUTE;
+                     o->vendor.dialect->desc_fast != NO_ATTRIBUTE;
     size_t used =
         (size_t)snprintf(note, size, "%s%s, best of %d candidates%s%s", p->recipe->says,
                          fast ? ", fast accumulation" : "", p->algorithms,
@@ -450,7 +450,7 @@ int kt_path_open(const kt_dialect *dialect, kh_sets *sets, const kt_peer_options
     o->paths[0] = (path){.owner = o, .sets = sets};
     entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = o->paths};
     entry->close = close_peer;
-    if (!kt_blaslt_load(&o->library, dialect, kh_sets_ctx(sets), why, size)) return 1;
+    if (!kt_blaslt_load(&o->vendor, dialect, kh_sets_ctx(sets), why, size)) return 1;
     open_paths(o, sets, &lacking);
     entry->same = entry->whole = o->count > 0;
     if (!o->count) {

@@ -4,6 +4,7 @@
 //   PROBLEM                         as on the command line
 //   PROBLEM vs PROBLEM              peers are given the second one
 //   # to the end of the line        a comment
+// A problem that says nothing of alignment is taken with align=256, as bench and tune allocate.
 #define _GNU_SOURCE
 #include "command.h"
 #include <ctype.h>
@@ -41,34 +42,41 @@ static int wrong(reader *r, const char *text, const char *why)
 }
 
 /* Text that belongs to the list; NULL: out of memory, an error that is counted. */
-static char *keep(reader *r, const char *text)
+static char *keep(reader *r, const char *text, const char *more)
 {
     kt_problems *l = r->list;
-    char **more = realloc(l->text, (l->texts + 1) * sizeof *more);
-    char *copy = strdup(text);
-    if (more) l->text = more;
-    if (more && copy) return l->text[l->texts++] = copy;
-    free(copy);
+    char **list = realloc(l->text, (l->texts + 1) * sizeof *list);
+    char *copy = NULL;
+    if (list) l->text = list;
+    if (list && asprintf(&copy, "%s%s", text, more) >= 0) return l->text[l->texts++] = copy;
     wrong(r, text, "out of memory");
     return NULL;
 }
 
-/* Parsed for its mistakes; an op that no module has is reported when its turn comes. */
-static int parses(reader *r, const char *text)
+static int promises_alignment(const kiln_problem *p)
+{
+    uint32_t any = p->a.align | p->b.align | p->e.align;
+    for (int i = 0; i < KILN_MAX_D; i++) any |= p->d[i].align;
+    return any != 0;
+}
+
+/* The problem as it is computed; NULL: a mistake.  An op that no module has is reported when its
+ * turn comes. */
+static char *taken(reader *r, char *text)
 {
     kiln_problem p;
     const kiln_status status = kiln_problem_parse(text, &p);
-    return !status || status == KILN_NOT_FOUND || wrong(r, text, kiln_error());
+    if (status && status != KILN_NOT_FOUND) return wrong(r, text, kiln_error()), NULL;
+    return status || promises_alignment(&p) ? text : keep(r, text, " align=256");
 }
 
 static void add(reader *r, const char *line)
 {
     kt_problems *l = r->list;
-    char *text = keep(r, line), *versus = text ? strstr(text, " vs ") : NULL;
+    char *text = keep(r, line, ""), *versus = text ? strstr(text, " vs ") : NULL;
     if (!text) return;
     if (versus) *versus = 0, versus = trimmed(versus + 4);
-    text = trimmed(text);
-    if (!parses(r, text) || (versus && !parses(r, versus))) return;
+    if (!(text = taken(r, trimmed(text))) || (versus && !(versus = taken(r, versus)))) return;
     kt_item *more = realloc(l->item, (l->count + 1) * sizeof *more);
     if (!more) {
         wrong(r, text, "out of memory");
@@ -91,8 +99,8 @@ static void start_set(reader *r, char *line)
         wrong(r, line, "a set has no name");
         return;
     }
-    r->set = keep(r, name);
-    r->aim = keep(r, trimmed(end + 1));
+    r->set = keep(r, name, "");
+    r->aim = keep(r, trimmed(end + 1), "");
     if (!r->set || !r->aim) return;
     r->selected = !r->o->set || !fnmatch(r->o->set, name, 0);
     r->sets += r->selected;

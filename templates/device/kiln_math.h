@@ -4,9 +4,10 @@
 // of the exact value everywhere, subnormal results and the far tails of gelu and silu included
 // (tests/unit/test_device_math.c).  On NVIDIA, where a matrix kernel's epilogue has few cycles, what
 // is built on e^x takes the machine's 2^x instead: within 4 ulp, but subnormal results are zero, and
-// left of 0 the error of the two gelu is within 4 ulp of x, not of the result.  NaN propagates; at infinity each does what its formula does:
-// gelu, gelu_tanh and silu of -infinity are NaN (-infinity times 0). The polynomials are minimax
-// fits; each one's error is given beside it.
+// left of 0 the error of the two gelu is within 4 ulp of x, not of the result, and silu is zero
+// where e^x is subnormal.  NaN propagates; at infinity each does what its formula does: gelu,
+// gelu_tanh and silu of -infinity are NaN (-infinity times 0). The polynomials are minimax fits;
+// each one's error is given beside it.
 #ifndef KILN_MATH_H
 #define KILN_MATH_H
 #include "kiln_device.h"
@@ -26,24 +27,42 @@ static KILN_DEVICE float kiln_with_sign(float x, float s)
     return kiln_from_bits((kiln_bits(x) & 0x7fffffffu) | (kiln_bits(s) & 0x80000000u));
 }
 
+// NaN if either is.  On NVIDIA one instruction, of which relu's becomes a part of the conversion behind it.
+#if defined(KILN_GPU_NVIDIA)
+static KILN_DEVICE float kiln_min(float x, float y)
+{
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+static KILN_DEVICE float kiln_max(float x, float y)
+{
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+static KILN_DEVICE float kiln_relu(float x)
+{
+    return kiln_max(x, 0.0f);
+}
+#else
 static KILN_DEVICE float kiln_min(float x, float y)
 {
     return ((x < y) | (x != x)) ? x : y;
 }
-
 static KILN_DEVICE float kiln_max(float x, float y)
 {
     return ((x > y) | (x != x)) ? x : y;
 }
+static KILN_DEVICE float kiln_relu(float x)
+{
+    return x < 0.0f ? 0.0f : x;
+}
+#endif
 
 static KILN_DEVICE float kiln_clamp(float x, float lo, float hi)
 {
     return kiln_min(kiln_max(x, lo), hi);
-}
-
-static KILN_DEVICE float kiln_relu(float x)
-{
-    return x < 0.0f ? 0.0f : x;
 }
 
 static KILN_DEVICE float kiln_leaky_relu(float x, float slope)
@@ -232,6 +251,21 @@ static KILN_DEVICE float kiln_sigmoid(float x)
     return (x < 0.0f ? e : 1.0f) * kiln_recip(1.0f + e);
 }
 
+// Phi(-t) = e^(-t^2/2) v q(v - 1/2), v = 4 / (4 + t), for 0 <= t <= 15; this is q, within 2^-26.
+static KILN_DEVICE float kiln_gelu_q(float w)
+{
+    float q = 0.017177036f;
+    q = kiln_fma(q, w, 0.0111782672f);
+    q = kiln_fma(q, w, -0.0501890518f);
+    q = kiln_fma(q, w, -0.056163393f);
+    q = kiln_fma(q, w, 0.0601920336f);
+    q = kiln_fma(q, w, 0.241613954f);
+    q = kiln_fma(q, w, 0.373047322f);
+    q = kiln_fma(q, w, 0.387136906f);
+    q = kiln_fma(q, w, 0.303948283f);
+    return kiln_fma(q, w, 0.188821286f);
+}
+
 #if defined(KILN_GPU_NVIDIA)
 static KILN_DEVICE float kiln_silu(float x)
 {
@@ -247,21 +281,12 @@ static KILN_DEVICE float kiln_gelu_tanh(float x)
     return x * r;
 }
 
-// x * Phi(x), as below without the tail's second floats.
+// x * Phi(x), without the second floats that the tail has below.
 static KILN_DEVICE float kiln_gelu(float x)
 {
     float a = kiln_abs(x), t = a > 15.0f ? 15.0f : a;
     float v = 4.0f * kiln_recip(4.0f + t), w = v - 0.5f;
-    float q = 0.017177036f;
-    q = kiln_fma(q, w, 0.0111782672f);
-    q = kiln_fma(q, w, -0.0501890518f);
-    q = kiln_fma(q, w, -0.056163393f);
-    q = kiln_fma(q, w, 0.0601920336f);
-    q = kiln_fma(q, w, 0.241613954f);
-    q = kiln_fma(q, w, 0.373047322f);
-    q = kiln_fma(q, w, 0.387136906f);
-    q = kiln_fma(q, w, 0.303948283f);
-    q = kiln_fma(q, w, 0.188821286f);
+    float q = kiln_gelu_q(w);
     float m = q * v * kiln_exp2_fast(t * t * -0.721347511f);
     float y = x < 0.0f ? x * m : kiln_fma(-t, m, x);
     return x < -15.0f ? x * 0.0f : y;
@@ -301,8 +326,7 @@ static KILN_DEVICE float kiln_gelu_tanh(float x)
     return kiln_gate(x, z, z_lo);
 }
 
-// x * Phi(x).  Phi(-t) = e^(-t^2/2) Q(t), Q(t) = v q(v - 1/2), v = 4 / (4 + t), within 2^-26
-// for t <= 15; t^2 in two floats for the tail's sake.
+// x * Phi(x), v, w and t^2 in two floats for the tail's sake.
 static KILN_DEVICE float kiln_gelu(float x)
 {
     float a = kiln_abs(x);
@@ -310,16 +334,7 @@ static KILN_DEVICE float kiln_gelu(float x)
     float d = 4.0f + t, d_lo = t - (d - 4.0f), r = kiln_recip(d);
     float v = 4.0f * r, v_lo = (kiln_fma(-v, d, 4.0f) - v * d_lo) * r;
     float w = (v - 0.5f) + v_lo;
-    float q = 0.017177036f;
-    q = kiln_fma(q, w, 0.0111782672f);
-    q = kiln_fma(q, w, -0.0501890518f);
-    q = kiln_fma(q, w, -0.056163393f);
-    q = kiln_fma(q, w, 0.0601920336f);
-    q = kiln_fma(q, w, 0.241613954f);
-    q = kiln_fma(q, w, 0.373047322f);
-    q = kiln_fma(q, w, 0.387136906f);
-    q = kiln_fma(q, w, 0.303948283f);
-    q = kiln_fma(q, w, 0.188821286f);
+    float q = kiln_gelu_q(w);
     float u = q * v, u_lo = kiln_fma(q, v, -u) + q * v_lo;
     float s = t * t, s_lo = kiln_fma(t, t, -s);
     kiln_exp_parts e = kiln_exp_split(-0.5f * s, -0.5f * s_lo);

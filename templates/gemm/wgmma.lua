@@ -58,6 +58,18 @@ local function beside_ring(t, op, types, layout)
   t.beside_ring = t.wg * t.e_depth * t.e_strip_bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
 end
 
+-- A problem's tiles, each for a cluster, and clusters to do them.
+local function work(p, t)
+  local along_x, along_y = select(eq(t.row_e, 1), p.m, p.n), select(eq(t.row_e, 1), p.n, p.m)
+  local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
+  return items, max(min(items, max(p.units // t.cluster, 1)), 1)
+end
+
+-- Bytes of X and Y in a slot of the ring.
+local function slot_bytes(t, op, layout)
+  return 128 * (layout.e == "r" and t.x + op.products * t.y or op.products * t.x + t.y)
+end
+
 return schedule {
   family = "gemm",
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
@@ -105,7 +117,7 @@ return schedule {
     t.groups = t.pingpong == 1 and 1 or t.wg -- warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
-    t.slot_bytes = 128 * (t.row_e == 1 and t.x + t.products * t.y or t.products * t.x + t.y)
+    t.slot_bytes = slot_bytes(t, op, layout)
     t.shared_bytes = 128 * t.y * (t.row_e == 1 and t.products or 1) -- what a cluster shares of a slot
     beside_ring(t, op, types, layout)
     t.lds_bytes = t.depth * t.slot_bytes + t.beside_ring
@@ -140,7 +152,7 @@ return schedule {
                   stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- tf32 = 1 changes numerics: only where a sweep asks for it
       t.m, t.n = t.x, t.y
       if layout.e == "c" then t.m, t.n = t.y, t.x end
-      t.slot_bytes = 128 * (layout.e == "r" and t.x + op.products * t.y or op.products * t.x + t.y)
+      t.slot_bytes = slot_bytes(t, op, layout)
       beside_ring(t, op, types, layout)
       t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
       local set = {}
@@ -150,8 +162,7 @@ return schedule {
       end
       return set
     end
-    -- Widths with which usual numbers of tiles fill whole waves of blocks.
-    -- Width and cluster; all by measure on an H200.
+    -- Width and cluster: widths with which usual numbers of tiles fill whole waves of blocks, by measure on an H200.
     local wide = types.a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 1 }, { 128, 2 } }
     if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then wide = { { 192, 2 }, { 128, 2 } } end
     local list = { tile(128, 256, 2) }
@@ -211,10 +222,7 @@ return schedule {
   end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local along_x = select(eq(t.row_e, 1), p.m, p.n)
-    local along_y = select(eq(t.row_e, 1), p.n, p.m)
-    local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-    local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
+    local items, clusters = work(p, t)
     return {
       { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
@@ -223,17 +231,11 @@ return schedule {
   end,
   -- Two parts of a tile for each block.
   workspace = function(p, t, target)
-    local along_x = select(eq(t.row_e, 1), p.m, p.n)
-    local along_y = select(eq(t.row_e, 1), p.n, p.m)
-    local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-    local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
+    local items, clusters = work(p, t)
     return select(all(eq(t.stream, 1), gt(items % clusters, 0)), 8 * t.x * t.y * t.products * t.cluster * clusters, 0)
   end,
   cost = function(p, t, target)
-    local along_x = select(eq(t.row_e, 1), p.m, p.n)
-    local along_y = select(eq(t.row_e, 1), p.n, p.m)
-    local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-    local clusters = max(min(items, max(p.units // t.cluster, 1)), 1)
+    local items, clusters = work(p, t)
     -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2 and back.
     local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
     local most = select(cut, items / clusters, ceil_div(items, clusters))

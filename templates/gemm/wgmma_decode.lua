@@ -45,7 +45,7 @@ return schedule {
   end,
   tunables = {
     { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
-    { "n", values = { 32, 64, 88, 96, 112, 128, 176, 192, 224, 256 }, doc = "columns of the block's tile" },
+    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256 }, doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
@@ -54,6 +54,7 @@ return schedule {
     { "release", values = { 0, 1 }, doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
     { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
     { "across", values = { 0, 1 }, doc = "1: 64 rows of A are wgmma's 64, and the columns its other side" },
+    { "sets", values = { 1, 2 }, doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
   derived = { "panels", "panel_n", "pad", "fine", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums",
@@ -85,6 +86,7 @@ return schedule {
   end,
   rules = {
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.n > t.panel_n * t.panels * (t.wg - 1) end },
+    { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
@@ -92,30 +94,37 @@ return schedule {
     { "{sums} sums per thread leave too few registers where {blocks} blocks of {threads} threads share them", function(t)
       -- Of a thread: each quarter of a unit has 512 for each lane.
       local most = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
-      return t.sums + (t.mixed == 1 and 80 or 40) <= most
+      return t.sums + (t.mixed == 1 and 16 + 32 * t.sets or 40) <= most
     end },
     { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
   },
   defaults = function(target, op, types, layout)
-    local function tile(m, n, wg, blocks, l2, across)
-      return { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0,
-               across = across or 0 }
+    -- `set`: what a tile has that most have not.
+    local function tile(m, n, wg, blocks, l2, set)
+      local t = { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0,
+                  across = 0, sets = 2 }
+      for name, value in pairs(set or {}) do t[name] = value end
+      return t
     end
     if mixed(types) and op.products == 1 then
-      return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(64, 64, 1, 2, 1), tile(64, 64, 1, 3, 1),
-               tile(64, 256, 2, 1, 1) }
+      return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
+               tile(16, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1), tile(64, 256, 4, 1, 1, { sets = 1 }) }
     end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local even = types.a.name == "i8" and 96 or 88 -- columns: the instruction takes no 88 of i8
-    if op.products > 1 then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 1, 1) } end
-    return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, 1), tile(64, even, 1, 1, 0, 1), tile(64, 112, 1, 2, 1, 1),
-             tile(64, 128, 1, 1, 0, 1) }
+    local across = { across = 1 }
+    if op.products > 1 then
+      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across), tile(64, even, 1, 1, 1, across) }
+    end
+    return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
+             tile(64, 64, 1, 2, 0, across), tile(64, even, 1, 1, 0, across),
+             tile(64, types.a.name == "i8" and 128 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 }, { "f", t.l2, 1 },
-                         { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 } } do
+                         { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 }, { "o", t.sets, 2 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -171,6 +180,8 @@ return schedule {
     local bound = max(max(memory, arrive), max(inside, widen)) * select(crowd, 1.6, 1)
     -- Beyond one tile of rows nothing has been measured.
     local start = target.launch_us - 1 + select(gt(tiles_m, 1), 4, 0)
-    return start + bound + ahead + out + 0.8 * (ceil_div(blocks, room) - 1)
+    -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
+    local turns = 0.005 * most * share / t.k + select(eq(t.blocks, 1), 1, 0)
+    return start + bound + ahead + turns + out + 0.8 * (ceil_div(blocks, room) - 1)
   end,
 }

@@ -15,6 +15,7 @@ rows = list(csv.DictReader(open(sys.argv[1])))
 assert list(rows[0]) == ["set", "problem", "implementation", "us", "spread", "TFLOP/s", "GB/s", "ratio", "replays", "note"], rows[0]
 kiln = [r for r in rows if r["implementation"] == "kiln"]
 assert len(kiln) == 2 and all(float(r["ratio"]) == 1 for r in kiln), rows
+assert all(r["problem"].endswith(" align=256") for r in rows), rows # what is not said of alignment
 for r in rows:
     assert float(r["us"]) > 0 and float(r["TFLOP/s"]) > 0 and float(r["spread"]) >= 0 and int(r["replays"]) > 0, r
 blas = [r for r in rows if r["implementation"] == "openblas"]
