@@ -48,6 +48,45 @@ static KILN_DEVICE float kiln_fma(float x, float y, float z)
     return __builtin_fmaf(x, y, z);
 }
 
+// Where KILN_FAST_RECIP is defined: 1/x within 1 ulp for a normal x >= 1; 0 for infinity.  Where
+// KILN_FAST_EXP2 is: 2^x within 2^-22 of the result (PTX ISA, ex2.approx), subnormal arguments and
+// results zero; and the lesser and greater of two numbers, NaN if either is, by one instruction, of
+// which a conversion behind it makes relu a part of its own.
+#if defined(KILN_GPU_NVIDIA)
+#define KILN_FAST_RECIP 1
+#define KILN_FAST_EXP2  1
+static KILN_DEVICE float kiln_recip_fast(float x)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+static KILN_DEVICE float kiln_exp2_fast(float x)
+{
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+static KILN_DEVICE float kiln_min_fast(float x, float y)
+{
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+static KILN_DEVICE float kiln_max_fast(float x, float y)
+{
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+#elif defined(KILN_GPU_AMD)
+#define KILN_FAST_RECIP 1
+static KILN_DEVICE float kiln_recip_fast(float x)
+{
+    return __builtin_amdgcn_rcpf(x);
+}
+#endif
+
 #if defined(KILN_GPU_NVIDIA)
 static KILN_DEVICE unsigned kiln_thread(void)
 {

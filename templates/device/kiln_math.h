@@ -2,12 +2,13 @@
 // The functions that kiln_expr.h names, for f32: the same polynomials with fused multiply-adds on
 // every machine, without branches, so that loops vectorise and lanes stay together.  Within 4 ulp
 // of the exact value everywhere, subnormal results and the far tails of gelu and silu included
-// (tests/unit/test_device_math.c).  On NVIDIA, where a matrix kernel's epilogue has few cycles, what
-// is built on e^x takes the machine's 2^x instead: within 4 ulp, but subnormal results are zero, and
-// left of 0 the error of the two gelu is within 4 ulp of x, not of the result, and silu is zero
-// where e^x is subnormal.  NaN propagates; at infinity each does what its formula does: gelu,
-// gelu_tanh and silu of -infinity are NaN (-infinity times 0). The polynomials are minimax fits;
-// each one's error is given beside it.
+// (tests/unit/test_device_math.c).  Where the machine has 2^x (KILN_FAST_EXP2: NVIDIA), for a
+// matrix kernel's epilogue has few cycles there, what is built on e^x takes that: within 4 ulp, but
+// subnormal results are zero, left of 0 the error of the two gelu is within 4 ulp of x, not of the
+// result, and silu is zero where e^x is subnormal (tests/unit/test_device_math_fast.c).  NaN
+// propagates.  At -infinity gelu, gelu_tanh and silu are what their formulas give, NaN (-infinity
+// times 0), but for the gelu with the machine's 2^x: 0.  The polynomials are minimax fits; each
+// one's error is given beside it.
 #ifndef KILN_MATH_H
 #define KILN_MATH_H
 #include "kiln_device.h"
@@ -27,23 +28,19 @@ static KILN_DEVICE float kiln_with_sign(float x, float s)
     return kiln_from_bits((kiln_bits(x) & 0x7fffffffu) | (kiln_bits(s) & 0x80000000u));
 }
 
-// NaN if either is.  On NVIDIA one instruction, of which relu's becomes a part of the conversion behind it.
-#if defined(KILN_GPU_NVIDIA)
+// NaN if either is.
+#if defined(KILN_FAST_EXP2)
 static KILN_DEVICE float kiln_min(float x, float y)
 {
-    float r;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-    return r;
+    return kiln_min_fast(x, y);
 }
 static KILN_DEVICE float kiln_max(float x, float y)
 {
-    float r;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-    return r;
+    return kiln_max_fast(x, y);
 }
 static KILN_DEVICE float kiln_relu(float x)
 {
-    return kiln_max(x, 0.0f);
+    return kiln_max_fast(x, 0.0f);
 }
 #else
 static KILN_DEVICE float kiln_min(float x, float y)
@@ -83,12 +80,8 @@ static KILN_DEVICE float kiln_round(float x)
 // approximation and one step of Newton's.
 static KILN_DEVICE float kiln_recip(float x)
 {
-#if defined(KILN_GPU_NVIDIA)
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    return kiln_fma(r, kiln_fma(-x, r, 1.0f), r);
-#elif defined(KILN_GPU_AMD)
-    float r = __builtin_amdgcn_rcpf(x);
+#if defined(KILN_FAST_RECIP)
+    float r = kiln_recip_fast(x);
     return kiln_fma(r, kiln_fma(-x, r, 1.0f), r);
 #else
     return 1.0f / x;
@@ -174,20 +167,11 @@ static KILN_DEVICE kiln_exp_parts kiln_exp_split(float x, float lo)
     return e;
 }
 
-#if defined(KILN_GPU_NVIDIA)
-// 2^x within 2^-22 (PTX ISA, ex2.approx); subnormal arguments and results are zero.
-static KILN_DEVICE float kiln_exp2_fast(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-// x log2 e in two floats: its last place counts as often as x is large.
+#if defined(KILN_FAST_EXP2)
+// x log2 e in two floats: its last place counts as often as x is large.  At 128 it is infinity.
 static KILN_DEVICE float kiln_exp(float x)
 {
-    float c;
-    asm("min.NaN.f32 %0, %1, 0f43000000;" : "=f"(c) : "f"(x)); /* 128: infinity */
-    asm("max.NaN.f32 %0, %0, 0fC3000000;" : "+f"(c));
+    float c = kiln_max_fast(kiln_min_fast(x, 128.0f), -128.0f);
     float hi = c * 1.44269502f, lo = kiln_fma(c, 1.92596303e-8f, kiln_fma(c, 1.44269502f, -hi));
     return kiln_exp2_fast(hi) * kiln_fma(lo, 0.693147182f, 1.0f);
 }
@@ -251,22 +235,7 @@ static KILN_DEVICE float kiln_sigmoid(float x)
     return (x < 0.0f ? e : 1.0f) * kiln_recip(1.0f + e);
 }
 
-// Phi(-t) = e^(-t^2/2) v q(v - 1/2), v = 4 / (4 + t), for 0 <= t <= 15; this is q, within 2^-26.
-static KILN_DEVICE float kiln_gelu_q(float w)
-{
-    float q = 0.017177036f;
-    q = kiln_fma(q, w, 0.0111782672f);
-    q = kiln_fma(q, w, -0.0501890518f);
-    q = kiln_fma(q, w, -0.056163393f);
-    q = kiln_fma(q, w, 0.0601920336f);
-    q = kiln_fma(q, w, 0.241613954f);
-    q = kiln_fma(q, w, 0.373047322f);
-    q = kiln_fma(q, w, 0.387136906f);
-    q = kiln_fma(q, w, 0.303948283f);
-    return kiln_fma(q, w, 0.188821286f);
-}
-
-#if defined(KILN_GPU_NVIDIA)
+#if defined(KILN_FAST_EXP2)
 static KILN_DEVICE float kiln_silu(float x)
 {
     float e = kiln_exp(-kiln_abs(x)), r = kiln_recip(1.0f + e);
@@ -276,20 +245,24 @@ static KILN_DEVICE float kiln_silu(float x)
 // x / (1 + e^-z), z = 2 sqrt(2/pi) (x + 0.044715 x^3).
 static KILN_DEVICE float kiln_gelu_tanh(float x)
 {
-    float e = kiln_exp2_fast(x * kiln_fma(x * x, -0.102943240f, -2.30220819f)), r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + e)); /* 0 for infinity */
-    return x * r;
+    float e = kiln_exp2_fast(x * kiln_fma(x * x, -0.102943240f, -2.30220819f));
+    return x * kiln_recip_fast(1.0f + e); /* 0 for infinity */
 }
 
-// x * Phi(x), without the second floats that the tail has below.
+// x Phi(x) = max(x, 0) - t Phi(-t), t = |x|.  Phi(-t) is 2^p(t) within 2^-26, p a minimax fit of
+// log2 Phi(-t) on [0, 5.6] weighted by Phi(-t), which falls on behind it; at 16 2^p is zero.
 static KILN_DEVICE float kiln_gelu(float x)
 {
-    float a = kiln_abs(x), t = a > 15.0f ? 15.0f : a;
-    float v = 4.0f * kiln_recip(4.0f + t), w = v - 0.5f;
-    float q = kiln_gelu_q(w);
-    float m = q * v * kiln_exp2_fast(t * t * -0.721347511f);
-    float y = x < 0.0f ? x * m : kiln_fma(-t, m, x);
-    return x < -15.0f ? x * 0.0f : y;
+    float t = kiln_min_fast(kiln_abs(x), 16.0f), p = -2.83491272e-6f;
+    p = kiln_fma(p, t, 3.937769e-5f);
+    p = kiln_fma(p, t, -0.00018618023f);
+    p = kiln_fma(p, t, -0.000136936374f);
+    p = kiln_fma(p, t, 0.00706342002f);
+    p = kiln_fma(p, t, -0.0524961799f);
+    p = kiln_fma(p, t, -0.45920819f);
+    p = kiln_fma(p, t, -1.15110517f);
+    p = kiln_fma(p, t, -1.0f);
+    return kiln_fma(-t, kiln_exp2_fast(p), kiln_max_fast(x, 0.0f));
 }
 #else
 // x / (1 + e^-(z + lo)), z of x's sign: the scale comes last on the left, where the result may be
@@ -326,7 +299,8 @@ static KILN_DEVICE float kiln_gelu_tanh(float x)
     return kiln_gate(x, z, z_lo);
 }
 
-// x * Phi(x), v, w and t^2 in two floats for the tail's sake.
+// x * Phi(x).  Phi(-t) = e^(-t^2/2) Q(t), Q(t) = v q(v - 1/2), v = 4 / (4 + t), within 2^-26 for
+// t <= 15; v, w and t^2 in two floats for the tail's sake.
 static KILN_DEVICE float kiln_gelu(float x)
 {
     float a = kiln_abs(x);
@@ -334,7 +308,16 @@ static KILN_DEVICE float kiln_gelu(float x)
     float d = 4.0f + t, d_lo = t - (d - 4.0f), r = kiln_recip(d);
     float v = 4.0f * r, v_lo = (kiln_fma(-v, d, 4.0f) - v * d_lo) * r;
     float w = (v - 0.5f) + v_lo;
-    float q = kiln_gelu_q(w);
+    float q = 0.017177036f;
+    q = kiln_fma(q, w, 0.0111782672f);
+    q = kiln_fma(q, w, -0.0501890518f);
+    q = kiln_fma(q, w, -0.056163393f);
+    q = kiln_fma(q, w, 0.0601920336f);
+    q = kiln_fma(q, w, 0.241613954f);
+    q = kiln_fma(q, w, 0.373047322f);
+    q = kiln_fma(q, w, 0.387136906f);
+    q = kiln_fma(q, w, 0.303948283f);
+    q = kiln_fma(q, w, 0.188821286f);
     float u = q * v, u_lo = kiln_fma(q, v, -u) + q * v_lo;
     float s = t * t, s_lo = kiln_fma(t, t, -s);
     kiln_exp_parts e = kiln_exp_split(-0.5f * s, -0.5f * s_lo);
