@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # toolchain.sh OUT: finds for every GPU target of templates/targets/ a hipcc command that compiles it, and writes them to
-# OUT for make: KILN_HIPCC_<target> (`$(KILN_HIPCC_gfx942) -o x.co x.hip`) and KILN_TARGETS_AVAILABLE.
+# OUT for make: KILN_HIPCC_<target> (`$(KILN_HIPCC_gfx942) -o x.co x.hip`), KILN_HIPCC_PROGRAMS (hipcc for whole programs
+# for AMD, where there is one) and KILN_TARGETS_AVAILABLE.
 #   AMD      a hipcc of ROCm 6 or later (PATH, $ROCM_PATH, /opt/rocm) as it is; else Debian's hipcc 5.2, which knows
 #            nothing newer than gfx90a, on Debian's newer clang through a private ROCm-like folder, $BUILD/rocm
 #   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
+# hipcc is a script: a fifth of a kernel's compile time is its start.  So it is asked for the compiler's command line
+# (HIPCC_VERBOSE), which is used in its place where it makes the same object.
 # Needs no network and no root.  OUT opens with a fingerprint of all that was looked at: while that holds, nothing is
 # probed again and OUT keeps its age.
 set -u
@@ -15,13 +18,17 @@ targets_dir=$here/../templates/targets
 
 # Address space of one compiler process, in KiB: a runaway pass ends with a message, not with a swapping machine.
 memory_limit=6291456
-amd_flags='-O3 -std=c++17 -nogpuinc -nogpulib -mcode-object-version=4 -fno-gpu-flush-denormals-to-zero'
+# No cuid: a hash of the command line, and so of the folder, in every object.
+amd_flags='-O3 -std=c++17 -fuse-cuid=none -nogpuinc -nogpulib -mcode-object-version=4 -fno-gpu-flush-denormals-to-zero'
 nvidia_flags='-O3 -std=c++17'
 amd_packages='hipcc rocm-device-libs clang-19 lld-19 llvm-19'
 
 die() { echo "kiln: $*" >&2; exit 1; }
 first_of() { for tool in "$@"; do command -v "$tool" 2>/dev/null && return; done; return 1; }
 fact() { sed -n "s/.*[ ,{]$2 *= *\"\([^\"]*\)\".*/\1/p" "$targets_dir/$1.lua" | head -n 1; } # fact gfx942 vendor
+
+mkdir -p "$build" "$(dirname -- "$out")" || die "cannot make $build"
+build=$(CDPATH='' cd -- "$build" && pwd) # one name, however it is called
 
 # ---- what there is ----
 hipcc=$(first_of "${KILN_HIPCC:-hipcc}" "${ROCM_PATH:-/opt/rocm}/bin/hipcc" /opt/rocm/bin/hipcc) || hipcc=
@@ -44,8 +51,6 @@ if [ -r "$out" ] && [ "$(head -n 1 "$out")" = "$fingerprint" ]; then
     if [ -d "$build/rocm" ] || ! grep -q 'ROCM_PATH=' "$out"; then exit 0; fi
 fi
 
-mkdir -p "$build" "$(dirname -- "$out")" || die "cannot make $build"
-build=$(CDPATH='' cd -- "$build" && pwd)
 work=$(mktemp -d "$build/probe.XXXXXX") || die "cannot write in $build"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -117,12 +122,24 @@ probe() { # probe COMMAND EXT: does it make a code object?
     (cd "$work" && eval "$1 -o probe.out probe$2") >"$work/log" 2>&1 && is_elf "$work/probe.out"
 }
 
+direct() { # direct COMMAND EXT: the command line behind hipcc's COMMAND, or COMMAND
+    case $1 in *"$hipcc "*) ;; *) echo "$1"; return ;; esac
+    line=$(cd "$work" && eval "export HIPCC_VERBOSE=1; $1 -o probe.out probe$2" 2>/dev/null |
+        sed -n "s/^hipcc-cmd: \(.*\) -o \"*probe\.out\"*\(.*\) \"*probe\\$2\"*\$/\1\2/p")
+    if [ -n "$line" ] && mv "$work/probe.out" "$work/probe.hipcc" 2>/dev/null && probe "$limited $line" "$2" &&
+        cmp -s "$work/probe.out" "$work/probe.hipcc"; then
+        echo "$limited $line"
+    else
+        echo "$1"
+    fi
+}
+
 hip=0
 if [ -n "$hipcc" ]; then hip=$(hip_major); hip=${hip:-0}; fi
 if [ -n "$hipcc" ] && [ "$hip" -lt 6 ] && [ -n "$llvm" ]; then private_rocm "$build/rocm"; fi
 
 # ---- one line per target ----
-available=host
+available=host programs=
 : >"$work/commands"
 for file in "$targets_dir"/*.lua; do
     target=$(basename "$file" .lua)
@@ -140,7 +157,8 @@ $candidates
 END
     if [ -n "$command" ]; then
         available="$available $target"
-        echo "KILN_HIPCC_$target := $command" >>"$work/commands"
+        echo "KILN_HIPCC_$target := $(direct "$command" "$ext")" >>"$work/commands"
+        case $vendor$command in amd*"$hipcc "*) programs=${command%% --genco*} ;; esac
     else
         echo "KILN_HIPCC_$target := echo 'kiln: nothing here compiles $target; install: $needs' >&2; exit 1;" >>"$work/commands"
     fi
@@ -148,6 +166,7 @@ done
 {
     echo "$fingerprint"
     echo "KILN_TARGETS_AVAILABLE := $available"
+    if [ -n "$programs" ]; then echo "KILN_HIPCC_PROGRAMS := $programs"; fi
     cat "$work/commands"
 } >"$work/mk" || die "cannot write in $build"
 mv -f "$work/mk" "$out" || die "cannot write $out"

@@ -12,14 +12,44 @@ log=$BUILD/tests/log
 rm -rf "$log" && mkdir -p "$log"
 passed=0 failed=0 skipped=0
 
+# Suites run side by side, as many as there are cores, and are reported in order; `alone` ones, which time things or
+# make what others use, with nothing beside them.
+lanes=$(nproc)
+started=() # suites not yet reported
+
 suite() { # name, command...
-    local name=$1 out ok not skip rc start=$SECONDS
-    shift
-    [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $name "* ]] || return 0
+    [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $1 "* ]] || return 0
+    local out=$log/${1//\//_}
+    while [ "$(jobs -rp | wc -l)" -ge "$lanes" ]; do wait -n; report; done
+    started+=("$1")
+    {
+        SECONDS=0
+        "${@:2}" >"$out" 2>"$out.err" </dev/null
+        echo "$? $SECONDS" >"$out.part" && mv "$out.part" "$out.rc"
+    } &
+}
+
+finished() {
+    wait
+    for name in "${started[@]}"; do # one that was killed with its shell
+        [ -e "$log/${name//\//_}.rc" ] || echo '137 0' >"$log/${name//\//_}.rc"
+    done
+    report
+}
+alone() { finished; suite "$@"; finished; }
+
+report() { # those that have ended, in order
+    while [ ${#started[@]} -gt 0 ] && [ -e "$log/${started[0]//\//_}.rc" ]; do
+        report_one "${started[0]}"
+        started=("${started[@]:1}")
+    done
+}
+
+report_one() {
+    local name=$1 out ok not skip rc seconds
     out=$log/${name//\//_}
-    "$@" >"$out" 2>"$out.err" </dev/null
-    rc=$?
-    if [ $rc -eq 77 ]; then skipped=$((skipped + 1)); printf '%-32s skipped\n' "$name"; return; fi
+    read -r rc seconds <"$out.rc"
+    if [ "$rc" -eq 77 ]; then skipped=$((skipped + 1)); printf '%-32s skipped\n' "$name"; return; fi
     skip=$(grep -cE '^(not )?ok .*# SKIP' "$out") # cmocka writes `not ok` for those
     if grep -qE '^[0-9]+ passed, [0-9]+ failed' "$out"; then
         read -r ok not < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$out" |
@@ -27,9 +57,9 @@ suite() { # name, command...
     else
         ok=$(grep -E '^ok ' "$out" | grep -cv '# SKIP') not=$(grep -E '^not ok ' "$out" | grep -cv '# SKIP')
     fi
-    if [ $((ok + not)) -eq 0 ] || { [ $rc -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
+    if [ $((ok + not)) -eq 0 ] || { [ "$rc" -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
     passed=$((passed + ok)) failed=$((failed + not)) skipped=$((skipped + skip))
-    printf '%-32s %5d ok%s  %ds\n' "$name" "$ok" "$([ "$not" -eq 0 ] || echo ", $not FAILED")" $((SECONDS - start))
+    printf '%-32s %5d ok%s  %ds\n' "$name" "$ok" "$([ "$not" -eq 0 ] || echo ", $not FAILED")" "$seconds"
     if [ "$not" -ne 0 ]; then
         { grep -A8 -E '^not ok|FAIL|error:' "$out"; tail -n 15 "$out.err"; } | head -n 60 | sed 's/^/    /'
         echo "    (exit $rc; whole log: $out, $out.err)"
@@ -38,9 +68,10 @@ suite() { # name, command...
 
 only=("$@")
 for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
-for d in spec gen tools docs sim build; do
+for d in spec gen tools docs sim; do
     for t in tests/"$d"/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
 done
+for t in tests/build/*.sh; do alone "build/$(basename "$t" .sh)" bash "$t"; done
 suite numerics/host "$KILN_BIN" verify --all --device host --quick
 if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once more under sanitizers
     for t in build/san/tests/test_* build/san/tests/fuzz_*; do
@@ -48,5 +79,6 @@ if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once
     done
     suite san/spec env KILN_GEN="$PWD/build/san/bin/kiln-gen" bash tests/spec/run.sh
 fi
+finished
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ "$failed" -eq 0 ]

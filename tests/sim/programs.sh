@@ -34,7 +34,7 @@ else
 fi
 
 # ---- programs ----
-command=$(sed -n 's/^KILN_HIPCC_gfx942 := \(.*hipcc\) --genco.*/\1/p' "$BUILD/toolchain.mk" 2>/dev/null)
+command=$(sed -n 's/^KILN_HIPCC_PROGRAMS := //p' "$BUILD/toolchain.mk" 2>/dev/null)
 if [ -z "$command" ] || [ -z "$real" ] || ! grep -q '^KILN_TARGETS_AVAILABLE.* gfx90a.* gfx942' "$BUILD/toolchain.mk"; then
     skip "programs" "no hipcc, or no libamdhip64 to link with"
     finish
