@@ -13,7 +13,7 @@
 #define KILN_MODULE_SYMBOL "kiln_module_table"
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
-enum { KILN_ABI_VERSION = 2, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
+enum { KILN_ABI_VERSION = 3, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
 
 typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is "" */
 
@@ -28,7 +28,7 @@ typedef struct kiln_shape {
 } kiln_shape;
 
 typedef struct kiln_stage_plan {
-    uint32_t grid[3];    /* workgroups */
+    uint32_t grid[3];    /* workgroups; a zero: the stage is not launched */
     uint32_t block[3];   /* threads a workgroup */
     uint32_t cluster[3]; /* workgroups a cluster; 1,1,1 = none */
     uint32_t lds;        /* dynamic LDS / shared memory in bytes */

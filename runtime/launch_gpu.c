@@ -101,6 +101,11 @@ typedef struct launch_config {
 } launch_config;
 enum { LAUNCH_CLUSTER = 4, LAUNCH_EARLY = 6 };
 
+static bool is_empty(const kiln_stage_plan *s)
+{
+    return !s->grid[0] || !s->grid[1] || !s->grid[2];
+}
+
 static bool has_cluster(const kiln_stage_plan *s)
 {
     return (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > 1;
@@ -145,6 +150,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
     void *params[2] = {(void *)(uintptr_t)l->args, map};
     for (uint32_t i = 0; i < l->plan->stages; i++) {
         const kiln_stage_plan *s = &l->plan->stage[i];
+        if (is_empty(s)) continue;
         if (has_cluster(s) && !d->launch_ex)
             return kr_fail(KILN_NOT_SUPPORTED, "%s needs clusters, which this driver does not have",
                            kr_kernel_name(k));

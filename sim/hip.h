@@ -157,6 +157,7 @@ int kh_device_count(void);
 int kh_current(void);
 const kh_device *kh_device_of(int ordinal); /* NULL: none such */
 const kh_chip *kh_chip_of(ks_arch);
+int kh_units(const kh_chip *); /* the chip's, or as many as KILN_SIM says */
 uint64_t kh_total_memory(const kh_device *);
 
 /* ---- hip_module.c ---- */

@@ -55,6 +55,12 @@ const kh_chip *kh_chip_of(ks_arch arch)
     return &chip[arch];
 }
 
+int kh_units(const kh_chip *c)
+{
+    const int units = ks_options_get()->units;
+    return units ? units : c->units;
+}
+
 int kh_current(void)
 {
     return current;

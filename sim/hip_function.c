@@ -143,7 +143,7 @@ static int potential(int *grid, int *block, const kh_function *f, size_t lds, in
         if (n * threads <= best) continue;
         best = n * threads;
         *block = threads;
-        *grid = n * kh_device_of(f->module->device)->chip->units;
+        *grid = n * kh_units(kh_device_of(f->module->device)->chip);
     }
     return 0;
 }

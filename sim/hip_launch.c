@@ -77,8 +77,7 @@ int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t bl
     if (lds > KS_MAX_LDS || k->lds + lds > KS_MAX_LDS)
         return kh_refuse(E_InvalidValue,
                          "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d: use less",
-                         k->name,
-                         k->lds, lds, KS_MAX_LDS);
+                         k->name, k->lds, lds, KS_MAX_LDS);
     return 0;
 }
 
@@ -124,7 +123,7 @@ static int check_cooperative(const kh_function *f, const uint32_t grid[3], const
 {
     const int code = kh_check_sizes(f->kernel, grid, block, lds);
     if (code) return code;
-    const int units = kh_device_of(f->module->device)->chip->units;
+    const int units = kh_units(kh_device_of(f->module->device)->chip);
     const int of_unit = kh_groups_per_unit(f->kernel, block[0] * block[1] * block[2], lds);
     const uint64_t most = (uint64_t)of_unit * (uint64_t)units, plane = (uint64_t)grid[0] * grid[1];
     return plane > most || plane * grid[2] > most ? E_CooperativeLaunchTooLarge : 0;

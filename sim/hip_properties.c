@@ -106,7 +106,7 @@ _Static_assert(sizeof(properties_6) == 1472, "6.x layout");
         (p)->constants = 0x7fffffff;                                                               \
         (p)->major = c_->major;                                                                    \
         (p)->minor = c_->minor;                                                                    \
-        (p)->units = c_->units;                                                                    \
+        (p)->units = kh_units(c_);                                                                 \
         (p)->l2 = c_->l2;                                                                          \
         (p)->threads_of_unit = THREADS_OF_UNIT;                                                    \
         (p)->clock_instruction = CLOCK64;                                                          \
@@ -200,7 +200,7 @@ HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted))
     X(60, c->memory_clock)  /* MemoryClockRate */                                                  \
     X(61, c->minor)         /* ComputeCapabilityMinor */                                           \
     X(62, 0)                /* MultiGpuBoardGroupID */                                             \
-    X(63, c->units)         /* MultiprocessorCount */                                              \
+    X(63, kh_units(c))      /* MultiprocessorCount */                                              \
     X(65, 0)                /* PageableMemoryAccess */                                             \
     X(66, 0)                /* PageableMemoryAccessUsesHostPageTables */                           \
     X(67, PCI_BUS + device) /* PciBusId */                                                         \
@@ -238,7 +238,7 @@ HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted))
     X(10012, 0)             /* AsicRevision */                                                     \
     X(10013, 1)             /* CanUseStreamWaitValue */                                            \
     X(10014, 0)             /* ImageSupport */                                                     \
-    X(10015, c->units)      /* PhysicalMultiProcessorCount */                                      \
+    X(10015, kh_units(c))   /* PhysicalMultiProcessorCount */                                      \
     X(10016, 1)             /* FineGrainSupport */                                                 \
     X(10017, CLOCK64)       /* WallClockRate */
 

@@ -16,7 +16,8 @@ enum {
     BROADCAST = 4,  /* every batch reads the same inputs */
     ALIGNED = 8,    /* bases on 256 bytes; without it on one element only */
     ALIGNED16 = 16, /* bases on 16 bytes */
-    QUICK = 32      /* with --quick, too */
+    QUICK = 32,     /* with --quick, too */
+    CUT = 64        /* of tiles that blocks share along K */
 };
 
 typedef struct trial {
@@ -77,14 +78,17 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
     const trial all[] = {
         {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
         {2 * m, 2 * n, 4 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
+        {m + 16, n + 16, 24 * depth + 16, 1, QUICK | ALIGNED | CUT, KH_RANDOM}, /* long enough */
         {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
         {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
         {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
         {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
     };
+    const int cut = value_of(k, "split_k") > 1;
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!quick || all[i].variant & QUICK) t[count++] = all[i];
+        if ((!quick || all[i].variant & QUICK) && (cut || !(all[i].variant & CUT)))
+            t[count++] = all[i];
     return count;
 }
 

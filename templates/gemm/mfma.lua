@@ -28,15 +28,32 @@ local function move(t, rows, along_k, from, to)
   return each // wide, deep, wide
 end
 
+-- Bytes between memory and the units, which share what they read through the caches, and E's.
+local function traffic(p, t)
+  local a, b = p.m * p.k * t.bytes_a, p.n * p.k * t.bytes_b * t.products
+  return p.batch * (ceil_div(p.n, t.n) * a // 4 + ceil_div(p.m, t.m) * b // 4 + a + b + p.m * p.n * t.bytes_e)
+end
+
 -- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share, each an
--- equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.
-local function shared(p, t)
+-- equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.  With stream = 1 the rest
+-- is what does not fill the device, shared where that saves more time than the second kernel takes.
+local function shared(p, t, target)
   local steps = max(ceil_div(p.k, t.k), 1)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
-  local slots = max(p.units, 1) * t.resident -- blocks that the device holds at once
+  local units = max(p.units, 1)
+  local slots = units * t.resident -- blocks that the device holds at once
   local rest = select(eq(t.stream, 1), tiles % slots, select(gt(t.split_k, 1), tiles, 0))
   local runs = rest * min(t.split_k, steps)
-  return tiles - rest, rest, select(eq(t.stream, 1), min(runs, slots), runs), steps
+  runs = select(eq(t.stream, 1), min(runs, slots), runs)
+  local function time(blocks, length) -- in ns, of so many blocks at once and one after the other
+    return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.wait_ns) * length
+  end
+  local memory = traffic(p, t) // target.gbps
+  local cut = max(time(tiles - rest, steps) + time(runs, ceil_div(rest * steps, runs)), memory)
+  local second = 1000 * target.launch_us + 8 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n) // target.gbps
+  local worth = lt(cut + second, max(time(tiles, steps), memory))
+  rest = select(any(eq(t.stream, 0), worth), rest, 0)
+  return tiles - rest, rest, select(gt(rest, 0), runs, 0), steps
 end
 
 local function fits(t, rows, loads, deep, wide)
@@ -70,7 +87,7 @@ return schedule {
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
-              "rate", "sum_bits", "resident", "two" },
+              "step_ns", "wait_ns", "sum_bits", "resident", "two" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = t.wm * t.wn * 64
@@ -97,7 +114,12 @@ return schedule {
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
     t.sum_bits = t.xf32 == 1 and 11 or 24     -- what the rounding of xf32 operands leaves of a sum
-    t.rate = target.tflops[types.mul_a.name] // 1 * (t.xf32 == 1 and 4 or 1) -- TFLOP/s
+    -- A step of a block alone on its unit takes the matrix unit's time, or the time of its tiles through LDS (128 bytes a
+    -- cycle at about 2 GHz); but never less than a part of a trip to memory that nothing else covers.
+    local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
+    local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256
+    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate, lds) // 1
+    t.wait_ns = 600 // t.ahead
   end,
   rules = {
     { "{threads} threads > 512", function(t) return t.threads <= 512 end },
@@ -125,16 +147,15 @@ return schedule {
       for name, value in pairs(more or {}) do t[name] = value end
       return t
     end
-    local big, mid = set(256, 128, depth, 2, 2, 32), set(128, 128, depth, 2, 2, 32)
-    local huge = set(256, 256, depth, 2, 4, 32, { ahead = 1 })
-    local cut = set(128, 128, depth, 2, 2, 32, { split_k = 8, stream = 1 })
+    local big, huge = set(256, 128, depth, 2, 2, 32), set(256, 256, depth, 2, 4, 32, { ahead = 1 })
+    local mid = set(128, 128, depth, 2, 2, 32, { split_k = 8, stream = 1 })
     local any = set(128, 128, depth, 2, 2, 32, { vec = 0 })
     -- Few rows, whose time is that of reading B once: 32 KiB of A and B on their way to every unit.
     local small = set(16, 64 * n, depth * 2, 1, 2, 16, { split_k = 16, stream = 1 })
     local low = set(64, 64, depth * 4, 2, 2, 16, { split_k = 16, stream = 1 })
     -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
-    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, cut, low, small, any } end
-    return { big, mid, cut, low, small, any }
+    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, low, small, any } end
+    return { big, mid, low, small, any }
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
@@ -171,41 +192,33 @@ return schedule {
   },
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local whole, rest, runs = shared(p, t)
+    local whole, rest, runs = shared(p, t, target)
     local tiles, batches = ceil_div(p.m, t.m) * ceil_div(p.n, t.n), max(min(p.batch, 65535), 1)
     return {
       { grid = { max(select(eq(t.two, 1), whole + runs, tiles), 1), select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
-      { grid = { max(rest, 1), ceil_div(t.m * t.n, t.threads * (16 // t.bytes_e)), 1 }, block = { t.threads } },
+      { grid = { rest, ceil_div(t.m * t.n, t.threads * (16 // t.bytes_e)), 1 }, block = { t.threads } },
     }
   end,
   -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not have.
   workspace = function(p, t, target)
-    local _, rest, runs = shared(p, t)
+    local _, rest, runs = shared(p, t, target)
     local part = select(eq(t.e_row, 1), min(p.m, t.m) * t.n, min(p.n, t.n) * t.m)
     return 4 * (rest + runs) * t.products * part
   end,
   cost = function(p, t, target)
-    local whole, rest, runs, length = shared(p, t)
+    local whole, rest, runs, length = shared(p, t, target)
     local units = max(p.units, 1)
     local most, most_runs = ceil_div(whole, units), ceil_div(runs, units) -- blocks of the busiest unit,
     local rounds, round_runs = ceil_div(most, t.resident), ceil_div(most_runs, t.resident) -- of which it holds some at once,
     local run = ceil_div(rest * length, runs)  -- and their steps along K
-    local flops = 2 * t.m * t.n * t.k * t.products
-    local rate = t.rate * 1e6 / target.units       -- of a unit, per microsecond
-    -- A step takes the matrix unit's time, the time of its tiles through LDS (128 bytes a cycle at about 2 GHz), or
-    -- a trip to memory that nothing else covers.
-    local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256e3
-    local step = max(flops / rate, lds)
-    local busy = (most * length + most_runs * run) * step
-    local latency = (rounds * length + round_runs * run) * 0.6 / t.ahead
+    local busy = (most * length + most_runs * run) * t.step_ns / 1e3
+    local latency = (rounds * length + round_runs * run) * t.wait_ns / 1e3
     -- Before and after a block's steps: a trip to memory (more where the end of K is loaded by itself), and the way out of its sums.
     local once = 3 - 2 * t.vec + t.sums * 0.04
     local ends = (rounds + round_runs * (1 + t.stream)) * once
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
-    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
-                 + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
-    local memory = (read + p.batch * p.m * p.n * t.bytes_e + shares) / (target.gbps * 1e3)
-    local second = t.two * (target.launch_us + shares / (target.gbps * 1e3))
+    local memory = (traffic(p, t) + shares) / (target.gbps * 1e3)
+    local second = select(gt(rest, 0), target.launch_us + shares / (target.gbps * 1e3), 0)
     return target.launch_us + max(max(busy, latency) + ends, memory + once) + second
   end,
   -- Registers are arrays until the main loop is unrolled: it must be, however long a step is.

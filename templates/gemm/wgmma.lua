@@ -226,7 +226,7 @@ return schedule {
     return {
       { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
-      { grid = { max(items % clusters, 1) * t.cluster, t.y // t.strip, 1 }, block = { 128 * t.groups }, early = true },
+      { grid = { items % clusters * t.cluster, t.y // t.strip, 1 }, block = { 128 * t.groups }, early = true },
     }
   end,
   -- Two parts of a tile for each block.

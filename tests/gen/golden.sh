@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 golden=$root/tests/gen/golden
 
-# target op types-layout-schedule (the first tile of it)
+# target op types-layout-schedule_tile, or without a tile: the schedule's first
 list="
 host   gemm              f32_f32_f32-rrr-host
 host   bias_relu         bf16_bf16_bf16-rcr-host
@@ -17,10 +17,10 @@ gfx942 bias_relu         bf16_bf16_bf16-rcr-simt
 gfx942 linear_relu_abde_i8 i8_i8_i8-rcr-simt
 gfx942 swiglu            f16_f16_f16-rcr-simt
 gfx942 a16w8_linear      bf16_i8_bf16-rcr-simt
-gfx942 bias_relu         f16_f16_f16-rcr-mfma
-gfx942 gemm              i8_i8_i32-crr-mfma
-gfx942 swiglu            bf16_bf16_bf16-rrr-mfma
-gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma
+gfx942 bias_relu         f16_f16_f16-rcr-mfma_128x128x32_w2x2_stream8
+gfx942 gemm              i8_i8_i32-crr-mfma_256x128x64_w2x2
+gfx942 swiglu            bf16_bf16_bf16-rrr-mfma_256x64x32_w2x2
+gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma_256x128x32_w2x2
 sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma
 sm_90a swiglu            f16_f16_f16-rrr-wgmma
 sm_90a add_add           bf16_bf16_bf16-rcr-wgmma
@@ -30,7 +30,7 @@ sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode
 [ "${1-}" != --update ] || rm -rf "$golden"
 while read -r target op what; do
     [ -n "$target" ] || continue
-    for file in "$tmp/out/$target/$op/$what"_[0-9]*; do break; done
+    for file in "$tmp/out/$target/$op/$what".* "$tmp/out/$target/$op/$what"_[0-9]*; do [ ! -e "$file" ] || break; done
     kept=$golden/$target-$op-$what.txt
     if [ "${1-}" = --update ]; then
         mkdir -p "$golden" && cp "$file" "$kept" || exit 1

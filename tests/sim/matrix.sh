@@ -22,10 +22,11 @@ for target in gfx942 gfx90a; do
         "$kiln" verify "matrix_columns $problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $problem, unaligned"
     done
-    # More tiles than the device holds blocks, and fewer; parts of K that are not whole steps; batches in one row of work.
-    for problem in 'rcr m=1100 n=2300 k=144' 'crc m=304 n=1008 k=333 batch=7' 'rcr m=65 n=127 k=2000' 'crc m=16 n=144 k=40'; do
+    # Three units, so that there are more tiles than the device holds blocks, and fewer; batches in one row of work; K that is
+    # worth sharing, and not.
+    for problem in 'rcr m=300 n=500 k=4112' 'crc m=304 n=272 k=3333 batch=3' 'rcr m=65 n=127 k=6000' 'crc m=16 n=144 k=40'; do
         for instance in $("$kiln" list --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do
-            "$kiln" verify "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
+            KILN_SIM=units=3 "$kiln" verify "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
             result $? "$target: ${instance##*_} $problem"
         done
     done

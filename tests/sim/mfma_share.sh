@@ -38,7 +38,7 @@ for target in gfx942 gfx90a; do
         skip "$target: matrix unit's share" "no llvm-mca"
         continue
     fi
-    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1}.hip "$tmp"/gen/$target/shares_turned/*_any.hip; do
+    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1,_stream8}.hip "$tmp"/gen/$target/shares_turned/*_any.hip; do
         [ -e "$source" ] || continue
         what=$(basename "$source" .hip)
         types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}

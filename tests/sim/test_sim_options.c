@@ -60,6 +60,8 @@ static bool all_on(void)
     X("quarantine=0", O.quarantine == 0)                                                           \
     X("quarantine=1.5M", O.quarantine == 3 << 19)                                                  \
     X("threads=1,", O.threads == 1)                                                                \
+    X("units=3", O.units == 3 && kh_units(kh_chip_of(KS_GFX942)) == 3)                             \
+    X("units=3,units=0", kh_units(kh_chip_of(KS_GFX90A)) == 104)                                   \
     X("errors=off", !O.errors)                                                                     \
     X("cost=on", O.cost)                                                                           \
     X("log=off", strcmp(O.log, "off") == 0)                                                        \
@@ -117,6 +119,7 @@ static const struct bad {
     {"limit=5KK", "a whole number"},
     {"limit= 5", "a whole number"},
     {"threads=1025", "from 0 to 1024"},
+    {"units=1025", "from 0 to 1024"},
     {"arch=gfx1100", "gfx942 or gfx90a"},
     {"variant=v5", "base, v3 or v4"},
     {"alignment=on", "strict or hardware"},

@@ -119,7 +119,7 @@ static void plan_split(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     plan_one(s, t, p);
     p->stages = 2;
-    p->stage[1] = (kiln_stage_plan){{7, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 1};
+    p->stage[1] = (kiln_stage_plan){{s->k < 4096 ? 7 : 0, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 1};
 }
 
 static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)

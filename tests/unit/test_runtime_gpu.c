@@ -447,9 +447,13 @@ static void test_two_stages(void **state)
     kiln_gemm_args g;
     memcpy(&g, fake->launch[1].args, sizeof g);
     assert_ptr_equal(g.workspace, args.workspace);
+    const kiln_problem whole = problem("bias_relu f32,f32,f32 rcr m=100 n=100 k=4096");
+    assert_ok(kiln_launch(ctx, find(ctx, &whole), &whole, &args, NULL));
+    assert_int_equal(fake->launches, 3); /* the second stage has no blocks */
+    assert_string_equal(fake->launch[2].function, "fixture_kernel");
     const kiln_problem none = problem("bias_relu f32,f32,f32 rcr m=100 n=0 k=2048");
     assert_ok(kiln_launch(ctx, find(ctx, &none), &none, &args, NULL));
-    assert_int_equal(fake->launches, 2);
+    assert_int_equal(fake->launches, 3);
     kiln_close(ctx);
 }
 
