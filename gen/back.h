@@ -129,7 +129,7 @@ typedef struct kg_rule {
     kg_pos pos;
 } kg_rule;
 typedef struct kg_tunable {
-    const char *name;
+    const char *name, *doc;
     int64_t *value;
     size_t nvalues;
 } kg_tunable;
@@ -143,7 +143,7 @@ typedef struct kg_lowered {
 } kg_lowered;
 
 struct kg_schedule {
-    const char *name;
+    const char *name, *title;
     const kg_source *source;
     kg_pos pos;
     kg_tunable tunable[KILN_MAX_SLOTS];

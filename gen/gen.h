@@ -146,6 +146,7 @@ void kg_expr_open(kg_ctx *, lua_State *L);
 
 /* schedule.c */
 bool kg_schedules_load(kg_ctx *, const char *const *targets, size_t n); /* n 0: all in the folder */
+void kg_annotate(const kg_ctx *, FILE *); /* annotate.c, after that */
 void kg_schedules_close(kg_ctx *);
 /* expand.c */
 bool kg_expand(kg_ctx *);

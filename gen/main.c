@@ -20,11 +20,12 @@ enum {
     KEY_STATS,
     KEY_SEAL,
     KEY_PACK,
-    KEY_LANGUAGE
+    KEY_LANGUAGE,
+    KEY_ANNOTATIONS
 };
 
 typedef struct command {
-    bool check, stats, language;
+    bool check, stats, language, annotations;
     const char *templates, *out, *seal, *pack;
     const char **path, **target;
     size_t npaths, ntargets;
@@ -32,7 +33,8 @@ typedef struct command {
 
 const char *argp_program_version = "kiln-gen " KILN_VERSION;
 static const char usage[] =
-    "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE";
+    "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE\n"
+    "--language\n--annotations";
 static const char doc[] =
     "\nTurns instance files into kernel sources and module tables.\n\n"
     "  kiln-gen --check instances/my_op.lua    check one file, write nothing\n"
@@ -55,6 +57,8 @@ static const struct argp_option options[] = {
      1},
     {"language", KEY_LANGUAGE, NULL, 0,
      "print the description language's fields, functions and names", 1},
+    {"annotations", KEY_ANNOTATIONS, NULL, 0,
+     "print targets, schedules and their tunables for editors (instances/schedules.d.lua)", 1},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -69,9 +73,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SEAL: c->seal = arg; break;
     case KEY_PACK: c->pack = arg; break;
     case KEY_LANGUAGE: c->language = true; break;
+    case KEY_ANNOTATIONS: c->annotations = true; break;
     case ARGP_KEY_ARG: c->path[c->npaths++] = arg; break;
     case ARGP_KEY_END:
-        if (c->seal || c->pack || c->language) break;
+        if (c->seal || c->pack || c->language || c->annotations) break;
         if (!c->npaths) argp_error(state, "no instance files given");
         if (!c->check && !c->out) argp_error(state, "--out DIR or --check is needed");
         break;
@@ -155,12 +160,25 @@ static bool generate(kg_ctx *cx, const command *c)
     return ok;
 }
 
+static bool written(FILE *to)
+{
+    return fflush(to) == 0 && !ferror(to);
+}
+
+static bool annotate(kg_ctx *cx)
+{
+    if (!kg_schedules_load(cx, NULL, 0)) return false;
+    kg_annotate(cx, stdout);
+    cx->io_failed = !written(stdout);
+    return true;
+}
+
 static int run(kg_ctx *cx, const command *c)
 {
     cx->templates = c->templates ? c->templates : find_templates(cx->arena);
     cx->out = c->check ? NULL : c->out;
     if (!check_usage(cx, c)) return KG_EXIT_USAGE;
-    bool ok = generate(cx, c);
+    bool ok = c->annotations ? annotate(cx) : generate(cx, c);
     kg_diag_flush(cx);
     kg_lang_close(cx);
     kg_schedules_close(cx);
@@ -189,7 +207,7 @@ int main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     int status;
     if (c.language) kg_lang_describe(stdout);
-    if (c.language) status = fflush(stdout) || ferror(stdout) ? KG_EXIT_USAGE : KG_EXIT_OK;
+    if (c.language) status = written(stdout) ? KG_EXIT_OK : KG_EXIT_USAGE;
     else if (c.seal) status = kg_seal(c.seal);
     else if (c.pack) status = kg_pack(c.pack);
     else status = run(&cx, &c);

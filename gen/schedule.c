@@ -45,7 +45,7 @@ static const field target_field[] = {
     }
 static const field schedule_field[] = {
     {"family", LUA_TSTRING, true, 0},
-    {"title", LUA_TSTRING, true, 0},
+    {"title", LUA_TSTRING, true, 1 + offsetof(kg_schedule, title)},
     {"tunables", LUA_TTABLE, true, 0},
     {"derived", LUA_TTABLE, false, 0},
     {"rules", LUA_TTABLE, false, 0},
@@ -278,8 +278,12 @@ static bool read_tunable(kg_ctx *cx, kg_schedule *s, kg_pos pos)
     lua_pop(T, 1);
     kg_tunable *u = &s->tunable[s->ntunables];
     if (!add_slot(cx, s, name, pos)) return false;
-    *u = (kg_tunable){name, NULL, 0};
+    *u = (kg_tunable){.name = name, .doc = ""};
     s->ntunables++;
+    lua_pushstring(T, "doc");
+    if (lua_rawget(T, -2) == LUA_TSTRING)
+        u->doc = kg_strndup(cx->arena, lua_tostring(T, -1), lua_rawlen(T, -1));
+    lua_pop(T, 1);
     lua_pushstring(T, "values");
     bool good = lua_rawget(T, -2) == LUA_TTABLE && lua_rawlen(T, -1) > 0;
     size_t n = good ? lua_rawlen(T, -1) : 0;

@@ -40,7 +40,6 @@ f8e5m2fnuz = {}
 ---@alias kiln.Number kiln.Value|number
 ---@alias kiln.Layouts "rrr"|"rrc"|"rcr"|"rcc"|"crr"|"crc"|"ccr"|"ccc"
 ---@alias kiln.SameAs kiln.Dtype|"a"|"b"|"acc"|"e"
----@alias kiln.Target "host"|"gfx90a"|"gfx942"|"gfx1100"|"gfx1201"|"sm_90a"
 
 ---@class kiln.Types
 ---@field a kiln.Dtype elements of A (M x K)
@@ -55,7 +54,7 @@ f8e5m2fnuz = {}
 ---@field rtol? number widens what a sum may be off by this share of the sum of |a||b|
 ---@field shapes? integer[][] more problems to verify: { { m, n, k }, ... }
 
----One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`.
+---One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`: see schedules.d.lua.
 ---@class kiln.Sweep
 
 ---@alias kiln.Function fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number
@@ -109,21 +108,6 @@ function per_col(type) end
 ---@param type kiln.SameAs
 ---@return kiln.Input
 function per_tensor(type) end
-
----Sweeps of the host schedule's tunables: `host { mc = { 512, 1024 } }`.
----@param axes table<string, integer|integer[]>
----@return kiln.Sweep
-function host(axes) end
-
----Sweeps of the portable GPU schedule's tunables: `simt { m = { 64, 128 }, n = 64 }`.
----@param axes table<string, integer|integer[]>
----@return kiln.Sweep
-function simt(axes) end
-
----Sweeps of the AMD matrix-core schedule's tunables: `mfma { m = 256, n = { 128, 256 }, xf32 = 0 }`.
----@param axes table<string, integer|integer[]>
----@return kiln.Sweep
-function mfma(axes) end
 
 ---Runs another file of the same folder once; its value is what that file returns.
 ---@param name string the file's name without `.lua`

@@ -80,7 +80,7 @@ return schedule {
     { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
     { "ahead", values = { 1, 2 }, doc = "tiles of K on their way from memory, in registers; the main loop is unrolled by it" },
     { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
-    { "stream", values = { 0, 1 }, doc = "1: only tiles past the last that fill the device are shared, by as many blocks as it holds" },
+    { "stream", values = { 0, 1 }, doc = "1: only the tiles past the last that fill the device are shared, and where that pays" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
     { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
     { "vec", values = { 0, 1 }, doc = "1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends" },

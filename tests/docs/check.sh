@@ -89,12 +89,9 @@ documented type-field instances/kiln.d.lua '/^---@class kiln.Types$/,/^$/ s/^---
 documented check-field instances/kiln.d.lua '/^---@class kiln.Check$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented dtype instances/kiln.d.lua 's/^([a-z0-9]+) = \{\}$/\1/p'
 documented kind instances/kiln.d.lua 's/^function (full|per_[a-z]+)\(.*/\1/p'
-# Constructors of sweeps are there for some schedules; a new schedule needs none.
-for s in $(sed -nE 's/^function ([a-z0-9_]+)\(axes\).*/\1/p' instances/kiln.d.lua); do
-    [ -e "templates/gemm/$s.lua" ] || echo "$s is no schedule" >>"$tmp/out"
-done
-[ ! -s "$tmp/out" ]; result $? 'instances/kiln.d.lua names schedules that there are'
-grep -vE '^function ((gemm|code|require|full|per_[a-z]+)\(|[a-z0-9_]+\(axes\))' instances/kiln.d.lua >"$tmp/functions.lua"
+"$gen" --templates templates --annotations >"$tmp/have" 2>"$tmp/out"; outcome $? 'kiln-gen --annotations'
+same "$tmp/have" instances/schedules.d.lua 'instances/schedules.d.lua is what kiln-gen --annotations prints'
+grep -vE '^function (gemm|code|require|full|per_[a-z]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
 documented function "$tmp/functions.lua" 's/^function ([a-z_]+)\(.*/\1/p'
 awk '$1 == "global" && $2 !~ /^(gemm|code)$/ { print $2 }' "$tmp/language" | sort -u >"$tmp/want"
 sed -nE '/^## The sandbox/,/^## Limits/ s/^\| `?([a-z]+\.)?`? ?\| (`.*`) \|$/\1 \2/p' docs/language.md | tr -d '`' |

@@ -1,0 +1,137 @@
+---@meta
+-- Targets and schedules, for editors.  Written by `kiln-gen --annotations`; do not edit.
+
+---@alias kiln.Target "gfx1100"|"gfx1201"|"gfx90a"|"gfx942"|"host"|"sm_90a"
+
+---@alias kiln.host.mc 256|512|1024|2048
+---@alias kiln.host.nc 64|128|256|512
+---@alias kiln.host.kc 128|256|512|1024|2048
+
+---@class kiln.host.Sweep
+---@field mc? kiln.host.mc|kiln.host.mc[] most rows that a thread takes at a time
+---@field nc? kiln.host.nc|kiln.host.nc[] columns that a thread packs at a time
+---@field kc? kiln.host.kc|kiln.host.kc[] length along k of a packed panel
+
+---packed, register-blocked kernel for CPUs: any size, stride and alignment.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.host.Sweep
+---@return kiln.Sweep
+function host(axes) end
+
+---@alias kiln.mfma.m 16|32|64|128|256
+---@alias kiln.mfma.n 16|32|64|128|256
+---@alias kiln.mfma.k 8|16|32|64|128|256|512
+---@alias kiln.mfma.wm 1|2|4|8
+---@alias kiln.mfma.wn 1|2|4|8
+---@alias kiln.mfma.mfma 16|32
+---@alias kiln.mfma.ahead 1|2
+---@alias kiln.mfma.split_k 1|2|4|8|16|32
+---@alias kiln.mfma.stream 0|1
+---@alias kiln.mfma.group 1|2|4|8|16|32
+---@alias kiln.mfma.xf32 0|1
+---@alias kiln.mfma.vec 0|1
+
+---@class kiln.mfma.Sweep
+---@field m? kiln.mfma.m|kiln.mfma.m[] rows of the block's tile
+---@field n? kiln.mfma.n|kiln.mfma.n[] columns of the block's tile
+---@field k? kiln.mfma.k|kiln.mfma.k[] length along K of the tiles in LDS
+---@field wm? kiln.mfma.wm|kiln.mfma.wm[] waves along M
+---@field wn? kiln.mfma.wn|kiln.mfma.wn[] waves along N
+---@field mfma? kiln.mfma.mfma|kiln.mfma.mfma[] rows and columns of a matrix instruction
+---@field ahead? kiln.mfma.ahead|kiln.mfma.ahead[] tiles of K on their way from memory, in registers; the main loop is unrolled by it
+---@field split_k? kiln.mfma.split_k|kiln.mfma.split_k[] blocks that share a tile, each a part of K; above 1 a second kernel sums
+---@field stream? kiln.mfma.stream|kiln.mfma.stream[] 1: only the tiles past the last that fill the device are shared, and where that pays
+---@field group? kiln.mfma.group|kiln.mfma.group[] tiles along M that neighbouring blocks share B for
+---@field xf32? kiln.mfma.xf32|kiln.mfma.xf32[] 1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it
+---@field vec? kiln.mfma.vec|kiln.mfma.vec[] 1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends
+
+---AMD matrix cores: matrix instructions without a gap between them.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.mfma.Sweep
+---@return kiln.Sweep
+function mfma(axes) end
+
+---@alias kiln.simt.m 16|32|64|128
+---@alias kiln.simt.n 16|32|64|128
+---@alias kiln.simt.k 8|16|32|64
+---@alias kiln.simt.tm 1|2|4|8
+---@alias kiln.simt.tn 1|2|4|8
+---@alias kiln.simt.split_k 1|2|4|8|16|32
+
+---@class kiln.simt.Sweep
+---@field m? kiln.simt.m|kiln.simt.m[] rows of the block's tile
+---@field n? kiln.simt.n|kiln.simt.n[] columns of the block's tile
+---@field k? kiln.simt.k|kiln.simt.k[] length along K of the tiles in LDS
+---@field tm? kiln.simt.tm|kiln.simt.tm[] rows of a thread's tile
+---@field tn? kiln.simt.tn|kiln.simt.tn[] columns of a thread's tile
+---@field split_k? kiln.simt.split_k|kiln.simt.split_k[] blocks that share a tile, each a part of K; above 1 a second kernel sums
+
+---portable vector-unit kernel: any size, stride and alignment.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.simt.Sweep
+---@return kiln.Sweep
+function simt(axes) end
+
+---@alias kiln.wgmma.m 16|32|48|64|80|96|112|128|144|160|176|192|208|224|240|256
+---@alias kiln.wgmma.n 16|32|48|64|80|96|112|128|144|160|176|192|208|224|240|256
+---@alias kiln.wgmma.wg 1|2
+---@alias kiln.wgmma.depth 2|3|4|5|6|7|8
+---@alias kiln.wgmma.cluster 1|2
+---@alias kiln.wgmma.e_depth 1|2|4
+---@alias kiln.wgmma.group 1|2|4|8|16|32
+---@alias kiln.wgmma.stream 0|1
+---@alias kiln.wgmma.pingpong 0|1
+---@alias kiln.wgmma.promote 0|1|2|4|8
+---@alias kiln.wgmma.tf32 0|1
+
+---@class kiln.wgmma.Sweep
+---@field m? kiln.wgmma.m|kiln.wgmma.m[] rows of the block's tile
+---@field n? kiln.wgmma.n|kiln.wgmma.n[] columns of the block's tile
+---@field wg? kiln.wgmma.wg|kiln.wgmma.wg[] warpgroups that multiply
+---@field depth? kiln.wgmma.depth|kiln.wgmma.depth[] tiles of A and B in the ring
+---@field cluster? kiln.wgmma.cluster|kiln.wgmma.cluster[] blocks that load one operand's tile together
+---@field e_depth? kiln.wgmma.e_depth|kiln.wgmma.e_depth[] strips of E that each warpgroup has in shared memory
+---@field group? kiln.wgmma.group|kiln.wgmma.group[] tiles (pairs of them in clusters) that neighbouring blocks share an operand for
+---@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
+---@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
+---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] fp8: tiles of K after which sums of 14 bits go to f32; 0: never
+---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] 1: f32 is multiplied as tf32, of 10 bits of mantissa
+
+---Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.wgmma.Sweep
+---@return kiln.Sweep
+function wgmma(axes) end
+
+---@alias kiln.wgmma_decode.m 8|16|32|64
+---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|168|176|192|224|256
+---@alias kiln.wgmma_decode.wg 1|2|3|4
+---@alias kiln.wgmma_decode.slabs 1|2|4
+---@alias kiln.wgmma_decode.blocks 1|2|3|4
+---@alias kiln.wgmma_decode.ring 0|3|4|5|6|8
+---@alias kiln.wgmma_decode.l2 0|1|2
+---@alias kiln.wgmma_decode.release 0|1
+---@alias kiln.wgmma_decode.turn 0|1
+---@alias kiln.wgmma_decode.across 0|1
+---@alias kiln.wgmma_decode.sets 1|2
+---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
+
+---@class kiln.wgmma_decode.Sweep
+---@field m? kiln.wgmma_decode.m|kiln.wgmma_decode.m[] rows of the block's tile
+---@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] columns of the block's tile
+---@field wg? kiln.wgmma_decode.wg|kiln.wgmma_decode.wg[] warpgroups that multiply, each a part of the columns
+---@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] boxes of 128 bytes along K of B that arrive together
+---@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] blocks that a unit holds at once; they share its memory for the ring
+---@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] tiles in the ring; 0: as many as fit
+---@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] rings of B that come as far as L2 while the kernel ahead ends
+---@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] the kernel behind may begin 0: when the last load is on its way, 1: at once
+---@field turn? kiln.wgmma_decode.turn|kiln.wgmma_decode.turn[] 1: blocks begin at different places of their K
+---@field across? kiln.wgmma_decode.across|kiln.wgmma_decode.across[] 1: 64 rows of A are wgmma's 64, and the columns its other side
+---@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
+---@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] blocks that share a tile, each a part of K; 0: chosen at the launch
+
+---Hopper's matrix unit for few rows: weights at the speed of memory.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.wgmma_decode.Sweep
+---@return kiln.Sweep
+function wgmma_decode(axes) end
