@@ -285,6 +285,7 @@ kiln_status kiln_open(kiln_ctx **out, const kiln_config *config)
     }
     const char *tuning = config && config->tuning ? config->tuning : getenv("KILN_TUNING");
     if (tuning && *tuning) kr_tuning_load(ctx, tuning);
+    if (kr_log_failure()) kr_refuse(ctx, "%s", kr_log_failure());
     *out = ctx;
     return KILN_OK;
 }

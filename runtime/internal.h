@@ -21,6 +21,7 @@
 kiln_status kr_fail(kiln_status, const char *, ...)
     KR_PRINTF(2, 3); /* sets this thread's text; returns the status */
 bool kr_log_on(void);
+const char *kr_log_failure(void); /* why KILN_LOG's file could not be opened; NULL: it was */
 void kr_log(const char *, ...) KR_PRINTF(1, 2); /* one line; nothing without KILN_LOG */
 
 /* Text written into a caller's buffer; len counts what did not fit, too. */

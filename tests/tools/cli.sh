@@ -48,6 +48,10 @@ for r in rows:
 PY
 }
 check 'list --json' list_json
+no_log() { KILN_LOG=$tmp/none/log exits 0 list --op gemm && says 'refused: KILN_LOG=.*/none/log: No such file or directory: no log; name a file'; }
+check 'a log that cannot be written is named' no_log
+a_log() { KILN_LOG=$tmp/log exits 0 list --op gemm && [ -s "$tmp/log" ] && ! grep -q refused "$tmp/err"; }
+check 'a log that can be is written' a_log
 list_filters() {
     exits 0 list --json --target host --schedule host --dtype i8 --op linear_relu_abde_i8 && valid_json "$tmp/out" &&
         ! grep -q '"op"' "$tmp/out" && return 1
