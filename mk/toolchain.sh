@@ -8,8 +8,8 @@
 #   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
 # hipcc is a script: a fifth of a kernel's compile time is its start.  So it is asked for the compiler's command line
 # (HIPCC_VERBOSE), which is used in its place where it makes the same object.
-# Needs no network and no root.  OUT opens with a fingerprint of all that was looked at: while that holds, nothing is
-# probed again and OUT keeps its age.
+# Needs no network and no root.  OUT.probed has a fingerprint of all that was looked at: while that holds, nothing is
+# probed again.  OUT keeps its age, and kernels stay as they are, while compilers and commands are the same.
 set -u
 out=${1:?usage: toolchain.sh OUT}
 build=${BUILD:-build}
@@ -41,13 +41,12 @@ done
 bitcode=
 for dir in /usr/lib/*/amdgcn/bitcode; do if [ -d "$dir" ]; then bitcode=$dir; break; fi; done
 
-fingerprint=$(
-    for f in "$hipcc" "$nvcc" "${llvm:+$llvm/bin/clang++}" "$0" "$targets_dir"/*.lua; do
-        [ -n "$f" ] && printf '%s ' "$f" && stat -L -c '%s %Y' "$f"
-    done | cksum
-)
-fingerprint="# probed: $fingerprint ${hipcc:-no-hipcc} ${nvcc:-no-nvcc} ${llvm:-no-llvm} $build"
-if [ -r "$out" ] && [ "$(head -n 1 "$out")" = "$fingerprint" ]; then
+identity() { # identity FILE...
+    for f in "$@"; do [ -n "$f" ] && printf '%s ' "$f" && stat -L -c '%s %Y' "$f"; done | cksum
+}
+compilers="$(identity "$hipcc" "$nvcc" "${llvm:+$llvm/bin/clang++}") ${hipcc:-no-hipcc} ${nvcc:-no-nvcc} ${llvm:-no-llvm}"
+fingerprint="$compilers $(identity "$0" "$targets_dir"/*.lua) $build"
+if [ -r "$out" ] && [ "$(cat "$out.probed" 2>/dev/null)" = "$fingerprint" ]; then
     if [ -d "$build/rocm" ] || ! grep -q 'ROCM_PATH=' "$out"; then exit 0; fi
 fi
 
@@ -164,9 +163,10 @@ END
     fi
 done
 {
-    echo "$fingerprint"
+    echo "# compilers: $compilers"
     echo "KILN_TARGETS_AVAILABLE := $available"
     if [ -n "$programs" ]; then echo "KILN_HIPCC_PROGRAMS := $programs"; fi
     cat "$work/commands"
 } >"$work/mk" || die "cannot write in $build"
-mv -f "$work/mk" "$out" || die "cannot write $out"
+cmp -s "$work/mk" "$out" || mv -f "$work/mk" "$out" || die "cannot write $out"
+echo "$fingerprint" >"$out.probed" || die "cannot write $out.probed"

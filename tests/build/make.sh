@@ -15,6 +15,9 @@ result $rc 'make, once built, succeeds'
 touch "$tmp/mark"
 make BUILD="$PWD/build" "$PWD/build/toolchain.mk" >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ]
 result $? 'nor does another name of the build folder make the kernels out of date'
+touch templates/targets/gfx1201.lua
+make build/toolchain.mk >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ] && [ build/toolchain.mk.probed -nt "$tmp/mark" ]
+result $? "nor do another target's facts"
 
 # A folder of one's own, two ops; then an edit of one.
 ops=$tmp/my_ops
