@@ -78,7 +78,7 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
     const trial all[] = {
         {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
         {2 * m, 2 * n, 4 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
-        {m + 16, n + 16, 24 * depth + 16, 1, QUICK | ALIGNED | CUT, KH_RANDOM}, /* long enough */
+        {m, n, 24 * depth + 16, 1, QUICK | ALIGNED | CUT, KH_RANDOM}, /* long enough */
         {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
         {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
         {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
