@@ -7,6 +7,7 @@
 // any type.
 #include "harness.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,13 +227,48 @@ static kiln_status expect(const kh_case *c, const samples *at, double *lo, doubl
     return status;
 }
 
+/* The elements compared, batch by batch and each in runs of rows, so that threads can share them.
+ */
+typedef struct expectation {
+    const kh_case *c;
+    int64_t runs; /* of a batch */
+    atomic_int failed;
+} expectation;
+
+static kiln_status expect_run(const expectation *x, int64_t part)
+{
+    const kh_case *c = x->c;
+    samples at = c->compared;
+    const int64_t batch = part / x->runs, run = part % x->runs, rows = at.rows.count,
+                  first = rows * run / x->runs;
+    at.batches.at += batch, at.batches.count = 1;
+    at.rows.at += first, at.rows.count = rows * (run + 1) / x->runs - first;
+    const int64_t start = (batch * rows + first) * at.cols.count;
+    return expect(c, &at, c->lo + start, c->hi + start);
+}
+
+static void expect_part(void *arg, int64_t part)
+{
+    expectation *x = arg;
+    if (expect_run(x, part)) x->failed = 1;
+}
+
 static kiln_status expect_compared(kh_case *c)
 {
+    enum { ENOUGH = 1 << 20 }; /* multiplications for a thread */
     const samples *at = &c->compared;
-    const size_t count = (size_t)(at->batches.count * at->rows.count * at->cols.count) + 1;
-    c->lo = malloc(count * sizeof *c->lo);
-    c->hi = malloc(count * sizeof *c->hi);
-    return c->lo && c->hi ? expect(c, at, c->lo, c->hi) : KILN_NO_MEMORY;
+    const int64_t batches = at->batches.count, rows = at->rows.count,
+                  count = batches * rows * at->cols.count;
+    c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
+    c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
+    if (!c->lo || !c->hi) return KILN_NO_MEMORY;
+    const double work = (double)count * (double)(c->shape.problem.k + 64);
+    expectation x = {.c = c, .runs = 1};
+    while (x.runs < rows && batches * x.runs < kh_threads() && work > (double)(x.runs * ENOUGH))
+        x.runs++;
+    kh_parts(batches * x.runs, expect_part, &x);
+    /* An error's text is its thread's: once more for it. */
+    return x.failed ? expect(c, at, c->lo, c->hi) : KILN_OK;
 }
 
 /* ---- scalars: of several settings the one under which a corner of E differs most, lest all of it

@@ -41,6 +41,12 @@ double kh_flops(const kh_shape *);                     /* of the products: 2 m n
 double kh_bytes(const kh_shape *);                     /* every operand once */
 const void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args; not for E */
 
+/* ---- threads (harness_parts.c) ---- */
+typedef void kh_part(void *arg, int64_t part);
+/* work(arg, 0 .. parts - 1), each once, by up to kh_threads() threads; returns when all is done. */
+void kh_parts(int64_t parts, kh_part *work, void *arg);
+int kh_threads(void); /* cores, at most 16 */
+
 /* ---- numbers ---- */
 double kh_decode(kiln_dtype, const void *element);
 void kh_encode(kiln_dtype, double, void *element); /* nearest even, saturates */

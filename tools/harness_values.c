@@ -5,12 +5,9 @@
 // saturating.
 #include "harness.h"
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What KILN_DTYPES says, and the rest of a small float's format. */
 typedef struct format {
@@ -361,49 +358,36 @@ static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n
 
 /* Rows are filled in parts, each from random numbers of its own, so that threads can share them and
  * the values do not depend on how many there are. */
-enum { PART = 1 << 18, MAX_FILLERS = 16 };
+enum { PART = 1 << 18 };
 typedef struct filling {
     const kh_operand *o;
     const unsigned char *pool;
     char *base;
     uint64_t seed;
-    int64_t inner, outer, rows, parts, each; /* rows of all batches; rows of a part */
-    atomic_llong next;
+    int64_t inner, outer, rows, each; /* rows of all batches; rows of a part */
 } filling;
 
-static void *fill_parts(void *arg)
+static void fill_part(void *arg, int64_t part)
 {
-    filling *f = arg;
+    const filling *f = arg;
     const kh_operand *o = f->o;
-    int64_t part;
-    while ((part = atomic_fetch_add(&f->next, 1)) < f->parts) {
-        uint64_t state = f->seed ^ (uint64_t)part;
-        state = kh_random(&state);
-        const int64_t end = part + 1 < f->parts ? (part + 1) * f->each : f->rows;
-        for (int64_t row = part * f->each; row < end; row++) {
-            const int64_t at = row / f->outer * o->stride + row % f->outer * o->ld;
-            fill_row(f->base + at * (int64_t)o->size, f->pool, o->size, f->inner, &state);
-        }
+    uint64_t state = f->seed ^ (uint64_t)part;
+    state = kh_random(&state);
+    const int64_t end = (part + 1) * f->each < f->rows ? (part + 1) * f->each : f->rows;
+    for (int64_t row = part * f->each; row < end; row++) {
+        const int64_t at = row / f->outer * o->stride + row % f->outer * o->ld;
+        fill_row(f->base + at * (int64_t)o->size, f->pool, o->size, f->inner, &state);
     }
-    return NULL;
 }
 
-static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t seed, char *base,
-                      long threads)
+static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t seed, char *base)
 {
-    pthread_t thread[MAX_FILLERS];
     filling f = {.o = o, .pool = pool, .base = base, .seed = seed};
     f.inner = o->layout == KILN_ROW ? o->cols : o->rows;
     f.outer = o->layout == KILN_ROW ? o->rows : o->cols;
     f.rows = f.outer * (o->stride ? o->batch : 1);
     f.each = f.inner < PART ? PART / f.inner : 1;
-    f.parts = (f.rows + f.each - 1) / f.each;
-    long started = 1;
-    if (threads > MAX_FILLERS) threads = MAX_FILLERS;
-    if (threads > f.parts / 2) threads = (long)(f.parts / 2);
-    while (started < threads && !pthread_create(&thread[started], NULL, fill_parts, &f)) started++;
-    fill_parts(&f);
-    for (long i = 1; i < started; i++) pthread_join(thread[i], NULL);
+    kh_parts((f.rows + f.each - 1) / f.each, fill_part, &f);
 }
 
 void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t *state, void *base)
@@ -416,7 +400,7 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     for (int64_t i = 64; i < POOL; i++) /* a small operand needs no large pool */
         if (i >= 2 * count)
             memcpy(pool + (size_t)i * o->size, pool + (size_t)(i % 64) * o->size, o->size);
-    fill_rows(o, pool, kh_random(state), base, sysconf(_SC_NPROCESSORS_ONLN));
+    fill_rows(o, pool, kh_random(state), base);
     if (values == KH_SPECIALS) fill_specials(o, state, base);
 }
 

@@ -8,6 +8,11 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include <unistd.h>
+
+static long machine; /* cores that harness_parts.c sees */
+#define sysconf(name) machine
+#include "harness_parts.c"
 #include "harness_values.c"
 
 static void known_codes(void **state)
@@ -150,8 +155,10 @@ static void threads_agree(void **state)
     int alike = 0;
     (void)state;
     for (size_t i = 0; i < POOL; i++) pool[i] = (unsigned char)(1 + i % 200);
-    fill_rows(&o, pool, 42, (char *)one, 1);
-    fill_rows(&o, pool, 42, (char *)several, 7);
+    machine = 1;
+    fill_rows(&o, pool, 42, (char *)one);
+    machine = 7;
+    fill_rows(&o, pool, 42, (char *)several);
     assert_memory_equal(one, several, SPAN);
     for (size_t row = 0; row < BATCH * ROWS; row++) {
         const unsigned char *at = one + row * LD;
@@ -162,11 +169,31 @@ static void threads_agree(void **state)
     assert_memory_not_equal(one, one + (PART / COLS) * LD, COLS); /* rows that start a part */
 }
 
+static void count_part(void *arg, int64_t part)
+{
+    atomic_fetch_add((atomic_int *)arg + part, 1);
+}
+
+/* Each part once, whatever the number of threads and of parts. */
+static void parts_are_done(void **state)
+{
+    enum { MOST = 40 };
+    (void)state;
+    for (machine = -1; machine <= 2 * MAX_THREADS; machine += 3)
+        for (int64_t parts = 0; parts < MOST; parts++) {
+            atomic_int done[MOST] = {0};
+            kh_parts(parts, count_part, done);
+            for (int64_t i = 0; i < MOST; i++) assert_int_equal(done[i], i < parts);
+        }
+    assert_int_equal(kh_threads(), MAX_THREADS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_codes), cmocka_unit_test(there_and_back),
-        cmocka_unit_test(rounding),    cmocka_unit_test(places),
-        cmocka_unit_test(inputs),      cmocka_unit_test(threads_agree)};
+        cmocka_unit_test(known_codes),   cmocka_unit_test(there_and_back),
+        cmocka_unit_test(rounding),      cmocka_unit_test(places),
+        cmocka_unit_test(inputs),        cmocka_unit_test(threads_agree),
+        cmocka_unit_test(parts_are_done)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

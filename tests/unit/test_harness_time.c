@@ -25,6 +25,7 @@ static int fake_sleep(const struct timespec *t)
 
 #define clock_gettime(clock, t) fake_gettime(t)
 #define nanosleep(t, rest)      fake_sleep(t)
+#include "harness_parts.c"
 #include "harness_values.c" // which harness_time.c calls
 #include "harness_time.c"
 
