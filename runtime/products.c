@@ -10,11 +10,12 @@
 #include "internal.h"
 
 enum { ROWS = 32, COLS = 8 }; /* of a tile */
+enum { KEPT = 1 << 20 };      /* elements of A that are decoded once for all columns of B */
 
-/* Elements of a tile's rows of A ([row][k]) or columns of B ([k][column]). */
+/* Elements of rows of A ([row][k]) or of a tile's columns of B ([k][column]). */
 typedef struct panel {
     double *mid, *wide; /* wide: |mid| + radius; only with bounds */
-    bool vague[ROWS];
+    bool *vague;        /* of each row or column */
 } panel;
 
 typedef struct tile {
@@ -109,20 +110,63 @@ static void pack_b(const kr_job *job, int product, int64_t batch, int64_t j0, in
 
 /* ---- sums ---- */
 
-static void dot_plain(int64_t K, const double *a, const double *b, double out[COLS])
+/* value[i][j] = sum over k of a[i][k] * b[k][j] for two rows, and with `magnitude` that of the
+ * absolute values.  Products are rounded, then added in the order of k, whatever the vector unit.
+ */
+typedef double lanes __attribute__((vector_size(32)));
+typedef int64_t lane_bits __attribute__((vector_size(32)));
+enum { LANES = sizeof(lanes) / sizeof(double), VECTORS = COLS / LANES };
+
+static inline __attribute__((always_inline)) void dot_two(int64_t K, const double *const a[2],
+                                                          const double *b, double *const value[2],
+                                                          double *const magnitude[2],
+                                                          bool with_magnitude)
 {
-    double s[COLS] = {0};
+    lanes v[2][VECTORS] = {0}, m[2][VECTORS] = {0};
     for (int64_t k = 0; k < K; k++)
-        for (int j = 0; j < COLS; j++) s[j] += a[k] * b[k * COLS + j];
-    memcpy(out, s, sizeof s);
+        for (int c = 0; c < VECTORS; c++) {
+            lanes x;
+            memcpy(&x, b + k * COLS + c * LANES, sizeof x);
+            for (int r = 0; r < 2; r++) {
+                const lanes p = a[r][k] * x;
+                v[r][c] += p;
+                if (with_magnitude) m[r][c] += (lanes)((lane_bits)p & INT64_MAX);
+            }
+        }
+    for (int r = 0; r < 2; r++) {
+        memcpy(value[r], v[r], sizeof v[r]);
+        if (with_magnitude) memcpy(magnitude[r], m[r], sizeof m[r]);
+    }
 }
 
-static void dot_magnitude(int64_t K, const double *a, const double *b, double out[COLS])
+typedef void dot_rows(int64_t K, int64_t rows, const double *a, const double *b,
+                      double (*value)[COLS], double (*magnitude)[COLS]);
+
+#define DOT_ROWS(name, attribute)                                                                  \
+    attribute static void name(int64_t K, int64_t rows, const double *a, const double *b,          \
+                               double(*value)[COLS], double(*magnitude)[COLS])                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i += 2) {                                                    \
+            const int64_t j = i + 1 < rows ? i + 1 : i;                                            \
+            const double *const from[2] = {a + i * K, a + j * K};                                  \
+            double *const v[2] = {value[i], value[j]};                                             \
+            if (magnitude)                                                                         \
+                dot_two(K, from, b, v, (double *const[2]){magnitude[i], magnitude[j]}, true);      \
+            else                                                                                   \
+                dot_two(K, from, b, v, v, false);                                                  \
+        }                                                                                          \
+    }
+DOT_ROWS(dot_anywhere, )
+#if defined(__x86_64__)
+DOT_ROWS(dot_avx2, __attribute__((target("avx2")))) /* without fma, which rounds once less */
+#endif
+
+static dot_rows *best_dot(void)
 {
-    double s[COLS] = {0};
-    for (int64_t k = 0; k < K; k++)
-        for (int j = 0; j < COLS; j++) s[j] += fabs(a[k] * b[k * COLS + j]);
-    memcpy(out, s, sizeof s);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return dot_avx2;
+#endif
+    return dot_anywhere;
 }
 
 /* 32-bit integers: double would round their products. */
@@ -141,27 +185,27 @@ static void wrap(double out[COLS])
         if (fabs(out[j]) < 0x1p53) out[j] = (int32_t)(uint32_t)(int64_t)out[j];
 }
 
-static void multiply(const kr_job *job, int product, const panel *a, const panel *b, int64_t rows,
-                     tile *t)
+/* Rows first, first + 1, ... of a by b. */
+static void multiply(const kr_job *job, int product, dot_rows *dot, const panel *a, int64_t first,
+                     const panel *b, int64_t rows, tile *t)
 {
     const int64_t K = job->view.shape.k;
     const bool wide_integers = job->view.a.type == KILN_I32 || job->view.b.type == KILN_I32;
-    for (int64_t i = 0; i < rows; i++) {
-        const double *mid = a->mid + i * K;
-        if (job->acc == KILN_I32 && wide_integers) {
-            dot_wrapping(K, mid, b->mid, t->value[product][i]);
-        } else {
-            dot_plain(K, mid, b->mid, t->value[product][i]);
-            if (job->acc == KILN_I32) wrap(t->value[product][i]);
-        }
-        if (!job->bounds) continue;
-        dot_magnitude(K, mid, b->mid, t->magnitude[product][i]);
-        if (job->op->a_op.count || job->op->b_op.count)
-            dot_plain(K, a->wide + i * K, b->wide, t->wide[product][i]);
+    const double *mid = a->mid + first * K;
+    double(*value)[COLS] = t->value[product], (*magnitude)[COLS] = t->magnitude[product];
+    dot(K, rows, mid, b->mid, value, job->bounds ? magnitude : NULL);
+    for (int64_t i = 0; i < rows && job->acc == KILN_I32; i++)
+        if (wide_integers)
+            dot_wrapping(K, mid + i * K, b->mid, value[i]);
         else
-            memcpy(t->wide[product][i], t->magnitude[product][i], sizeof t->wide[product][i]);
-        for (int j = 0; j < COLS; j++) t->vague[product][i][j] = a->vague[i] || b->vague[j];
-    }
+            wrap(value[i]);
+    if (!job->bounds) return;
+    if (job->op->a_op.count || job->op->b_op.count)
+        dot(K, rows, a->wide + first * K, b->wide, t->wide[product], NULL);
+    else
+        memcpy(t->wide[product], magnitude, sizeof t->wide[product]);
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < COLS; j++) t->vague[product][i][j] = a->vague[first + i] || b->vague[j];
 }
 
 static void visit_tile(const kr_job *job, int64_t batch, int64_t i0, int64_t rows, int64_t j0,
@@ -177,42 +221,57 @@ static void visit_tile(const kr_job *job, int64_t batch, int64_t i0, int64_t row
         }
 }
 
-static bool alloc_panel(panel *p, int64_t elements, bool bounds)
+static bool alloc_panel(panel *p, int64_t lines, int64_t k, bool bounds)
 {
-    p->mid = malloc(((size_t)elements + 1) * sizeof *p->mid);
-    p->wide = bounds ? malloc(((size_t)elements + 1) * sizeof *p->wide) : NULL;
-    return p->mid && (p->wide || !bounds);
+    const size_t elements = (size_t)lines * (size_t)k + 1;
+    p->mid = malloc(elements * sizeof *p->mid);
+    p->wide = bounds ? malloc(elements * sizeof *p->wide) : NULL;
+    p->vague = calloc((size_t)lines, sizeof *p->vague);
+    return p->mid && (p->wide || !bounds) && p->vague;
+}
+
+static void free_panel(panel *p)
+{
+    free(p->mid);
+    free(p->wide);
+    free(p->vague);
 }
 
 kiln_status kr_products(const kr_job *job, kr_visit visit, void *arg)
 {
     const kiln_shape *s = &job->view.shape;
-    panel a = {0}, b = {0};
+    int64_t kept = KEPT / (s->k + 1) / ROWS * ROWS; /* rows of A */
+    if (kept < ROWS) kept = ROWS;
+    if (kept > s->m) kept = s->m + !s->m;
+    dot_rows *const dot = best_dot();
+    panel a = {0}, b[KILN_MAX_B] = {0};
     tile *t = calloc(1, sizeof *t);
     kiln_status status = KILN_OK;
-    if (!t || !alloc_panel(&a, ROWS * s->k, job->bounds) ||
-        !alloc_panel(&b, COLS * s->k, job->bounds)) {
+    bool room = t && alloc_panel(&a, kept, s->k, job->bounds);
+    for (int p = 0; p < job->op->products && room; p++)
+        room = alloc_panel(&b[p], COLS, s->k, job->bounds);
+    if (!room) {
         status = kr_fail(KILN_NO_MEMORY, "no memory for a reference with k=%lld", (long long)s->k);
         goto out;
     }
     for (int64_t batch = 0; batch < s->batch; batch++)
-        for (int64_t i = 0; i < s->m; i += ROWS) {
-            const int64_t rows = s->m - i < ROWS ? s->m - i : ROWS;
-            pack_a(job, batch, i, rows, &a);
+        for (int64_t top = 0; top < s->m; top += kept) {
+            const int64_t height = s->m - top < kept ? s->m - top : kept;
+            pack_a(job, batch, top, height, &a);
             for (int64_t j = 0; j < s->n; j += COLS) {
                 const int64_t cols = s->n - j < COLS ? s->n - j : COLS;
-                for (int p = 0; p < job->op->products; p++) {
-                    pack_b(job, p, batch, j, cols, &b);
-                    multiply(job, p, &a, &b, rows, t);
+                for (int p = 0; p < job->op->products; p++) pack_b(job, p, batch, j, cols, &b[p]);
+                for (int64_t i = 0; i < height; i += ROWS) {
+                    const int64_t rows = height - i < ROWS ? height - i : ROWS;
+                    for (int p = 0; p < job->op->products; p++)
+                        multiply(job, p, dot, &a, i, &b[p], rows, t);
+                    visit_tile(job, batch, top + i, rows, j, cols, t, visit, arg);
                 }
-                visit_tile(job, batch, i, rows, j, cols, t, visit, arg);
             }
         }
 out:
-    free(a.mid);
-    free(a.wide);
-    free(b.mid);
-    free(b.wide);
+    free_panel(&a);
+    for (int p = 0; p < KILN_MAX_B; p++) free_panel(&b[p]);
     free(t);
     return status;
 }
