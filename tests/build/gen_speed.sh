@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kiln-gen renders and writes 10,000 instances in at most 2 s on one thread with at most 300 MB, and an unchanged input
-# writes nothing.  What is gated is CPU time, and at twice that, because a busy machine slows both.  TAP.
+# writes nothing.  What is gated is the program's own time, about 0.7 s: what the system takes to write so many files
+# depends on what else waits for the disk.  TAP.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 cat >"$tmp/sweep.lua" <<'EOF'
@@ -16,23 +17,23 @@ gemm "sweep" {
   targets = { "gfx942" },
 }
 EOF
-run() { # prints CPU milliseconds, the largest resident size in KB
+run() { # prints milliseconds of CPU, of the system's too, and the largest resident size in KB
     python3 - "$gen" --templates "$root/templates" --out "$tmp/out" --target gfx942 "$tmp/sweep.lua" <<'EOF'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 u = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(int((u.ru_utime + u.ru_stime) * 1000), u.ru_maxrss)
+print(int(u.ru_utime * 1000), int((u.ru_utime + u.ru_stime) * 1000), u.ru_maxrss)
 EOF
 }
 start=$(date +%s%N)
-read -r cpu kb < <(run)
+read -r cpu all kb < <(run)
 wall=$((($(date +%s%N) - start) / 1000000))
 count=$(find "$tmp/out" -name '*.hip' | wc -l)
 [ "$count" -ge 10000 ]; result $? "$count instances"
-[ "${cpu:-99999}" -le 4000 ]; result $? "in at most 2 s, give or take a busy machine (took $cpu ms of CPU, $wall ms)"
+[ "${cpu:-99999}" -le 2000 ]; result $? "in at most 2 s (took $cpu ms of CPU, $all with the system's, $wall ms)"
 [ "${kb:-999999}" -le 300000 ]; result $? "and 300 MB (took $kb KB)"
 touch "$tmp/mark"
 sleep 0.02
-read -r cpu kb < <(run)
-[ -z "$(find "$tmp/out" -newer "$tmp/mark" -type f)" ]; result $? "unchanged input writes nothing ($cpu ms of CPU)"
+read -r cpu all kb < <(run)
+[ -z "$(find "$tmp/out" -newer "$tmp/mark" -type f)" ]; result $? "unchanged input writes nothing ($all ms of CPU)"
 finish
