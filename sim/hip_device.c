@@ -57,8 +57,8 @@ const kh_chip *kh_chip_of(ks_arch arch)
 
 int kh_units(const kh_chip *c)
 {
-    const int units = ks_options_get()->units;
-    return units ? units : c->units;
+    const unsigned units = ks_options_get()->units;
+    return units ? (int)units : c->units;
 }
 
 int kh_current(void)

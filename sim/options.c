@@ -15,8 +15,8 @@
 #define OPTIONS(X)                                                                                 \
     X(checks, check, ALL)            /* every check */                                             \
     X(limit, limit, COUNT)           /* instructions of one wave; more is an endless kernel */     \
-    X(threads, threads, THREADS)     /* host threads, 0 for one per core */                        \
-    X(units, units, UNITS)           /* compute units of a device, 0 for the chip's own */         \
+    X(threads, threads, FEW)         /* host threads, 0 for one per core */                        \
+    X(units, units, FEW)             /* compute units of a device, 0 for the chip's own */         \
     X(errors, errors, SWITCH)        /* findings make the launch fail */                           \
     X(cost, cost, SWITCH)            /* every launch is priced and printed */                      \
     X(log, log, TEXT)                /* a file that findings are added to, or off */               \
@@ -31,8 +31,7 @@
     X(ALL, "on or off")                                                                            \
     X(SWITCH, "on or off")                                                                         \
     X(COUNT, "a whole number such as 1000000, 1e6 or 64M")                                         \
-    X(THREADS, "a whole number from 0 to 1024")                                                    \
-    X(UNITS, "a whole number from 0 to 1024")                                                      \
+    X(FEW, "a whole number from 0 to 1024")                                                        \
     X(TEXT, "a text that is not empty")                                                            \
     X(VARIANT, "base, v3 or v4")                                                                   \
     X(ALIGNMENT, "strict or hardware")                                                             \
@@ -114,7 +113,7 @@ static bool apply(const struct option *o, const char *value)
     static const char *const arch[KS_ARCH_COUNT] = {[KS_GFX90A] = "gfx90a", [KS_GFX942] = "gfx942"};
     static const char *const variant[] = {"base", "v3", "v4"};
     static const char *const alignment[] = {"hardware", "strict"};
-    enum { MOST_THREADS = 1024, MOST_UNITS = 1024 };
+    enum { MOST_OF_FEW = 1024 };
     void *to = (char *)&options + o->offset;
     uint64_t n;
     size_t index;
@@ -130,13 +129,9 @@ static bool apply(const struct option *o, const char *value)
         if (!get_count(value, &n)) return false;
         memcpy(to, &n, sizeof n);
         return true;
-    case THREADS:
-        if (!get_count(value, &n) || n > MOST_THREADS) return false;
-        options.threads = (unsigned)n;
-        return true;
-    case UNITS:
-        if (!get_count(value, &n) || n > MOST_UNITS) return false;
-        options.units = (int)n;
+    case FEW:
+        if (!get_count(value, &n) || n > MOST_OF_FEW) return false;
+        memcpy(to, &(unsigned){(unsigned)n}, sizeof(unsigned));
         return true;
     case TEXT:
         return get_text(value, to);

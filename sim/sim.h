@@ -441,7 +441,7 @@ typedef struct ks_options {
     bool check[KILNSIM_KIND_COUNT];
     uint64_t limit;   /* instructions of one wave */
     unsigned threads; /* 0: as many as there are cores */
-    int units;        /* of a device; 0: the chip's own */
+    unsigned units;   /* of a device; 0: the chip's own */
     bool errors;      /* findings make the launch fail */
     bool cost;        /* every launch is priced and printed */
     const char *log;  /* where findings go: a path; NULL: standard error; "off" */

@@ -30,6 +30,7 @@ suite() { # name, command...
 }
 
 finished() {
+    local name
     wait
     for name in "${started[@]}"; do # one that was killed with its shell
         [ -e "$log/${name//\//_}.rc" ] || echo '137 0' >"$log/${name//\//_}.rc"
