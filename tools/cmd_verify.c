@@ -77,14 +77,14 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
     const int64_t depth = d > 1 && d <= 4096 ? d : 32;
     const trial all[] = {
         {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
-        {2 * m, 2 * n, 4 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
+        {2 * m, 2 * n, 7 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
         {m, n, 24 * depth + 16, 1, QUICK | ALIGNED | CUT, KH_RANDOM}, /* long enough */
         {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
         {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
         {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
         {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
     };
-    const int cut = value_of(k, "split_k") > 1;
+    const int cut = value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1;
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if ((!quick || all[i].variant & QUICK) && (cut || !(all[i].variant & CUT)))

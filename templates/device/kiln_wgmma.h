@@ -79,6 +79,15 @@ static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
                  "@!done bra again_%=;\n}" ::"r"(barrier), "r"(phase) : "memory");
 }
 
+// For what another block of the cluster has sent.
+static KILN_DEVICE void kiln_mbarrier_wait_cluster(unsigned barrier, unsigned phase)
+{
+    asm volatile("{\n.reg .pred done;\n"
+                 "again_%=:\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again_%=;\n}" ::"r"(barrier), "r"(phase) : "memory");
+}
+
 /* ---- clusters ---- */
 
 static KILN_DEVICE unsigned kiln_cluster_rank(void)
@@ -115,6 +124,13 @@ static KILN_DEVICE kiln_words4 kiln_cluster_load4(unsigned address)
     kiln_words4 w;
     asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w.v[0]), "=r"(w.v[1]), "=r"(w.v[2]), "=r"(w.v[3]) : "r"(address) : "memory");
     return w;
+}
+
+// To another block, whose `barrier` counts the 16 bytes as arrived once they are there.
+static KILN_DEVICE void kiln_cluster_send4(unsigned address, kiln_words4 w, unsigned barrier)
+{
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%0], {%1, %2, %3, %4}, [%5];"
+                 ::"r"(address), "r"(w.v[0]), "r"(w.v[1]), "r"(w.v[2]), "r"(w.v[3]), "r"(barrier) : "memory");
 }
 
 /* ---- tiles by tensor map; coordinates in elements, the contiguous dimension first ---- */
@@ -237,6 +253,11 @@ template <int inner> static KILN_DEVICE int kiln_swizzled(int row, int byte)
 static KILN_DEVICE void kiln_stmatrix4(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+}
+// Two of them: the lanes from 16 on give no addresses.
+static KILN_DEVICE void kiln_stmatrix2(unsigned address, unsigned w0, unsigned w1)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(w0), "r"(w1) : "memory");
 }
 static KILN_DEVICE void kiln_stmatrix4_turned(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
 {

@@ -36,6 +36,9 @@ local function strip_slots(t, op)
   return slots
 end
 
+-- Where a strip of the full inputs would not fit into the ring beside a tile.
+local function too_wide(t, op) return 64 * t.strip * t.widest_d > t.slot_bytes or strip_slots(t, op) >= t.depth end
+
 -- Shared memory other than the ring: strips of E, vectors of f32, barriers.
 local function beside_ring(t, op, types, layout)
   t.full_d, t.bytes_d, t.widest_d, t.vector = 0, 0, 0, 0
@@ -48,21 +51,29 @@ local function beside_ring(t, op, types, layout)
       t.vector = t.vector + (d.kind == (layout.e == "r" and "per_row" or "per_col") and t.x or t.y)
     end
   end
-  t.strip = 128 // types.e.bytes -- columns of Y that leave at once
-  local function too_wide()
-    return t.y % t.strip ~= 0 or 64 * t.strip * t.widest_d > t.slot_bytes or strip_slots(t, op) >= t.depth
+  -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take side by
+  -- side: swizzled, or an odd number of 16 bytes.
+  t.strip = 0
+  for strip = 128 // types.e.bytes, 8, -8 do
+    local row, full = strip * types.e.bytes, t.full_d > 0
+    local fits = t.y % strip == 0 and row % 16 == 0 and (row & (row - 1) == 0 or row // 16 % 2 == 1 and not full)
+    if fits and (t.strip == 0 or full and strip >= 16 and too_wide(t, op)) then t.strip = strip end
   end
-  while t.strip > 16 and too_wide() do t.strip = t.strip // 2 end
   t.d_parts = strip_slots(t, op)
   t.e_strip_bytes = 64 * t.strip * types.e.bytes
   t.beside_ring = t.wg * t.e_depth * t.e_strip_bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
 end
 
--- A problem's tiles, each for a cluster, and clusters to do them.
+-- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
+local CUT_FROM = 8
+
+-- A problem's items, each a tile for every block of a cluster, and clusters to do them: as many as there are, and where two
+-- blocks may share a tile twice as many.
 local function work(p, t)
   local along_x, along_y = select(eq(t.row_e, 1), p.m, p.n), select(eq(t.row_e, 1), p.n, p.m)
   local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-  return items, max(min(items, max(p.units // t.cluster, 1)), 1)
+  local most = items * select(all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM)), 2, 1)
+  return items, max(min(most, max(p.units // t.cluster, 1)), 1)
 end
 
 -- Bytes of X and Y in a slot of the ring.
@@ -92,8 +103,8 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = every(16, 16, 256), doc = "rows of the block's tile" },
-    { "n", values = every(16, 16, 256), doc = "columns of the block's tile" },
+    { "m", values = every(8, 8, 256), doc = "rows of the block's tile" },
+    { "n", values = every(8, 8, 256), doc = "columns of the block's tile" },
     { "wg", values = { 1, 2 }, doc = "warpgroups that multiply" },
     { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
@@ -105,7 +116,7 @@ return schedule {
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
   derived = { "k", "x", "y", "row_e", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
-              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d",
+              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d", "cut", "cut_from",
               "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.a.bytes
@@ -121,6 +132,13 @@ return schedule {
     t.shared_bytes = 128 * t.y * (t.row_e == 1 and t.products or 1) -- what a cluster shares of a slot
     beside_ring(t, op, types, layout)
     t.lds_bytes = t.depth * t.slot_bytes + t.beside_ring
+    -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring holds
+    -- their sums.
+    local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
+    local sent = t.sums // 8
+    t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
+      and ceil_div(sent, at_once) <= t.depth and 1 or 0
+    t.cut_from = CUT_FROM
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.rate = types.a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.a.name] // 1
     t.sum_bits = t.tf32 == 1 and 11 or types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
@@ -129,6 +147,11 @@ return schedule {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)
       return t.blocks > 0 and t.blocks * 64 * t.groups == t.x
     end },
+    { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
+      return types.a.name ~= "i8" or t.y % 16 == 0 or t.y == 8 or t.y == 24
+    end },
+    { "{y} along a tile's other side do not make rows of 16 bytes of E", function(t) return t.strip > 0 end },
+    { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t) return t.y % (8 * t.cluster) == 0 end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
     { "pingpong with full extra inputs", function(t) return t.pingpong == 0 or t.full_d == 0 end },
@@ -163,7 +186,7 @@ return schedule {
       return set
     end
     -- Width and cluster: widths with which usual numbers of tiles fill whole waves of blocks, by measure on an H200.
-    local wide = types.a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 1 }, { 128, 2 } }
+    local wide = types.a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 2 }, { 128, 2 } }
     if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then wide = { { 192, 2 }, { 128, 2 } } end
     local list = { tile(128, 256, 2) }
     for _, size in ipairs(wide) do list[#list + 1] = tile(128, size[1], size[2]) end
@@ -207,7 +230,7 @@ return schedule {
     add(x, t.x, 1)
     add(y, t.y, t.cluster)
     local row = t.strip * types.e.bytes
-    list[#list + 1] = { operand = "e", inner = t.strip, outer = 64, swizzle = row >= 32 and row or 0 }
+    list[#list + 1] = { operand = "e", inner = t.strip, outer = 64, swizzle = (row == 32 or row == 64 or row == 128) and row or 0 }
     for _, d in ipairs(op.d) do
       if d.kind == "full" then
         -- Along Y like E, or along X: rows of up to 128 bytes.
@@ -249,10 +272,16 @@ return schedule {
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1750e3
     local step = max(flops / rate, lds) + from_l2
-    local tile = rounds * step + 0.8 + t.x * t.y * t.products * (1 + t.full_d) / 24e3
+    local out = t.x * t.y * t.products * (1 + t.full_d) / 24e3
+    local tile = rounds * step + 0.8 + out
+    -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
+    local half = ceil_div(rounds, 2) * (max(flops / rate, lds) + t.slot_bytes / 1750e3) + 2 + out / 2
+    local rest = items % clusters
+    local halves = all(eq(t.cut, 1), gt(rest, 0), le(2 * rest, clusters), ge(rounds, CUT_FROM))
+    local busy = select(halves, (items - rest) / clusters * tile + half, most * tile)
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return target.launch_us + 1.5 + joined + max(most * tile, bytes / (target.gbps * 0.93e3))
+    return target.launch_us + 1.5 + joined + max(busy, bytes / (target.gbps * 0.93e3))
   end,
 }

@@ -109,17 +109,17 @@ return schedule {
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
-               tile(16, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1), tile(64, 256, 4, 1, 1, { sets = 1 }) }
+               tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1), tile(64, 256, 4, 1, 1, { sets = 1 }) }
     end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
-    local even = types.a.name == "i8" and 96 or 88 -- columns: the instruction takes no 88 of i8
+    local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
     local across = { across = 1 }
     if op.products > 1 then
-      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across), tile(64, even, 1, 1, 1, across) }
+      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across), tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }) }
     end
     return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
-             tile(64, 64, 1, 2, 0, across), tile(64, even, 1, 1, 0, across),
-             tile(64, types.a.name == "i8" and 128 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across) }
+             tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
+             tile(64, bytes and 96 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)

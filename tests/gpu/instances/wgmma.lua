@@ -39,7 +39,7 @@ gemm "wgmma_tf32" {
   check    = { shapes = shapes },
 }
 
--- Tiles whose strips are 64, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might
+-- Tiles whose strips are 64, 56, 40, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might
 -- use.
 gemm "wgmma_tiles" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
@@ -48,9 +48,9 @@ gemm "wgmma_tiles" {
   d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32) },
   scalars  = { "k" },
   epilogue = function(acc, d, s) return relu(acc * d.m + d.g) * d.e + s.k end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 96, 176, 256 }, depth = 3, wg = { 1, 2 },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 40, 96, 168, 256 }, depth = 3, wg = { 1, 2 },
                group = { 1, 8 } } },
-               where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 176) == (t.group == 1) end },
+               where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 168) == (t.group == 1) end },
   check    = { shapes = shapes },
 }
 
@@ -116,6 +116,32 @@ gemm "wgmma_functions" {
   end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3 } } },
   check    = { shapes = shapes },
+}
+
+-- Rows and columns in multiples of 8 where E's strips are no power of two; bytes of E, rows of f32 of it.
+gemm "wgmma_strips" {
+  types    = { { a = f16, b = f16, e = f32 }, { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32) },
+  epilogue = function(acc, d) return (acc + d.bias) * d.row end,
+  tiles    = { sm_90a = { wgmma { m = { 24, 80, 104, 128, 160 }, n = { 24, 80, 104, 128, 160 }, depth = 3 } },
+               where = function(t) return t.m ~= t.n and (t.m == 128 or t.n == 128) end },
+  check    = { shapes = shapes },
+}
+
+-- Tiles of a last wave that a cluster cuts along K: all of them, some, none; an odd number of steps; an odd number of tiles.
+gemm "wgmma_cut" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), all = full "e" },
+  epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 256 }, n = { 128, 256 }, depth = 3, cluster = 2, e_depth = 1,
+               promote = { 0, 2 } } },
+               where = function(t) return t.m * t.n == (t.promote > 0 and 128 * 128 or 128 * 256) end },
+  check    = { shapes = { { 256, 512, 1040 }, { 2112, 528, 1040 }, { 2304, 2304, 1168 }, { 2048, 4096, 1024 },
+               { 144, 4112, 4000 } } },
 }
 
 -- Fewer tiles than blocks, more, and some; batches by way of shapes are kiln verify's own.
