@@ -45,7 +45,7 @@ return schedule {
   end,
   tunables = {
     { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
-    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256 }, doc = "columns of the block's tile" },
+    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256, 320, 384, 448 }, doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
@@ -57,20 +57,23 @@ return schedule {
     { "sets", values = { 1, 2 }, doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "panels", "panel_n", "pad", "fine", "k", "threads", "products", "slot_bytes", "depth", "lds_bytes", "sums",
-              "stage_bytes", "e_row", "mixed",
+  derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
+              "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
               "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
-    t.threads = 128 * t.wg + 32
+    t.threads, t.registers = 128 * t.wg + 32, 0
     t.products = op.products
     t.slot_bytes = 128 * t.slabs * op.products * t.n + t.k * types.a.bytes * t.m
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
-    -- Panels of 64 columns that reach beyond the tile multiply what lies behind it, for nothing.
+    -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
     t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * t.wg)
+    t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.wg - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
-    local behind = (t.panel_n * t.wg * t.panels - t.n) * 128
+    t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
+    t.boxes = ceil_div(t.n, 256) -- of B, each at most 256 columns
+    local behind = (t.columns - t.n) * 128
     t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
     t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
     t.sums = op.products * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
@@ -82,19 +85,26 @@ return schedule {
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
     for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
+    -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for one block,
+    -- the thread that loads gets a warpgroup around it, which gives up its registers.
+    t.needs = t.sums + (t.mixed == 1 and 16 + 32 * t.sets or 40)
+    t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
+    if t.needs > t.has and t.blocks == 1 then
+      t.threads = 128 * (t.wg + 1)
+      t.has = min((512 // (t.wg + 1) // 8 * 8 * (t.wg + 1) - 32) // t.wg // 8 * 8, 232)
+      t.registers = t.has
+    end
     t.sum_bits = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
   end,
   rules = {
-    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.n > t.panel_n * t.panels * (t.wg - 1) end },
+    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
-    { "{sums} sums per thread leave too few registers where {blocks} blocks of {threads} threads share them", function(t)
-      -- Of a thread: each quarter of a unit has 512 for each lane.
-      local most = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
-      return t.sums + (t.mixed == 1 and 16 + 32 * t.sets or 40) <= most
+    { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them", function(t)
+      return t.needs <= t.has
     end },
     { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
@@ -109,7 +119,8 @@ return schedule {
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
-               tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1), tile(64, 256, 4, 1, 1, { sets = 1 }) }
+               tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
+               op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }) }
     end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
@@ -141,7 +152,7 @@ return schedule {
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
     local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
-    for i = 0, op.products - 1 do list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n, swizzle = 128 } end
+    for i = 0, op.products - 1 do list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n // t.boxes, swizzle = 128 } end
     return list
   end,
   launch = function(p, t, target)
@@ -166,7 +177,7 @@ return schedule {
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units, here * t.depth * t.k * weights / 1.65)
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be widened.
-    local columns = t.panel_n * t.wg * t.panels * t.products -- with those beyond the tile
+    local columns = t.columns * t.products -- with those beyond the tile
     local from_b = columns * t.bytes_b * (1 + t.mixed)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / select(eq(t.mixed, 1), 185e3, 135e3)

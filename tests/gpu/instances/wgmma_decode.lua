@@ -52,13 +52,13 @@ gemm "decode_mixed" {
   d        = { scale = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale end,
   tiles    = { sm_90a = { simt(any),
-                 wgmma_decode { m = { 8, 64 }, n = { 112, 192, 256 }, wg = { 1, 2, 3, 4 }, blocks = { 1, 2 },
+                 wgmma_decode { m = { 8, 64 }, n = { 112, 192, 256, 448 }, wg = { 1, 2, 3, 4 }, blocks = { 1, 2 },
                                                 split_k = { 0, 5 }, sets = { 1, 2 } } },
                where = function(t)
                  if t.m == 128 then return true end
                  if t.sets ~= (t.wg % 2 == 0 and 1 or 2) then return false end
                  if t.wg >= 3 or t.n ~= 112 then
-                   return t.m == 64 and t.n == (t.wg == 4 and 256 or 192) and t.wg >= 3 and t.blocks == 1 and
+                   return t.m == 64 and (t.wg == 4 and t.n >= 256 or t.wg == 3 and t.n == 192) and t.blocks == 1 and
                           t.split_k == 0
                  end
                  return (t.m == 8) == (t.wg == 1) and (t.m == 8) == (t.split_k == 5) and t.blocks == 3 - t.wg
