@@ -52,12 +52,13 @@ local function beside_ring(t, op, types, layout)
     end
   end
   -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take side by
-  -- side: swizzled, or an odd number of 16 bytes.
+  -- side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a row, swizzled.
   t.strip = 0
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
-    local fits = t.y % strip == 0 and row % 16 == 0 and (row & (row - 1) == 0 or row // 16 % 2 == 1 and not full)
-    if fits and (t.strip == 0 or full and strip >= 16 and too_wide(t, op)) then t.strip = strip end
+    local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
+    local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
+    if fits and (t.strip == 0 or full and too_wide(t, op)) then t.strip = strip end
   end
   t.d_parts = strip_slots(t, op)
   t.e_strip_bytes = 64 * t.strip * types.e.bytes
@@ -116,8 +117,8 @@ return schedule {
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
   derived = { "k", "x", "y", "row_e", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
-              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d", "cut", "cut_from",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d",
+              "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.a.bytes
     t.row_e = layout.e == "r" and 1 or 0
@@ -150,7 +151,9 @@ return schedule {
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
       return types.a.name ~= "i8" or t.y % 16 == 0 or t.y == 8 or t.y == 24
     end },
-    { "{y} along a tile's other side do not make rows of 16 bytes of E", function(t) return t.strip > 0 end },
+    { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more", function(t)
+      return t.strip > 0
+    end },
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t) return t.y % (8 * t.cluster) == 0 end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
