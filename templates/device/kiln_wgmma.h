@@ -15,6 +15,10 @@ struct __attribute__((aligned(8))) kiln_pair {
     float v[2];
 };
 
+// A kernel's parameter, which it reads where it is, and the shared memory that its launch gives it.
+#define KILN_PARAMETER(type)                 const __grid_constant__ type
+#define KILN_DYNAMIC_SHARED(name, alignment) extern KILN_SHARED char name[] __attribute__((aligned(alignment)))
+
 static KILN_DEVICE unsigned kiln_shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
@@ -210,6 +214,28 @@ static KILN_DEVICE void kiln_grid_release(void)
 }
 
 /* ---- wgmma ---- */
+
+// x is in its register here, though the compiler does not see what reads or changes it; `in_order`: between other accesses of memory.
+static KILN_DEVICE void kiln_keep(float &x)
+{
+    asm volatile("" : "+f"(x));
+}
+static KILN_DEVICE void kiln_keep(int &x)
+{
+    asm volatile("" : "+r"(x));
+}
+static KILN_DEVICE void kiln_keep_in_order(float &x)
+{
+    asm volatile("" : "+f"(x)::"memory");
+}
+static KILN_DEVICE void kiln_keep_in_order(int &x)
+{
+    asm volatile("" : "+r"(x)::"memory");
+}
+static KILN_DEVICE void kiln_keep4(unsigned (&x)[4])
+{
+    asm volatile("" : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]));
+}
 
 static KILN_DEVICE void kiln_wgmma_fence(void)
 {

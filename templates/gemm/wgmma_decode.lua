@@ -152,7 +152,9 @@ return schedule {
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
     local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
-    for i = 0, op.products - 1 do list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n // t.boxes, swizzle = 128 } end
+    for i = 0, op.products - 1 do
+      list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n // t.boxes, swizzle = 128 }
+    end
     return list
   end,
   launch = function(p, t, target)

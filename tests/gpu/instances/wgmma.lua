@@ -39,7 +39,7 @@ gemm "wgmma_tf32" {
   check    = { shapes = shapes },
 }
 
--- Tiles whose strips are 64, 56, 40, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel itself might
+-- Tiles whose strips are 64, 56, 40, 32 and 16 columns; bands; several blocks of 64 rows; names that the kernel might
 -- use.
 gemm "wgmma_tiles" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
@@ -130,7 +130,7 @@ gemm "wgmma_strips" {
   check    = { shapes = shapes },
 }
 
--- Tiles of a last wave that a cluster cuts along K: all of them, some, none; an odd number of steps; an odd number of tiles.
+-- Tiles of a last wave that a cluster cuts along K: all of them, some, none; an odd number of steps, and of tiles.
 gemm "wgmma_cut" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
   layouts  = { "rcr", "rcc" },

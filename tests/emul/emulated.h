@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// In place of kiln_wgmma.h, ahead of a kernel's source (-include): the same functions on the
+// emulation of emulator.h.
+#ifndef KILN_WGMMA_H
+#define KILN_WGMMA_H
+#define KILN_EMULATED 1
+#include "emulator.h"
+#include "kiln_types.h"
+
+#define KILN_SHARED
+#define KILN_KERNEL(threads, blocks)         extern "C" void
+#define KILN_DYNAMIC_SHARED(name, alignment) char *const name = ke_here->shared
+#define KILN_PARAMETER(type)                 const type &
+static KILN_DEVICE unsigned kiln_thread(void)
+{
+    return ke_here->thread;
+}
+static KILN_DEVICE unsigned kiln_block_x(void)
+{
+    return ke_here->block[0];
+}
+static KILN_DEVICE unsigned kiln_block_y(void)
+{
+    return ke_here->block[1];
+}
+static KILN_DEVICE unsigned kiln_block_z(void)
+{
+    return ke_here->block[2];
+}
+static KILN_DEVICE unsigned kiln_blocks_x(unsigned)
+{
+    return ke_here->grid[0];
+}
+static KILN_DEVICE unsigned kiln_blocks_y(void)
+{
+    return ke_here->grid[1];
+}
+static KILN_DEVICE void kiln_barrier(void)
+{
+    ke_barrier(0, 0);
+}
+#include "kiln_chunk.h"
+
+typedef struct __attribute__((aligned(64))) kiln_tensor_map {
+    unsigned char opaque[128];
+} kiln_tensor_map;
+struct __attribute__((aligned(8))) kiln_pair {
+    float v[2];
+};
+
+static inline unsigned kiln_shared_address(const void *p)
+{
+    return (unsigned)((const char *)p - ke_here->shared);
+}
+static inline int kiln_uniform(int x)
+{
+    return x;
+}
+template <typename T> static inline void kiln_keep(T &)
+{
+}
+template <typename T> static inline void kiln_keep_in_order(T &)
+{
+}
+static inline void kiln_keep4(unsigned (&)[4])
+{
+}
+static inline void kiln_warp_barrier(void)
+{
+    ke_warp_barrier();
+}
+static inline void kiln_barrier_of(int id, int threads)
+{
+    ke_barrier(id, threads);
+}
+static inline void kiln_barrier_arrive_of(int id, int threads)
+{
+    ke_barrier_arrive(id, threads);
+}
+
+static inline void kiln_mbarrier_init(unsigned barrier, unsigned arrivals)
+{
+    ke_mbarrier_init(barrier, arrivals);
+}
+static inline void kiln_mbarrier_fence_init(void)
+{
+}
+static inline void kiln_mbarrier_expect(unsigned barrier, unsigned bytes)
+{
+    ke_mbarrier_arrive(barrier, bytes);
+}
+static inline void kiln_mbarrier_arrive(unsigned barrier)
+{
+    ke_mbarrier_arrive(barrier, 0);
+}
+static inline void kiln_mbarrier_arrive_if(unsigned barrier, bool condition)
+{
+    if (condition) ke_mbarrier_arrive(barrier, 0);
+}
+static inline unsigned kiln_cluster_address(unsigned address, unsigned rank)
+{
+    return (rank + 1) << 20 | address;
+}
+static inline void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    ke_mbarrier_arrive(kiln_cluster_address(barrier, rank), 0);
+}
+static inline void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
+{
+    ke_mbarrier_wait(barrier, phase);
+}
+static inline void kiln_mbarrier_wait_cluster(unsigned barrier, unsigned phase)
+{
+    ke_mbarrier_wait(barrier, phase);
+}
+
+static inline unsigned kiln_cluster_rank(void)
+{
+    return ke_here->rank;
+}
+static inline unsigned kiln_cluster_blocks(void)
+{
+    return ke_here->blocks;
+}
+static inline void kiln_cluster_meet(void)
+{
+    ke_cluster_arrive();
+    ke_cluster_wait();
+}
+static inline void kiln_cluster_barrier(void)
+{
+    kiln_cluster_meet();
+}
+static inline kiln_words4 kiln_cluster_load4(unsigned address)
+{
+    return *(const kiln_words4 *)ke_at(address);
+}
+static inline void kiln_cluster_send4(unsigned address, kiln_words4 w, unsigned barrier)
+{
+    *(kiln_words4 *)ke_at(address) = w;
+    ke_mbarrier_sent(barrier, 16);
+}
+
+static inline void kiln_tma_prefetch_map(const kiln_tensor_map *)
+{
+}
+static inline void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                 int batch, unsigned barrier)
+{
+    ke_tma_load(to, map, inner, outer, batch, barrier, 0);
+}
+static inline void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                     int batch, unsigned barrier, unsigned mask)
+{
+    ke_tma_load(to, map, inner, outer, batch, barrier, mask);
+}
+static inline unsigned long long kiln_l2_once(void)
+{
+    return 0;
+}
+static inline unsigned long long kiln_l2_again(void)
+{
+    return 0;
+}
+static inline void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                      int batch, unsigned barrier, unsigned long long)
+{
+    ke_tma_load(to, map, inner, outer, batch, barrier, 0);
+}
+static inline void kiln_tma_fetch(const kiln_tensor_map *, int, int, int)
+{
+}
+static inline void kiln_tma_store(const kiln_tensor_map *map, unsigned from, int inner, int outer,
+                                  int batch)
+{
+    ke_tma_store(map, from, inner, outer, batch);
+}
+static inline void kiln_tma_store_commit(void)
+{
+    ke_tma_store_commit();
+}
+template <int pending> static inline void kiln_tma_store_wait(void)
+{
+    ke_tma_store_wait(pending);
+}
+static inline void kiln_async_fence(void)
+{
+}
+static inline void kiln_grid_wait(void)
+{
+}
+static inline void kiln_grid_release(void)
+{
+}
+
+static inline void kiln_wgmma_fence(void)
+{
+}
+static inline void kiln_wgmma_commit(void)
+{
+    ke_wgmma_commit();
+}
+template <int pending> static inline void kiln_wgmma_wait(void)
+{
+    ke_wgmma_wait(pending);
+}
+template <int count> static inline void kiln_give_registers(void)
+{
+}
+template <int count> static inline void kiln_take_registers(void)
+{
+}
+
+static inline unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
+{
+    return (tile & 0x3ffff) >> 4 | (unsigned long long)(panel >> 4 & 0x3fff) << 16 | 64ull << 32 |
+           1ull << 62;
+}
+// As TMA does it: bits 7 to 9 of an address within rows of 128 bytes, of which fewer count where
+// rows are shorter.
+template <int inner> static inline int kiln_swizzled(int row, int byte)
+{
+    const int at = row * inner + byte, bits = inner == 128  ? 7
+                                              : inner == 64 ? 3
+                                              : inner == 32 ? 1
+                                                            : 0;
+    return at ^ (at >> 7 & bits) << 4;
+}
+static inline void kiln_stmatrix4(unsigned address, unsigned w0, unsigned w1, unsigned w2,
+                                  unsigned w3)
+{
+    const unsigned w[] = {w0, w1, w2, w3};
+    ke_stmatrix(address, w, 4);
+}
+static inline void kiln_stmatrix2(unsigned address, unsigned w0, unsigned w1)
+{
+    const unsigned w[] = {w0, w1};
+    ke_stmatrix(address, w, 2);
+}
+
+#define KE_PAIR(T)                                                                                 \
+    static inline unsigned kiln_##T##_pair(float low, float high)                                  \
+    {                                                                                              \
+        return (unsigned)kiln_f32_to_##T(low) | (unsigned)kiln_f32_to_##T(high) << 16;             \
+    }
+KE_PAIR(f16)
+KE_PAIR(bf16)
+#undef KE_PAIR
+#define KE_PAIR(T)                                                                                 \
+    static inline unsigned short kiln_##T##_pair(float low, float high)                            \
+    {                                                                                              \
+        return (unsigned short)((kiln_uint8)kiln_f32_to_##T(low) |                                 \
+                                (kiln_uint8)kiln_f32_to_##T(high) << 8);                           \
+    }
+KE_PAIR(i8)
+KE_PAIR(f8e4m3)
+KE_PAIR(f8e5m2)
+#undef KE_PAIR
+#define KE_WIDEN(from, to)                                                                         \
+    template <typename... constants>                                                               \
+    static inline unsigned kiln_##from##_to_##to##_pair(unsigned w, constants...)                  \
+    {                                                                                              \
+        return kiln_##to##_pair(kiln_##from##_to_f32((kiln_##from##_t)w),                          \
+                                kiln_##from##_to_f32((kiln_##from##_t)(w >> 8)));                  \
+    }
+KE_WIDEN(i8, f16)
+KE_WIDEN(i8, bf16)
+KE_WIDEN(f8e4m3, f16)
+KE_WIDEN(f8e4m3, bf16)
+KE_WIDEN(f8e5m2, f16)
+KE_WIDEN(f8e5m2, bf16)
+#undef KE_WIDEN
+#endif

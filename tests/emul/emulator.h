@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What kernels for Hopper see of its emulation: their place in the grid, barriers, the copy engine,
+// the matrix unit. Addresses of shared memory are offsets in the block's own; from bit 20 on, one
+// more than the rank of another block's. Everything asynchronous is done as late as the kernel's
+// waits allow, or at a random time before: what a kernel reads too early, or overwrites too early,
+// is wrong.  One cluster at a time; its threads are fibers of one thread of the process.
+#ifndef KILN_EMULATOR_H
+#define KILN_EMULATOR_H
+#include <stdint.h>
+
+typedef struct ke_place {
+    unsigned thread, block[3], grid[3];
+    unsigned rank, blocks; // in and of the cluster
+    char *shared;
+} ke_place;
+
+// One thread's part of wgmma m64nNk(32 bytes): its sums, and descriptors of X's 64 rows (or its
+// registers) and Y's N.
+typedef struct ke_wgmma {
+    void *sum; // N / 2 of f32, or of i32
+    uint64_t x, y;
+    unsigned x_register[4];
+    int n;
+    const char *types; // of sums, X, Y, as in the instruction's name: "f32.bf16.bf16"
+    bool x_in_registers, x_along_k, y_along_k, add;
+} ke_wgmma;
+
+extern "C" {
+extern ke_place *ke_here; // of the thread that runs
+char *ke_at(unsigned address);
+void ke_barrier(int id, int threads); // 0 threads: all
+void ke_barrier_arrive(int id, int threads);
+void ke_warp_barrier(void);
+void ke_cluster_arrive(void);
+void ke_cluster_wait(void);
+void ke_mbarrier_init(unsigned barrier, unsigned arrivals);
+void ke_mbarrier_arrive(unsigned barrier, unsigned bytes); // and waits for so many bytes more
+void ke_mbarrier_sent(unsigned barrier, unsigned bytes);
+void ke_mbarrier_wait(unsigned barrier, unsigned phase);
+void ke_tma_load(unsigned to, const void *map, int inner, int outer, int batch, unsigned barrier,
+                 unsigned mask); // mask 0: here
+void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch);
+void ke_tma_store_commit(void);
+void ke_tma_store_wait(int pending);
+void ke_stmatrix(unsigned address, const unsigned *word, int matrices);
+void ke_wgmma_issue(const ke_wgmma &);
+void ke_wgmma_commit(void);
+void ke_wgmma_wait(int pending);
+}
+#endif

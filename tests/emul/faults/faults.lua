@@ -1,0 +1,9 @@
+-- SPDX-License-Identifier: MIT
+-- What hopper.sh plants faults in.
+gemm "emul_fault" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
+}

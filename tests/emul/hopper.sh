@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The kernels for Hopper on this CPU: their sources, compiled for it (cc.sh), run on an emulation of what they use of the
+# machine (emulator.cc), against the reference.  Then with faults planted, which must be found.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
+out=$BUILD/tests/emul
+cxx=${CXX:-g++}
+command -v "$cxx" >/dev/null || { echo "1..0 # SKIP no $cxx"; exit 77; }
+mkdir -p "$out/driver"
+
+driver=$out/driver/libcuda.so.1
+if ! [ -e "$driver" ] || [ -n "$(find tests/emul \( -name '*.cc' -o -name '*.h' \) -newer "$driver")" ]; then
+    "$cxx" -std=c++17 -O3 -g -Wall -Wextra -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver" tests/emul/*.cc -ldl >"$tmp/out" 2>&1
+    result $? "the emulation compiles"
+fi
+# Kernels depend on these, too.
+newest=$(find tests/emul/*.h tests/emul/cc.sh -newer "$out/kernels/gen/generated.stamp" 2>/dev/null)
+[ -z "$newest" ] || rm -rf "$out/kernels"
+
+module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
+    make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
+        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/emul/cc.sh" all >"$tmp/log" 2>&1
+}
+verify() { # NAME OPTION...
+    KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --all --device nvidia --seed 1 "${@:2}"
+}
+
+module kernels tests/emul/instances templates
+result $? "kernels compile" "$tmp/log"
+for schedule in wgmma wgmma_decode; do
+    verify kernels --schedule $schedule >"$tmp/out" 2>&1
+    status=$?
+    sed -E '/^FAIL/!d; s/^/# /' "$tmp/out"
+    grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out" || status=1
+    result $status "every instance of $schedule: $(tail -n 1 "$tmp/out")"
+done
+KILN_EMULATOR_SEED=2 verify kernels --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
+result $? "with threads and copies in another order"
+
+# fault NAME EXPRESSION: sed's expression makes one in wgmma's template; verify must find it.
+fault() {
+    rm -rf "$tmp/templates" "$out/fault"
+    cp -r templates "$tmp/templates"
+    sed -i -E "$2" "$tmp/templates/gemm/wgmma.hip.tmpl"
+    if cmp -s templates/gemm/wgmma.hip.tmpl "$tmp/templates/gemm/wgmma.hip.tmpl"; then
+        result 1 "$1: the template has nothing to plant it in"
+    elif module fault tests/emul/faults "$tmp/templates"; then
+        ! verify fault --quick --schedule wgmma >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
+        result $? "found: $1"
+    else
+        result 1 "$1: the fault compiles" "$tmp/log"
+    fi
+}
+fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
+fault "a slot given back while its products go on" 's/EMPTY \+ used \* 8/EMPTY + tiles.slot * 8/'
+fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
+fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
+rm -rf "$out/fault"
+finish

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- Kernels of `wgmma` and `wgmma_decode` for their emulation: each of their ways in few and small tiles.  tests/gpu has all
+-- of it, for a GPU.  The shapes are for 6 units: tiles in whole waves, in parts of one, and some of each.
+local shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 1640, 64, 528 }, { 272, 144, 80 } }
+local few    = { { 1, 8, 16 }, { 3, 200, 48 }, { 17, 336, 1040 }, { 64, 512, 592 }, { 100, 136, 144 } }
+
+gemm "emul_gemm" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr", "crc", "rrr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, cluster = { 1, 2 }, depth = 3 } } },
+  check    = { shapes = shapes },
+}
+
+-- Strips of 56 and 40 columns; vectors; functions.
+gemm "emul_strips" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), all = per_tensor(f32) },
+  scalars  = { "k" },
+  epilogue = function(acc, d, s) return gelu_tanh(acc * d.row + d.bias) * d.all + s.k end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 40, 168 }, n = { 64, 128, 40, 168 }, depth = 3, wg = { 1, 2 },
+                                  cluster = 1, group = 1 } },
+               where = function(t) return (t.m + t.n == 40 + 64 * t.wg or t.m + t.n == 168 + 64 * t.wg) and t.m ~= t.n end },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), full = full "e" },
+  epilogue = function(acc, d) return acc * d.scale + d.full end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 128, 256 }, depth = 3, cluster = { 1, 2 }, e_depth = 1, promote = { 0, 2 } } },
+               where = function(t) return (t.cluster == 2) == (t.n == 256) end },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 272, 1168 }, { 1648, 64, 1040 } } },
+}
+
+-- Inputs of every kind and orientation; two products, which a cluster may cut along K.
+gemm "emul_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e", q = full(f32), o = full(f16, "c"), t = per_tensor(f32) },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.q + d.r * d.o + d.t end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = 2, depth = { 2, 3 }, e_depth = 1, cluster = 2 } },
+               where = function(t) return t.m * t.n == 128 * 64 and t.depth == 3 end },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_ways" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e" },
+  epilogue = function(acc, d) return relu(acc + d.bias) end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 3, stream = 1, cluster = { 1, 2 }, pingpong = 0 },
+                          wgmma { m = 64, n = 128, depth = 4, pingpong = 1, cluster = { 1, 2 }, e_depth = 1, stream = 0 } },
+               where = function(t) return t.pingpong == 1 or (t.n == 64) == (t.cluster == 1) end },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_tf32" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, tf32 = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_decode" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full(f32), across = full(f16, "c") },
+  epilogue = function(acc, d) return acc * 0.5 + d.bias + d.all - d.across end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = { 88, 128 }, wg = { 1, 2 }, split_k = { 0, 3 }, across = { 0, 1 } } },
+               where = function(t)
+                 return (t.m == 64) == (t.across == 1) and (t.n == 128) == (t.wg == 2) and (t.n == 128 or t.fine == 8 or t.m == 16) and
+                        (t.split_k == 3) == (t.wg == 1)
+               end },
+  check    = { shapes = few },
+}
+
+-- One-byte weights: seven panels for four warpgroups, whose loader gives its registers up; halves of two sets.
+gemm "emul_mixed" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 8, 64 }, n = { 112, 448 }, wg = { 1, 4 }, blocks = { 1, 2 }, sets = { 1, 2 },
+                                         turn = { 0, 1 } } },
+               where = function(t)
+                 return t.m == 64 and t.n == 448 and t.wg == 4 and t.sets == 1 and t.blocks == 1 or
+                        t.m == 8 and t.n == 112 and t.wg == 1 and t.sets == 2 and t.turn == 0 and t.blocks == 2
+               end },
+  check    = { shapes = few },
+}
