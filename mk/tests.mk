@@ -39,7 +39,7 @@ $(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
 	$(Q)ln -sf libcuda.so.1 $@
 -include $(wildcard $(BUILD)/tests/*.d)
 
-.PHONY: test test-programs check-gpu check-sim check-san
+.PHONY: test test-programs check-gpu check-sim check-emul check-san
 test-programs: programs $(TEST_PROGRAMS)
 test: test-programs instances ## everything that needs no GPU; closes with `N passed, N failed`
 	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
@@ -51,5 +51,7 @@ sim_modules = $(Q)$(foreach t,$(filter-out $(TARGETS),gfx942 gfx90a),$(MAKE) -f 
 check-sim: programs instances ## every AMD instance on the simulator, all shapes, all checks
 	+$(sim_modules)
 	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
+check-emul: programs ## every corner of the kernels for Hopper, emulated on this CPU
+	+$(Q)BUILD=$(BUILD) tests/emul/hopper.sh --full
 check-gpu: programs instances $(BUILD)/tests/launch_chain ## every instance on this machine's GPU against the reference; 77 where there is none
 	$(Q)tests/check-gpu.sh $(BUILD)

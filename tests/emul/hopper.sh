@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The kernels for Hopper on this CPU: their sources, compiled for it (cc.sh), run on an emulation of what they use of the
-# machine (emulator.cc), against the reference.  Then with faults planted, which must be found.
+# machine (emulator.cc), against the reference.  Then with faults planted, which must be found.  Argument --full: the
+# corners that tests/gpu has for a GPU, too.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
@@ -26,16 +27,23 @@ module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
 verify() { # NAME OPTION...
     KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --all --device nvidia --seed 1 "${@:2}"
 }
+every() { # NAME SCHEDULE OPTION...
+    verify "$1" --schedule "$2" "${@:3}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
+    local status=$?
+    grep '^FAIL' "$tmp/out" >"$tmp/failed"
+    result $status "$1, $2: $(tail -n 1 "$tmp/out")" "$tmp/failed"
+}
 
 module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
-for schedule in wgmma wgmma_decode; do
-    verify kernels --schedule $schedule >"$tmp/out" 2>&1
-    status=$?
-    sed -E '/^FAIL/!d; s/^/# /' "$tmp/out"
-    grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out" || status=1
-    result $status "every instance of $schedule: $(tail -n 1 "$tmp/out")"
-done
+for schedule in wgmma wgmma_decode; do every kernels $schedule; done
+if [ "${1-}" = --full ]; then
+    mkdir "$tmp/corners"
+    cp tests/gpu/instances/wgmma*.lua "$tmp/corners"
+    module corners "$tmp/corners" templates
+    result $? "corners compile" "$tmp/log"
+    for schedule in wgmma wgmma_decode; do every corners $schedule --quick; done
+fi
 KILN_EMULATOR_SEED=2 verify kernels --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 
