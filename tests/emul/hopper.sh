@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The kernels for Hopper on this CPU: their sources, compiled for it (cc.sh), run on an emulation of what they use of the
+# The kernels for Hopper on this CPU: their sources, compiled for it (tests/lib/hopper_cc.sh), run on an emulation of what they use of the
 # machine (emulator.cc), against the reference.  Then with faults planted, which must be found.  Argument --full: the
 # corners that tests/gpu has for a GPU, too.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
@@ -17,12 +17,12 @@ if ! [ -e "$driver" ] || [ -n "$(find tests/emul \( -name '*.cc' -o -name '*.h' 
     result $? "the emulation compiles"
 fi
 # Kernels depend on these, too.
-newest=$(find tests/emul/*.h tests/emul/cc.sh -newer "$out/kernels/gen/generated.stamp" 2>/dev/null)
+newest=$(find tests/emul/*.h tests/lib/hopper_cc.sh -newer "$out/kernels/gen/generated.stamp" 2>/dev/null)
 [ -z "$newest" ] || rm -rf "$out/kernels"
 
 module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
     make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
-        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/emul/cc.sh" all >"$tmp/log" 2>&1
+        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
     KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --all --device nvidia --seed 1 "${@:2}"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cc.sh FLAG... -o OUT SOURCE: a kernel for Hopper as a shared library for emulator.cc, with what it includes of
+# hopper_cc.sh FLAG... -o OUT SOURCE: a kernel for Hopper as a shared library for tests/emul/emulator.cc, with what it includes of
 # kiln_wgmma.h from emulated.h.  Flags of NVIDIA's assembler fall away.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 for flag; do
     shift
     case $flag in -Xptxas*) ;; *) set -- "$@" "$flag" ;; esac
 done
-exec "${CXX:-g++}" -std=c++17 -O1 -w -fPIC -shared -fno-strict-aliasing "-I$here" -include emulated.h "$@"
+exec "${CXX:-g++}" -std=c++17 -O1 -w -fPIC -shared -fno-strict-aliasing "-I$here/../emul" -include emulated.h "$@"
