@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The CUDA driver that libkiln binds (libcuda.so.1), on the emulation.  A "code object" is a shared
-// library of kernels compiled for this machine (tests/lib/hopper_cc.sh).  Calls are done when they return; graphs
-// are not emulated.  KILN_EMULATOR_UNITS: multiprocessors, default 6; KILN_EMULATOR_SEED: of its
-// order.
+// library of kernels compiled for this machine (tests/lib/hopper_cc.sh).  Calls are done when they
+// return; graphs are not emulated.  KILN_EMULATOR_UNITS: multiprocessors, default 6;
+// KILN_EMULATOR_SEED: of its order.
 #include "engine.h"
 #include <dlfcn.h>
 #include <elf.h>
