@@ -15,12 +15,15 @@
 #define KILN_DEVICE __attribute__((device)) inline __attribute__((always_inline))
 #define KILN_SHARED __attribute__((shared))
 // A kernel that is always launched with `threads` threads a block, and is to leave room for
-// `blocks` blocks on a unit: NVIDIA's compiler wants to be told, AMD's finds its own balance.
+// `blocks` blocks on a unit: NVIDIA's compiler wants to be told, AMD's finds its own balance.  And
+// its parameter, which it reads where it lies.
 #if defined(KILN_GPU_AMD)
+#define KILN_PARAMETER(type) const type
 #define KILN_KERNEL(threads, blocks)                                                               \
     extern "C" __attribute__((global)) void                                                        \
         __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 #else
+#define KILN_PARAMETER(type) const __grid_constant__ type
 #define KILN_KERNEL(threads, blocks)                                                               \
     extern "C" __attribute__((global)) void __attribute__((launch_bounds(threads, blocks)))
 #endif

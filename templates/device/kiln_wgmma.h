@@ -15,8 +15,7 @@ struct __attribute__((aligned(8))) kiln_pair {
     float v[2];
 };
 
-// A kernel's parameter, which it reads where it is, and the shared memory that its launch gives it.
-#define KILN_PARAMETER(type)                 const __grid_constant__ type
+// The shared memory that a kernel's launch gives it.
 #define KILN_DYNAMIC_SHARED(name, alignment) extern KILN_SHARED char name[] __attribute__((aligned(alignment)))
 
 static KILN_DEVICE unsigned kiln_shared_address(const void *p)

@@ -68,13 +68,13 @@ end
 -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
 local CUT_FROM = 8
 
--- A problem's items, each a tile for every block of a cluster, and clusters to do them: as many as there are, and where two
--- blocks may share a tile twice as many.
+-- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two blocks
+-- may share a tile twice as many; and whether they may.
 local function work(p, t)
   local along_x, along_y = select(eq(t.row_e, 1), p.m, p.n), select(eq(t.row_e, 1), p.n, p.m)
   local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
-  local most = items * select(all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM)), 2, 1)
-  return items, max(min(most, max(p.units // t.cluster, 1)), 1)
+  local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM))
+  return items, max(min(items * select(may_cut, 2, 1), max(p.units // t.cluster, 1)), 1), may_cut
 end
 
 -- Bytes of X and Y in a slot of the ring.
@@ -261,7 +261,7 @@ return schedule {
     return select(all(eq(t.stream, 1), gt(items % clusters, 0)), 8 * t.x * t.y * t.products * t.cluster * clusters, 0)
   end,
   cost = function(p, t, target)
-    local items, clusters = work(p, t)
+    local items, clusters, may_cut = work(p, t)
     -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2 and back.
     local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
     local most = select(cut, items / clusters, ceil_div(items, clusters))
@@ -280,7 +280,7 @@ return schedule {
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
     local half = ceil_div(rounds, 2) * (max(flops / rate, lds) + t.slot_bytes / 1750e3) + 2 + out / 2
     local rest = items % clusters
-    local halves = all(eq(t.cut, 1), gt(rest, 0), le(2 * rest, clusters), ge(rounds, CUT_FROM))
+    local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
     local busy = select(halves, (items - rest) / clusters * tile + half, most * tile)
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))

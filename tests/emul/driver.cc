@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The CUDA driver that libkiln binds (libcuda.so.1), on the emulation.  A "code object" is a shared
-// library of kernels compiled for this machine (tests/lib/hopper_cc.sh).  Calls are done when they
-// return; graphs are not emulated.  KILN_EMULATOR_UNITS: multiprocessors, default 6;
+// The CUDA driver that libkiln binds (libcuda.so.1), on the emulation: what
+// tests/unit/fake_driver.c has, and in place of what that only records the work.  A "code object"
+// is a shared library of kernels compiled for this machine (tests/lib/hopper_cc.sh).  Calls are
+// done when they return; graphs are not emulated.  KILN_EMULATOR_UNITS: multiprocessors, default 6;
 // KILN_EMULATOR_SEED: of its order.
 #include "engine.h"
 #include <dlfcn.h>
@@ -10,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-static int context; // any address
 
 extern "C" {
 int cuInit(unsigned)
@@ -30,25 +28,9 @@ int cuInit(unsigned)
     }
     return 0;
 }
-int cuDriverGetVersion(int *v)
-{
-    return *v = 13000, 0;
-}
-int cuDeviceGetCount(int *n)
-{
-    return *n = 1, 0;
-}
-int cuDeviceGet(int *d, int)
-{
-    return *d = 0, 0;
-}
 int cuDeviceGetName(char *to, int size, int)
 {
     return snprintf(to, (size_t)size, "Hopper, emulated"), 0;
-}
-int cuDeviceTotalMem_v2(size_t *n, int)
-{
-    return *n = (size_t)8 << 30, 0;
 }
 int cuDeviceGetAttribute(int *v, int attribute, int)
 {
@@ -59,42 +41,6 @@ int cuDeviceGetAttribute(int *v, int attribute, int)
          : attribute == 97 ? KE_SHARED
                            : 0;
     return 0;
-}
-int cuDevicePrimaryCtxRetain(void **c, int)
-{
-    return *c = &context, 0;
-}
-int cuDevicePrimaryCtxRelease_v2(int)
-{
-    return 0;
-}
-int cuCtxGetCurrent(void **c)
-{
-    return *c = &context, 0;
-}
-int cuCtxPushCurrent_v2(void *)
-{
-    return 0;
-}
-int cuCtxPopCurrent_v2(void **)
-{
-    return 0;
-}
-int cuMemAlloc_v2(void **p, size_t n)
-{
-    return (*p = aligned_alloc(256, (n + 255) / 256 * 256)) ? 0 : 2;
-}
-int cuMemFree_v2(void *p)
-{
-    return free(p), 0;
-}
-int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t n, void *)
-{
-    return memcpy(to, from, n), 0;
-}
-int cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t n, void *)
-{
-    return memcpy(to, from, n), 0;
 }
 struct loaded {
     void *dl;
@@ -112,9 +58,13 @@ int cuModuleLoadData(void **module, const void *image)
     void *dl = fd >= 0 && write(fd, image, size) == (ssize_t)size
                    ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
                    : nullptr;
-    if (!dl) fprintf(stderr, "emulator: %s\n", dlerror());
+    if (!dl) {
+        fprintf(stderr, "emulator: a kernel that cannot be loaded: %s\n", dlerror());
+        if (fd >= 0) close(fd);
+        return 200;
+    }
     *module = new loaded{dl, fd};
-    return dl ? 0 : 200;
+    return 0;
 }
 int cuModuleGetFunction(void **f, void *module, const char *name)
 {
@@ -126,14 +76,6 @@ int cuModuleUnload(void *module)
     dlclose(m->dl), close(m->fd);
     delete m;
     return 0;
-}
-int cuFuncSetAttribute(void *, int, int)
-{
-    return 0;
-}
-int cuFuncGetAttribute(int *v, int, void *)
-{
-    return *v = 0, 0;
 }
 int cuLaunchKernel(void *f, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *, void **params, void **)
@@ -190,66 +132,8 @@ int cuTensorMapReplaceAddress(void *map, void *base)
 {
     return ((ke_tensor_map *)map)->base = (char *)base, 0;
 }
-int cuStreamCreate(void **s, unsigned)
-{
-    return *s = &context, 0;
-}
-int cuStreamDestroy_v2(void *)
-{
-    return 0;
-}
-int cuStreamSynchronize(void *)
-{
-    return 0;
-}
-int cuEventCreate(void **e, unsigned)
-{
-    return (*e = calloc(1, sizeof(timespec))) ? 0 : 2;
-}
-int cuEventDestroy_v2(void *e)
-{
-    return free(e), 0;
-}
-int cuEventRecord(void *e, void *)
-{
-    return clock_gettime(CLOCK_MONOTONIC, (timespec *)e), 0;
-}
-int cuEventSynchronize(void *)
-{
-    return 0;
-}
-int cuEventElapsedTime(float *ms, void *from, void *to)
-{
-    const timespec *a = (const timespec *)from, *b = (const timespec *)to;
-    *ms = (float)((double)(b->tv_sec - a->tv_sec) * 1e3 + (double)(b->tv_nsec - a->tv_nsec) * 1e-6);
-    return 0;
-}
-int cuThreadExchangeStreamCaptureMode(int *)
-{
-    return 0;
-}
 // Graphs are not emulated.
 int cuStreamBeginCapture_v2(void *, int)
-{
-    return 801;
-}
-int cuStreamEndCapture(void *, void **)
-{
-    return 801;
-}
-int cuGraphInstantiateWithFlags(void **, void *, unsigned long long)
-{
-    return 801;
-}
-int cuGraphLaunch(void *, void *)
-{
-    return 801;
-}
-int cuGraphDestroy(void *)
-{
-    return 801;
-}
-int cuGraphExecDestroy(void *)
 {
     return 801;
 }

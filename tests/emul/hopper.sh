@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The kernels for Hopper on this CPU: their sources, compiled for it (tests/lib/hopper_cc.sh), run on an emulation of what they use of the
-# machine (emulator.cc), against the reference.  Then with faults planted, which must be found.  Argument --full: the
-# corners that tests/gpu has for a GPU, too.
+# The kernels for Hopper on this CPU: their sources, compiled for it (tests/lib/hopper_cc.sh), run on an emulation of what
+# they use of the machine (emulator.cc), against the reference.  Then with faults planted, which must be found.  Argument
+# --full: the corners that tests/gpu has for a GPU, too.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
@@ -12,23 +12,27 @@ command -v "$cxx" >/dev/null || { echo "1..0 # SKIP no $cxx"; exit 77; }
 mkdir -p "$out/driver"
 
 driver=$out/driver/libcuda.so.1
-if ! [ -e "$driver" ] || [ -n "$(find tests/emul \( -name '*.cc' -o -name '*.h' \) -newer "$driver")" ]; then
-    "$cxx" -std=c++17 -O3 -g -Wall -Wextra -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver" tests/emul/*.cc -ldl >"$tmp/out" 2>&1
+if ! [ -e "$driver" ] || [ -n "$(find tests/emul/*.cc tests/emul/*.h tests/unit/fake_driver.* -newer "$driver")" ]; then
+    {
+        ${CC:-gcc} -std=gnu11 -O1 -fPIC -Iabi -DAPI='__attribute__((visibility("default"), weak))' -c -o "$tmp/fake.o" tests/unit/fake_driver.c &&
+            "$cxx" -std=c++17 -O3 -g -Wall -Wextra -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver" tests/emul/*.cc "$tmp/fake.o" -ldl
+    } >"$tmp/out" 2>&1
     result $? "the emulation compiles"
 fi
-# Kernels depend on these, too.
-newest=$(find tests/emul/*.h tests/lib/hopper_cc.sh -newer "$out/kernels/gen/generated.stamp" 2>/dev/null)
-[ -z "$newest" ] || rm -rf "$out/kernels"
+# Kernels depend on their compiler, too; make knows the rest.
+for old in kernels corners; do
+    [ tests/lib/hopper_cc.sh -ot "$out/$old/gen/generated.stamp" ] || rm -rf "${out:?}/$old"
+done
 
 module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
     make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
         SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
-    KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --all --device nvidia --seed 1 "${@:2}"
+    KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --device nvidia --seed 1 "${@:2}"
 }
 every() { # NAME SCHEDULE OPTION...
-    verify "$1" --schedule "$2" "${@:3}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
+    verify "$1" --all --schedule "$2" "${@:3}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
     local status=$?
     grep '^FAIL' "$tmp/out" >"$tmp/failed"
     result $status "$1, $2: $(tail -n 1 "$tmp/out")" "$tmp/failed"
@@ -37,6 +41,7 @@ every() { # NAME SCHEDULE OPTION...
 module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
 for schedule in wgmma wgmma_decode; do every kernels $schedule; done
+every kernels simt --quick --op emul_two
 if [ "${1-}" = --full ]; then
     mkdir "$tmp/corners"
     cp tests/gpu/instances/wgmma*.lua "$tmp/corners"
@@ -44,7 +49,10 @@ if [ "${1-}" = --full ]; then
     result $? "corners compile" "$tmp/log"
     for schedule in wgmma wgmma_decode; do every corners $schedule --quick; done
 fi
-KILN_EMULATOR_SEED=2 verify kernels --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
+# As many units as make every tile of two batches one that a cluster cuts.
+KILN_EMULATOR_UNITS=24 verify kernels 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2 align=256' >"$tmp/out" 2>&1
+result $? "batches whose tiles are cut along K"
+KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION: sed's expression makes one in wgmma's template; verify must find it.
@@ -55,7 +63,7 @@ fault() {
     if cmp -s templates/gemm/wgmma.hip.tmpl "$tmp/templates/gemm/wgmma.hip.tmpl"; then
         result 1 "$1: the template has nothing to plant it in"
     elif module fault tests/emul/faults "$tmp/templates"; then
-        ! verify fault --quick --schedule wgmma >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
+        ! verify fault --all --quick --schedule wgmma >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
         result $? "found: $1"
     else
         result 1 "$1: the fault compiles" "$tmp/log"

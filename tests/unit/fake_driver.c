@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See fake_driver.h.  One library serves as libcuda.so.1 and as libamdhip64.so.6.
+// See fake_driver.h.  One library serves as libcuda.so.1 and as libamdhip64.so.6.  tests/emul builds
+// on it, too: with weak entry points (API), of which it has some of its own.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <kiln_args.h>
 #include "fake_driver.h"
 
+#ifndef API
 #define API __attribute__((visibility("default")))
+#endif
 API fake_state fake_record = {.devices = 1,
                               .major = 9,
                               .minor = 0,
