@@ -74,6 +74,14 @@ static KILN_DEVICE void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
                  "mapa.shared::cluster.u32 there, %0, %1;\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank) : "memory");
 }
+// As kiln_mbarrier_arrive_if.
+static KILN_DEVICE void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned rank, bool condition)
+{
+    asm volatile("{\n.reg .pred p;\n.reg .b32 there;\n"
+                 "setp.ne.u32 p, %2, 0;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank), "r"((unsigned)condition) : "memory");
+}
 static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
     asm volatile("{\n.reg .pred done;\n"
@@ -284,9 +292,23 @@ static KILN_DEVICE void kiln_stmatrix2(unsigned address, unsigned w0, unsigned w
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(w0), "r"(w1) : "memory");
 }
+// The same of matrices whose columns the addresses are.
 static KILN_DEVICE void kiln_stmatrix4_turned(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+}
+static KILN_DEVICE void kiln_stmatrix2_turned(unsigned address, unsigned w0, unsigned w1)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(w0), "r"(w1) : "memory");
+}
+// Four matrices the other way; a row's 16 bytes may be elements of any size.
+static KILN_DEVICE void kiln_ldmatrix4(unsigned (&w)[4], unsigned address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
+}
+static KILN_DEVICE void kiln_ldmatrix4_turned(unsigned (&w)[4], unsigned address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
 }
 
 /* ---- two at once ---- */

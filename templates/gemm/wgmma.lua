@@ -2,22 +2,26 @@
 -- Matrix product on Hopper's matrix unit (wgmma): persistent blocks, of which one warpgroup brings tiles of A, B and the full extra
 -- inputs by tensor map and the others multiply; blocks of a cluster share a tile; E leaves by tensor map.
 -- X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are contiguous, B and A
--- where its columns are.
+-- where its columns are; but one with an operator, or of bytes where the other has 16 bits, is X: that one can come through registers.
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
   return values
 end
 
-local function roles(layout)
-  if layout.e == "r" then return "a", "b" end
+-- What is multiplied is not what is in memory.
+local function changed(op, types, operand)
+  return op["has_" .. operand .. "_op"] or types[operand].name ~= types["mul_" .. operand].name
+end
+
+local function roles(op, types, layout)
+  if changed(op, types, "a") or layout.e == "r" and not changed(op, types, "b") then return "a", "b" end
   return "b", "a"
 end
 
 -- What follows wgmma's shape in its name, by the types of X and Y.
-local function instruction(target, types, layout, tf32)
-  if tf32 == 1 then return target.wgmma["tf32 tf32"] end
-  local x, y = roles(layout)
+local function instruction(target, op, types, layout)
+  local x, y = roles(op, types, layout)
   return target.wgmma[types["mul_" .. x].name .. " " .. types["mul_" .. y].name]
 end
 
@@ -48,15 +52,17 @@ local function beside_ring(t, op, types, layout)
     elseif d.kind == "per_tensor" then
       t.vector = t.vector + 4
     else
-      t.vector = t.vector + (d.kind == (layout.e == "r" and "per_row" or "per_col") and t.x or t.y)
+      t.vector = t.vector + ((d.kind == "per_row") == (t.x_is_a == 1) and t.x or t.y)
     end
   end
   -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take side by
-  -- side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a row, swizzled.
+  -- side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a row, swizzled.  Where E
+  -- is contiguous along X, its rows are 64 long anyway.
   t.strip = 0
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
+    if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
     local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
     if fits and (t.strip == 0 or full and too_wide(t, op)) then t.strip = strip end
   end
@@ -71,15 +77,26 @@ local CUT_FROM = 8
 -- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two blocks
 -- may share a tile twice as many; and whether they may.
 local function work(p, t)
-  local along_x, along_y = select(eq(t.row_e, 1), p.m, p.n), select(eq(t.row_e, 1), p.n, p.m)
+  local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM))
   return items, max(min(items * select(may_cut, 2, 1), max(p.units // t.cluster, 1)), 1), may_cut
 end
 
--- Bytes of X and Y in a slot of the ring.
-local function slot_bytes(t, op, layout)
-  return 128 * (layout.e == "r" and t.x + op.products * t.y or op.products * t.x + t.y)
+-- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the ring.
+local function places(t, op, types, layout)
+  local x = roles(op, types, layout)
+  t.x_is_a = x == "a" and 1 or 0
+  t.in_registers = changed(op, types, x) and 1 or 0
+  t.e_along_y = (layout.e == "r") == (x == "a") and 1 or 0
+  t.x_row = 128 * types[x].bytes // types["mul_" .. x].bytes
+  if x == "a" then
+    t.x, t.y = t.m, t.n
+    t.slot_bytes, t.shared_bytes = t.x_row * t.x + 128 * op.products * t.y, 128 * op.products * t.y
+  else
+    t.x, t.y = t.n, t.m
+    t.slot_bytes, t.shared_bytes = t.x_row * op.products * t.x + 128 * t.y, 128 * t.y
+  end
 end
 
 return schedule {
@@ -87,15 +104,20 @@ return schedule {
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if op.has_a_op or op.has_b_op or types.a.name ~= types.mul_a.name or types.b.name ~= types.mul_b.name then
-      return nil, "A and B go from memory to the matrix unit as they are: no a_op, no b_op, no conversion"
+    if changed(op, types, "a") and changed(op, types, "b") then
+      return nil, "one of A and B goes from memory to the matrix unit as it is: no operator, no other type than is multiplied"
     end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
-    if not f32 and not instruction(target, types, layout) then
-      return nil, "Hopper's matrix unit does not multiply " .. types.a.name .. " by " .. types.b.name
+    if not f32 and not instruction(target, op, types, layout) then
+      return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
     for _, x in ipairs { "a", "b" } do
+      local mul = types["mul_" .. x]
+      if types[x].bytes ~= mul.bytes and (types[x].bytes ~= 1 or mul.bytes ~= 2) then
+        return nil, ("%s of %s cannot become %s on its way through registers: bytes can become 16 bits, nothing else its size"):format(
+          x:upper(), types[x].name, mul.name)
+      end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
         local text = "%s of %s must be contiguous along K: only 16-bit types may be so along the other dimension"
         return nil, text:format(x:upper(), types[x].name)
@@ -116,21 +138,17 @@ return schedule {
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
-  derived = { "k", "x", "y", "row_e", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
+  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
               "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d",
               "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
-    t.k = 128 // types.a.bytes
-    t.row_e = layout.e == "r" and 1 or 0
-    t.x, t.y = t.m, t.n
-    if t.row_e == 0 then t.x, t.y = t.n, t.m end
+    places(t, op, types, layout)
+    t.k = 128 // types.mul_a.bytes
     t.products = op.products
     t.threads = 128 * (t.wg + 1)
     t.groups = t.pingpong == 1 and 1 or t.wg -- warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
-    t.slot_bytes = slot_bytes(t, op, layout)
-    t.shared_bytes = 128 * t.y * (t.row_e == 1 and t.products or 1) -- what a cluster shares of a slot
     beside_ring(t, op, types, layout)
     t.lds_bytes = t.depth * t.slot_bytes + t.beside_ring
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring holds
@@ -141,15 +159,15 @@ return schedule {
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
     t.cut_from = CUT_FROM
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
-    t.rate = types.a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.a.name] // 1
-    t.sum_bits = t.tf32 == 1 and 11 or types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
+    t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1
+    t.sum_bits = t.tf32 == 1 and 11 or types.mul_a.bytes == 1 and types.acc.name == "f32" and 13 or 24
   end,
   rules = {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)
       return t.blocks > 0 and t.blocks * 64 * t.groups == t.x
     end },
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
-      return types.a.name ~= "i8" or t.y % 16 == 0 or t.y == 8 or t.y == 24
+      return types.acc.name ~= "i32" or t.y % 16 == 0 or t.y == 8 or t.y == 24
     end },
     { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more", function(t)
       return t.strip > 0
@@ -161,11 +179,13 @@ return schedule {
     { "a strip of the full extra inputs takes {d_parts} slots of the ring, more than {depth}", function(t)
       return t.d_parts <= t.depth
     end },
-    { "{sums} sums per thread > 128", function(t) return t.sums * (t.promote > 0 and 2 or 1) <= (t.promote > 0 and 160 or 128) end },
-    { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
-      return (types.a.name == "f32") == (t.tf32 == 1)
+    { "{sums} sums per thread > 128", function(t)
+      return t.sums * (t.promote > 0 and 2 or 1) <= (t.promote > 0 and t.in_registers == 0 and 160 or 128)
     end },
-    { "promote is for fp8", function(t, op, types) return t.promote == 0 or types.a.bytes == 1 and types.acc.name == "f32" end },
+    { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
+      return (types.mul_a.name == "f32") == (t.tf32 == 1)
+    end },
+    { "promote is for fp8", function(t, op, types) return t.promote == 0 or types.mul_a.bytes == 1 and types.acc.name == "f32" end },
     { "an operand that is not contiguous along K needs a tile of a multiple of 64", function(t, op, types, layout)
       return (along_k(layout, "a") or t.m % 64 == 0) and (along_k(layout, "b") or t.n % 64 == 0)
     end },
@@ -174,11 +194,10 @@ return schedule {
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster)
-      local t = { x = x, y = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = x // 64,
+      local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = x // 64,
                   stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- tf32 = 1 changes numerics: only where a sweep asks for it
-      t.m, t.n = t.x, t.y
-      if layout.e == "c" then t.m, t.n = t.y, t.x end
-      t.slot_bytes = slot_bytes(t, op, layout)
+      if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
+      places(t, op, types, layout)
       beside_ring(t, op, types, layout)
       t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
       local set = {}
@@ -189,7 +208,7 @@ return schedule {
       return set
     end
     -- Width and cluster: widths with which usual numbers of tiles fill whole waves of blocks, by measure on an H200.
-    local wide = types.a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 2 }, { 128, 2 } }
+    local wide = types.mul_a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 2 }, { 128, 2 } }
     if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then wide = { { 192, 2 }, { 128, 2 } } end
     local list = { tile(128, 256, 2) }
     for _, size in ipairs(wide) do list[#list + 1] = tile(128, size[1], size[2]) end
@@ -220,10 +239,12 @@ return schedule {
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
-    local x, y = roles(layout)
+    local x, y = roles(op, types, layout)
     local list = {}
     local function operand(name, id, rows, share)
-      if along_k(layout, name) then return { operand = id, inner = t.k, outer = rows // share, swizzle = 128 } end
+      if along_k(layout, name) then
+        return { operand = id, inner = t.k, outer = rows // share, swizzle = t.k * types[name].bytes }
+      end
       return { operand = id, inner = 64, outer = t.k // share, swizzle = 128 }
     end
     local function add(name, rows, share)
@@ -232,17 +253,17 @@ return schedule {
     end
     add(x, t.x, 1)
     add(y, t.y, t.cluster)
-    local row = t.strip * types.e.bytes
-    list[#list + 1] = { operand = "e", inner = t.strip, outer = 64, swizzle = (row == 32 or row == 64 or row == 128) and row or 0 }
+    -- E and full inputs, contiguous along Y or along X: rows of up to 128 bytes.
+    local function strip(id, type, layout_of_it)
+      local along, across = t.strip, 64
+      if (layout_of_it == "r") ~= (t.x_is_a == 1) then along, across = 64, t.strip end
+      local inner = min(along, 128 // type.bytes)
+      local row = inner * type.bytes
+      list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = (row == 32 or row == 64 or row == 128) and row or 0 }
+    end
+    strip("e", types.e, layout.e)
     for _, d in ipairs(op.d) do
-      if d.kind == "full" then
-        -- Along Y like E, or along X: rows of up to 128 bytes.
-        local along, across = t.strip, 64
-        if d.layout ~= layout.e then along, across = 64, t.strip end
-        local inner = min(along, 128 // d.type.bytes)
-        local bytes = inner * d.type.bytes
-        list[#list + 1] = { operand = d.name, inner = inner, outer = across, swizzle = bytes >= 32 and bytes or 0 }
-      end
+      if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
     return list
   end,

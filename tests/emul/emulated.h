@@ -105,6 +105,10 @@ static inline void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
 {
     ke_mbarrier_arrive(kiln_cluster_address(barrier, rank), 0);
 }
+static inline void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned rank, bool condition)
+{
+    if (condition) kiln_mbarrier_arrive_at(barrier, rank);
+}
 static inline void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
     ke_mbarrier_wait(barrier, phase);
@@ -226,17 +230,25 @@ template <int inner> static inline int kiln_swizzled(int row, int byte)
                                                             : 0;
     return at ^ (at >> 7 & bits) << 4;
 }
-static inline void kiln_stmatrix4(unsigned address, unsigned w0, unsigned w1, unsigned w2,
-                                  unsigned w3)
-{
-    const unsigned w[] = {w0, w1, w2, w3};
-    ke_stmatrix(address, w, 4);
-}
-static inline void kiln_stmatrix2(unsigned address, unsigned w0, unsigned w1)
-{
-    const unsigned w[] = {w0, w1};
-    ke_stmatrix(address, w, 2);
-}
+#define KE_STMATRIX(name, turned)                                                                  \
+    static inline void kiln_stmatrix4##name(unsigned address, unsigned w0, unsigned w1,            \
+                                            unsigned w2, unsigned w3)                              \
+    {                                                                                              \
+        const unsigned w[] = {w0, w1, w2, w3};                                                     \
+        ke_stmatrix(address, w, 4, turned);                                                        \
+    }                                                                                              \
+    static inline void kiln_stmatrix2##name(unsigned address, unsigned w0, unsigned w1)            \
+    {                                                                                              \
+        const unsigned w[] = {w0, w1};                                                             \
+        ke_stmatrix(address, w, 2, turned);                                                        \
+    }                                                                                              \
+    static inline void kiln_ldmatrix4##name(unsigned (&w)[4], unsigned address)                    \
+    {                                                                                              \
+        ke_ldmatrix(address, w, 4, turned);                                                        \
+    }
+KE_STMATRIX(, false)
+KE_STMATRIX(_turned, true)
+#undef KE_STMATRIX
 
 #define KE_PAIR(T)                                                                                 \
     static inline unsigned kiln_##T##_pair(float low, float high)                                  \

@@ -330,8 +330,12 @@ void multiply(const std::unique_ptr<fiber> *thread, size_t i)
         float x[32];
         uint32_t sum[256];
         if (w.x_in_registers)
-            for (int k = 0; k < 16; k++)
-                x[k] = tx.decode(four[0]->products[i].x[r][k / 2] >> k % 2 * 16 & 0xffff);
+            for (int k = 0; k < count; k++) {
+                unsigned v = 0;
+                memcpy(&v, (const char *)four[0]->products[i].x[r] + k * tx.bytes,
+                       (size_t)tx.bytes);
+                x[k] = tx.decode(v);
+            }
         else
             read_row(shared, w.x, row, w.x_along_k, tx, x, 1);
         const auto place = [&](int c) {
@@ -536,14 +540,30 @@ void ke_tma_store_wait(int pending)
                             [=](const copy &c) { return c.owner == f && c.group <= until; });
     });
 }
-void ke_stmatrix(unsigned address, const unsigned *word, int matrices)
+// The two elements of matrix i that a lane has a word of: in a row, or, `turned`, in a column.
+static char *matrix_element(int i, int element, bool turned)
 {
     const unsigned thread = ke_here->thread, lane = thread % 32;
-    running->in->row[thread] = address;
+    const unsigned two = lane % 4 * 2 + (unsigned)element;
+    const unsigned row = turned ? two : lane / 4, column = turned ? lane / 4 : two;
+    return ke_at(running->in->row[thread - lane + 8 * (unsigned)i + row]) + column * 2;
+}
+void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned)
+{
+    running->in->row[ke_here->thread] = address;
     ke_warp_barrier();
     for (int i = 0; i < matrices; i++)
-        memcpy(ke_at(running->in->row[thread - lane + 8 * i + lane / 4] + lane % 4 * 4), &word[i],
-               4);
+        for (int element = 0; element < 2; element++)
+            memcpy(matrix_element(i, element, turned), (const char *)&word[i] + element * 2, 2);
+    ke_warp_barrier();
+}
+void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned)
+{
+    running->in->row[ke_here->thread] = address;
+    ke_warp_barrier();
+    for (int i = 0; i < matrices; i++)
+        for (int element = 0; element < 2; element++)
+            memcpy((char *)&word[i] + element * 2, matrix_element(i, element, turned), 2);
     ke_warp_barrier();
 }
 void ke_wgmma_issue(const ke_wgmma &w)

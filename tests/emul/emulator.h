@@ -42,7 +42,8 @@ void ke_tma_load(unsigned to, const void *map, int inner, int outer, int batch, 
 void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch);
 void ke_tma_store_commit(void);
 void ke_tma_store_wait(int pending);
-void ke_stmatrix(unsigned address, const unsigned *word, int matrices);
+void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
+void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);
 void ke_wgmma_issue(const ke_wgmma &);
 void ke_wgmma_commit(void);
 void ke_wgmma_wait(int pending);
