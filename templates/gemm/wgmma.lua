@@ -194,7 +194,7 @@ return schedule {
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster)
-      local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = x // 64,
+      local t = { m = x, n = y // op.products, wg = min(x // 64, 2), depth = 8, cluster = cluster, e_depth = 2, group = 8, groups = min(x // 64, 2),
                   stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- tf32 = 1 changes numerics: only where a sweep asks for it
       if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
       places(t, op, types, layout)
@@ -213,6 +213,8 @@ return schedule {
     local list = { tile(128, 256, 2) }
     for _, size in ipairs(wide) do list[#list + 1] = tile(128, size[1], size[2]) end
     list[#list + 1] = tile(64, 128, 2)
+    -- Weights are X there, and 128 rows of activations Y.
+    if op.products == 1 and (changed(op, types, "a") or changed(op, types, "b")) then list[#list + 1] = tile(256, 128, 2) end
     return list
   end,
   name = function(t)
@@ -295,7 +297,9 @@ return schedule {
     local lds = (t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 224e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1750e3
-    local step = max(flops / rate, lds) + from_l2
+    -- More rows on their way through registers than two warpgroups hide behind products.
+    local converted = select(all(eq(t.in_registers, 1), gt(t.blocks, 1)), 1.1, 1)
+    local step = max(flops / rate, lds) * converted + from_l2
     local out = t.x * t.y * t.products * (1 + t.full_d) / 24e3
     local tile = rounds * step + 0.8 + out
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.

@@ -101,3 +101,36 @@ gemm "emul_mixed" {
                end },
   check    = { shapes = few },
 }
+
+-- An operand that comes through registers, with rows of E along it and across it.
+gemm "emul_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32), full = full "e" },
+  epilogue = function(acc, d) return acc * d.scale + d.full end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 128, depth = 3, cluster = { 1, 2 } } } },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_op" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32) },
+  a_op     = function(a) return exp(a) - 2 end,
+  epilogue = function(acc, d) return acc * d.row end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "emul_op_two" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f16, e = f16 } },
+  layouts  = { "rrr", "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  b_op     = function(w) return w + 1 end,
+  epilogue = function(acc, d) return silu(acc.gate * 0.01) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, depth = 3, wg = 1, cluster = 1 } } },
+  check    = { shapes = shapes },
+}

@@ -166,3 +166,89 @@ gemm "wgmma_stream_two" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, stream = 1 } } },
   check    = { shapes = { { 144, 528, 1008 }, { 2304, 2304, 1040 } } },
 }
+
+-- An operand that comes through registers: bytes that become 16 bits, with an operator and without; rows of E along it and
+-- across it; every kind of extra input in either orientation.
+gemm "wgmma_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = i8, e = i8 }, { a = bf16, b = f8e4m3, e = f32 },
+               { a = f16, b = f8e5m2, e = f16 }, { a = i8, b = f16, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32), row = per_row "e", all = per_tensor(f32) },
+  epilogue = function(acc, d) return acc * d.scale + d.row * d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 40, 128, 256 }, n = { 40, 128, 256 }, depth = { 3, 4 }, cluster = { 1, 2 } } },
+               where = function(t)
+                 return t.x ~= 40 and t.y ~= 256 and (t.x == 256 or t.y == 40) and (t.depth == 3) == (t.x == 256) and
+                        (t.cluster == 1) == (t.y == 40)
+               end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_widened_op" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc", "ccr" },
+  targets  = { "sm_90a" },
+  d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32) },
+  b_op     = function(w) return exp(w * 0.01) end,
+  epilogue = function(acc, d) return acc + d.p * d.r + d.q - d.o * d.z end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_a_op" {
+  types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "crr", "rrc", "ccc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), all = full "e" },
+  a_op     = function(a) return silu(a) - 0.5 end,
+  epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, cluster = 2, stream = { 0, 1 },
+               e_depth = 1 } },
+               where = function(t) return t.m * t.n == 128 * 64 and (t.stream == 0 or t.wg == 2) end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_op_bytes" {
+  types    = { { a = i8, b = i8, e = i32 }, { a = f8e4m3, b = f8e5m2, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32) },
+  b_op     = function(b) return select(lt(b, 0), b * 0.5, b) end,
+  epilogue = function(acc, d) return acc * d.row end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, promote = { 0, 2 }, cluster = 2 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_op_tf32" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  a_op     = function(a) return a + 1 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 64, depth = 3, tf32 = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_op_two" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  b_op     = function(w) return w * 0.5 end,
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = 128, depth = 3, wg = 2, pingpong = { 0, 1 }, e_depth = 1, cluster = 2 } },
+               where = function(t) return t.m == 64 end },
+  check    = { shapes = shapes },
+}
+
+-- Both products with the same registers.
+gemm "wgmma_op_once" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  a_op     = function(a) return relu(a) end,
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
+  check    = { shapes = shapes },
+}
