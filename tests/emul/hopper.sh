@@ -73,5 +73,6 @@ fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
 fault "a slot given back while its products go on" 's/EMPTY \+ used \* 8/EMPTY + tiles.slot * 8/'
 fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
+fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 rm -rf "$out/fault"
 finish

@@ -7,3 +7,12 @@ gemm "emul_fault" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
 }
+
+gemm "emul_fault_op" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  a_op     = function(a) return 1 / a end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
+}

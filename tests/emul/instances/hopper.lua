@@ -134,3 +134,14 @@ gemm "emul_op_two" {
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, depth = 3, wg = 1, cluster = 1 } } },
   check    = { shapes = shapes },
 }
+
+-- Three warpgroups, whose strips of full inputs lie in slots of their own.
+gemm "emul_three" {
+  types    = { { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { all = full "e", one = full(f32) },
+  epilogue = function(acc, d) return acc + d.all - d.one end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 192, wg = 3, depth = 4, e_depth = 1, cluster = 2 } } },
+  check    = { shapes = shapes },
+}

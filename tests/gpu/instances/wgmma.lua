@@ -191,7 +191,7 @@ gemm "wgmma_widened_op" {
   d        = { p = full "e", q = full(f32), o = full(f16, "c"), z = full(i8), r = per_row(f32) },
   b_op     = function(w) return exp(w * 0.01) end,
   epilogue = function(acc, d) return acc + d.p * d.r + d.q - d.o * d.z end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
+  tiles    = { sm_90a = { wgmma { m = { 128, 256 }, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
   check    = { shapes = shapes },
 }
 
@@ -250,5 +250,18 @@ gemm "wgmma_op_once" {
   a_op     = function(a) return relu(a) end,
   epilogue = function(acc, d) return silu(acc.gate) * acc.up end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
+  check    = { shapes = shapes },
+}
+
+-- Three warpgroups.
+gemm "wgmma_three" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = i8, e = bf16 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), all = full "e", one = full(f32) },
+  epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all - d.one end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 160, 192 }, n = { 128, 160, 192 }, wg = 3, depth = 3, e_depth = 1,
+               cluster = { 1, 2 } } },
+               where = function(t) return t.x == 192 and t.y < 192 and (t.y == 128) == (t.cluster == 2) end },
   check    = { shapes = shapes },
 }
