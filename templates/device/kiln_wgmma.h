@@ -79,7 +79,7 @@ static KILN_DEVICE void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned ra
 {
     asm volatile("{\n.reg .pred p;\n.reg .b32 there;\n"
                  "setp.ne.u32 p, %2, 0;\n"
-                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "@p mapa.shared::cluster.u32 there, %0, %1;\n"
                  "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank), "r"((unsigned)condition) : "memory");
 }
 static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)

@@ -138,9 +138,9 @@ return schedule {
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
-  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums", "groups", "strip", "slot_bytes",
-              "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring", "lds_bytes", "full_d",
-              "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums", "groups",
+              "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring",
+              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
@@ -181,7 +181,8 @@ return schedule {
     end },
     { "{sums} sums per thread of {wg} warpgroups: too many registers", function(t)
       -- 224 registers of a thread, 152 where there are three warpgroups.
-      local most = t.wg == 3 and (t.in_registers == 1 and 64 or 80) or t.promote > 0 and t.in_registers == 0 and 160 or 128
+      local of_three = t.in_registers == 0 and 80 or t.full_d == 0 and 64 or 48
+      local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
@@ -218,8 +219,10 @@ return schedule {
     list[#list + 1] = tile(64, 128, 2)
     -- Weights are X there, and 128 rows of activations Y.
     if op.products == 1 and (changed(op, types, "a") or changed(op, types, "b")) then
-      list[#list + 1] = tile(192, 128, 2)
       list[#list + 1] = tile(256, 128, 2)
+      local full = 0
+      for _, d in ipairs(op.d) do full = full + (d.kind == "full" and 1 or 0) end
+      if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
     return list
   end,

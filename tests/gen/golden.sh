@@ -24,6 +24,7 @@ gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma_256x128x32_w2x2
 sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma
 sm_90a swiglu            f16_f16_f16-rrr-wgmma
 sm_90a add_add           bf16_bf16_bf16-rcr-wgmma
+sm_90a a16w8_linear      bf16_i8_bf16-rcr-wgmma
 sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode
 "
 (cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 --target sm_90a instances) || exit 1

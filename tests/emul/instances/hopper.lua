@@ -130,7 +130,7 @@ gemm "emul_op_two" {
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
   b_op     = function(w) return w + 1 end,
-  epilogue = function(acc, d) return silu(acc.gate * 0.01) * acc.up end,
+  epilogue = function(acc) return silu(acc.gate * 0.01) * acc.up end,
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, depth = 3, wg = 1, cluster = 1 } } },
   check    = { shapes = shapes },
 }

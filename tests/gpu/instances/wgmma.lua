@@ -167,8 +167,8 @@ gemm "wgmma_stream_two" {
   check    = { shapes = { { 144, 528, 1008 }, { 2304, 2304, 1040 } } },
 }
 
--- An operand that comes through registers: bytes that become 16 bits, with an operator and without; rows of E along it and
--- across it; every kind of extra input in either orientation.
+-- An operand that comes through registers: bytes that become 16 bits, with an operator and without; rows of E along it
+-- and across it; every kind of extra input in either orientation.
 gemm "wgmma_widened" {
   types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = i8, e = i8 }, { a = bf16, b = f8e4m3, e = f32 },
                { a = f16, b = f8e5m2, e = f16 }, { a = i8, b = f16, e = f16 } },
@@ -176,7 +176,8 @@ gemm "wgmma_widened" {
   targets  = { "sm_90a" },
   d        = { scale = per_col(f32), row = per_row "e", all = per_tensor(f32) },
   epilogue = function(acc, d) return acc * d.scale + d.row * d.all end,
-  tiles    = { sm_90a = { wgmma { m = { 40, 128, 256 }, n = { 40, 128, 256 }, depth = { 3, 4 }, cluster = { 1, 2 } } },
+  tiles    = { sm_90a = { wgmma { m = { 40, 128, 256 }, n = { 40, 128, 256 }, depth = { 3, 4 },
+               cluster = { 1, 2 } } },
                where = function(t)
                  return t.x ~= 40 and t.y ~= 256 and (t.x == 256 or t.y == 40) and (t.depth == 3) == (t.x == 256) and
                         (t.cluster == 1) == (t.y == 40)
@@ -202,8 +203,8 @@ gemm "wgmma_a_op" {
   d        = { bias = per_col "e", row = per_row(f32), all = full "e" },
   a_op     = function(a) return silu(a) - 0.5 end,
   epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, cluster = 2, stream = { 0, 1 },
-               e_depth = 1 } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, cluster = 2,
+               stream = { 0, 1 }, e_depth = 1 } },
                where = function(t) return t.m * t.n == 128 * 64 and (t.stream == 0 or t.wg == 2) end },
   check    = { shapes = shapes },
 }
@@ -235,9 +236,9 @@ gemm "wgmma_op_two" {
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
   b_op     = function(w) return w * 0.5 end,
-  epilogue = function(acc, d) return silu(acc.gate) * acc.up end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = 128, depth = 3, wg = 2, pingpong = { 0, 1 }, e_depth = 1, cluster = 2 } },
-               where = function(t) return t.m == 64 end },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 128, depth = 3, wg = 2, pingpong = { 0, 1 }, e_depth = 1,
+               cluster = 2 } } },
   check    = { shapes = shapes },
 }
 
@@ -248,7 +249,7 @@ gemm "wgmma_op_once" {
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
   a_op     = function(a) return relu(a) end,
-  epilogue = function(acc, d) return silu(acc.gate) * acc.up end,
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, e_depth = 1, cluster = 2 } } },
   check    = { shapes = shapes },
 }
@@ -260,8 +261,22 @@ gemm "wgmma_three" {
   targets  = { "sm_90a" },
   d        = { bias = per_col "e", row = per_row(f32), all = full "e", one = full(f32) },
   epilogue = function(acc, d) return (acc + d.bias) * d.row + d.all - d.one end,
-  tiles    = { sm_90a = { wgmma { m = { 128, 160, 192 }, n = { 128, 160, 192 }, wg = 3, depth = 3, e_depth = 1,
+  tiles    = { sm_90a = { wgmma { m = { 96, 128, 160, 192 }, n = { 96, 128, 160, 192 }, wg = 3, depth = 3, e_depth = 1,
                cluster = { 1, 2 } } },
-               where = function(t) return t.x == 192 and t.y < 192 and (t.y == 128) == (t.cluster == 2) end },
+               where = function(t)
+                 return t.x == 192 and (t.y == 96 or t.in_registers == 0 and t.y < 192) and
+                        (t.y == 160) == (t.cluster == 1)
+               end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_three_vectors" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32), one = per_tensor(f32) },
+  b_op     = function(w) return w * 2 end,
+  epilogue = function(acc, d) return gelu_tanh(acc + d.bias) * d.row + d.one end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 192, wg = 3, depth = 3, cluster = 2 } } },
   check    = { shapes = shapes },
 }
