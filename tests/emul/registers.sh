@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tests/gpu/registers.awk on listings as nvdisasm writes them: a loop that writes what its products read, and its sound twins.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+# listing LOAD WAIT: a loop that loads by LOAD, waits for all but WAIT groups, and multiplies by R24 to R27, then R28 to R31.
+listing() {
+    cat <<END
+.L_x_1:
+        /*0000*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR17+0x33000], R9 ;
+        /*0010*/                   $1 ;
+        /*0020*/                   WARPGROUP.DEPBAR.LE gsb0, 0x$2 ;
+        /*0030*/                   HGMMA.64x224x16.F32.BF16 R40, R24, gdesc[UR20], R40, gsb0 ;
+        /*0040*/                   HGMMA.64x224x16.F32.BF16 R40, R28, gdesc[UR20], R40, gsb0 ;
+        /*0050*/               @P0 BRA \`(.L_x_1) ;
+        /*0060*/                   MOV R28, RZ ;
+END
+}
+looked() { listing "$2" "$3" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"; }
+finds() {
+    looked "$@"
+    [ $? -eq 1 ] && grep -qF "loop: written while a product reads it: ${2#@* }" "$tmp/out"
+    result $? "found: $1"
+}
+passes() {
+    looked "$@"
+    result $? "sound: $1"
+}
+
+finds "a load into registers of the round before" "LDSM.16.M88.4 R28, [R5]" 1
+finds "its last word" "LDSM.16.M88.4 R21, [R5]" 1
+finds "with a predicate" "@!P1 LDS.U16 R30, [R5]" 1
+passes "other registers" "LDSM.16.M88.4 R32, [R5]" 1
+passes "just below them" "LDSM.16.M88.4 R20, [R5]" 1
+passes "a store of one" "STS.64 [R5], R28" 1
+wait='        /*0008*/                   WARPGROUP.DEPBAR.LE gsb0, 0x0 ;'
+listing "LDSM.16.M88.4 R28, [R5]" 0 | sed "2i\\$wait" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+result $? "sound: a load behind the wait"
+finish
