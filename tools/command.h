@@ -11,7 +11,7 @@ enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
 
 typedef struct kt_options {
     const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder,
-        *output, *problems, *set, *csv_file;
+        *output, *problems, *set, *csv_file, *modules;
     int json, csv, all, quick, cost, threads;
     int has_seed;
     uint64_t seed;

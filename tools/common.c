@@ -45,6 +45,8 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
 {
     const kiln_config config = {.struct_size = sizeof config,
                                 .device = o->device ? o->device : fallback,
+                                .module_path = o->modules,
+                                .only_module_path = o->modules != NULL,
                                 .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
     if (status) { /* a device that cannot be is wrong usage */

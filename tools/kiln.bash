@@ -10,15 +10,15 @@ _kiln() {
         --peer) words='all openblas memory cublaslt hipblaslt' ;;
         --template) words='bias residual gated quantized plain' ;;
         --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
-        --folder|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         *)
             case ${COMP_WORDS[1]} in
-            list) words='--op --target --schedule --dtype --instance --json --help' ;;
-            explain) words='--device --threads --help' ;;
-            verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
-            bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --help' ;;
-            tune) words='--output --problems --set --seconds --idle --seed --device --threads --help' ;;
-            report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --help' ;;
+            list) words='--op --target --schedule --dtype --instance --json --modules --help' ;;
+            explain) words='--device --threads --modules --help' ;;
+            verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --modules --help' ;;
+            bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --modules --help' ;;
+            tune) words='--output --problems --set --seconds --idle --seed --device --threads --modules --help' ;;
+            report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
             new) words='--template --folder --help' ;;
             esac ;;
         esac

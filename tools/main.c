@@ -26,6 +26,7 @@ enum {
     KEY_PROBLEMS,
     KEY_SET,
     KEY_BUDGET,
+    KEY_MODULES,
 
     KEY_COMPLETION
 };
@@ -39,6 +40,9 @@ enum {
 #define OPT_DEVICE                                                                                 \
     OPTION("device", 'd', "D",                                                                     \
            "host, amd[:i], nvidia[:i] or sim:gfx942; default: KILN_DEVICE, else the best")
+#define OPT_MODULES                                                                                \
+    OPTION("modules", KEY_MODULES, "DIRS",                                                         \
+           "only the modules in these folders, ':' between; not Kiln's own, not KILN_MODULE_PATH")
 #define OPT_JSON     OPTION("json", KEY_JSON, NULL, "print JSON")
 #define OPT_CSV      OPTION("csv", KEY_CSV, NULL, "print CSV")
 #define OPT_OP       OPTION("op", KEY_OP, "X", "only instances of op X")
@@ -58,8 +62,8 @@ enum {
 #define OPT_IDLE OPTION("idle", KEY_IDLE, "S", "pause before each replay; default 0.04, 0: none")
 
 static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
-                                                  OPT_INSTANCE, OPT_JSON,   {0}};
-static const struct argp_option explain_options[] = {OPT_DEVICE, OPT_THREADS, {0}};
+                                                  OPT_INSTANCE, OPT_JSON,   OPT_MODULES,  {0}};
+static const struct argp_option explain_options[] = {OPT_DEVICE, OPT_THREADS, OPT_MODULES, {0}};
 static const struct argp_option verify_options[] = {
     {"all", KEY_ALL, NULL, 0, "every instance that runs on the device, adversarial shapes", 0},
     {"quick", KEY_QUICK, NULL, 0, "fewer and smaller shapes", 0},
@@ -70,6 +74,7 @@ static const struct argp_option verify_options[] = {
     OPT_SEED,
     OPT_DEVICE,
     OPT_THREADS,
+    OPT_MODULES,
     {0}};
 static const struct argp_option bench_options[] = {
     {"peer", KEY_PEER, "P", 0,
@@ -86,6 +91,7 @@ static const struct argp_option bench_options[] = {
     OPT_SEED,
     OPT_DEVICE,
     OPT_THREADS,
+    OPT_MODULES,
     {0}};
 static const struct argp_option tune_options[] = {
     {"output", 'o', "FILE", 0, "tuning file to write; default: standard output", 0},
@@ -96,6 +102,7 @@ static const struct argp_option tune_options[] = {
     OPT_SEED,
     OPT_DEVICE,
     OPT_THREADS,
+    OPT_MODULES,
     {0}};
 static const struct argp_option report_options[] = {
     {"cost", KEY_COST, NULL, 0, "run each on the simulator and print what that costs", 0},
@@ -107,6 +114,7 @@ static const struct argp_option report_options[] = {
     OPT_JSON,
     OPT_CSV,
     OPT_DEVICE,
+    OPT_MODULES,
     {0}};
 static const struct argp_option new_options[] = {
     {"template", KEY_TEMPLATE, "T", 0, "bias, residual, gated, quantized or plain; default bias",
@@ -255,6 +263,7 @@ static const struct simple {
     {KEY_COST, 1, offsetof(kt_options, cost)},
     {KEY_PROBLEMS, 0, offsetof(kt_options, problems)},
     {KEY_SET, 0, offsetof(kt_options, set)},
+    {KEY_MODULES, 0, offsetof(kt_options, modules)},
 };
 
 static int parse_simple(int key, const char *arg, kt_options *o)
@@ -361,7 +370,7 @@ static void print_completion(void)
          "        --template) words='bias residual gated quantized plain' ;;\n"
          "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
          "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
+         "        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
          "\"$word\"); return "
          ";;\n"
          "        *)\n"

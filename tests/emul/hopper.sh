@@ -29,7 +29,7 @@ module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
         SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
-    KILN_MODULE_PATH=$out/$1/lib LD_LIBRARY_PATH=$out/driver "$kiln" verify --device nvidia --seed 1 "${@:2}"
+    LD_LIBRARY_PATH=$out/driver "$kiln" verify --modules "$out/$1/lib" --device nvidia --seed 1 "${@:2}"
 }
 every() { # NAME SCHEDULE OPTION...
     verify "$1" --all --schedule "$2" "${@:3}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"

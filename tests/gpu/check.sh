@@ -13,8 +13,7 @@ if ! [ -e "$modules/libkiln-sm_90a.so" ]; then
     echo "nothing here compiles sm_90a" >&2
     exit 77
 fi
-export KILN_MODULE_PATH="$modules"
 for schedule in tma wgmma wgmma_decode; do
-    "$build/bin/kiln" verify --all --schedule $schedule --device nvidia || exit $?
+    "$build/bin/kiln" verify --modules "$modules" --all --schedule $schedule --device nvidia || exit $?
 done
-KILN_DEVICE=nvidia exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma
+KILN_DEVICE=nvidia KILN_MODULE_PATH="$modules" exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma

@@ -15,7 +15,7 @@ declare -A path
 targets=
 for t in gfx942 gfx90a; do
     if [ -e "$BUILD/lib/kiln/libkiln-$t.so" ]; then
-        path[$t]='' targets="$targets $t"
+        path[$t]=$BUILD/lib/kiln targets="$targets $t"
     elif [ -e "$BUILD/tests/$t/libkiln-$t.so" ]; then
         path[$t]=$BUILD/tests/$t targets="$targets $t"
     fi
@@ -26,7 +26,8 @@ threads=$(($(nproc) / $(echo "$targets" | wc -w)))
 [ "$threads" -gt 0 ] || threads=1
 failed=0 pids=
 for t in $targets; do
-    KILN_MODULE_PATH=${path[$t]} KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --all $shapes --device "sim:$t" --seed 1 >"$out/$t" 2>&1 &
+    KILN_SIM="threads=$threads${KILN_SIM:+,$KILN_SIM}" "$KILN_BIN" verify --modules "${path[$t]}" --all $shapes --device "sim:$t" --seed 1 \
+        >"$out/$t" 2>&1 &
     pids="$pids $!"
 done
 for p in $pids; do wait "$p" || failed=1; done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Corners of the mfma schedule that no shipped op reaches, on the simulator with all its checks.  TAP.
-# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154,SC2086
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
@@ -9,24 +9,24 @@ amd_available gfx942 && [ -e "$BUILD/lib/libkilnsim.so" ] || { echo "1..0 # SKIP
 
 make BUILD="$BUILD" instances TARGETS="gfx942 gfx90a" INSTANCES=tests/sim/matrix >"$tmp/out" 2>&1
 result $? 'instances compile'
-export KILN_MODULE_PATH=$BUILD/modules/matrix
+modules="--modules $BUILD/modules/matrix" # of one word each
 for target in gfx942 gfx90a; do
     for op in $(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/sim/matrix/*.lua); do
-        [ "$("$kiln" list --op "$op" --target $target 2>/dev/null | grep -c mfma)" -gt 0 ] || continue
-        "$kiln" verify --all --quick --device sim:$target --op "$op" --seed 1 >"$tmp/out" 2>&1
+        [ "$("$kiln" list $modules --op "$op" --target $target 2>/dev/null | grep -c mfma)" -gt 0 ] || continue
+        "$kiln" verify $modules --all --quick --device sim:$target --op "$op" --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done
     # Tiles for any alignment: the matrix ends within a chunk of rows, of K, of both; K is whole tiles or less than one.
     for problem in 'f16,f16,f16 ccc m=131 n=133 k=96' 'i8,i8,i8 ccc m=15 n=17 k=128' 'f16,f16,f16 rrc m=131 n=3 k=129' \
         'i8,i8,i8 rcc m=129 n=9 k=193' 'f16,f16,f16 ccc m=132 n=250 k=31'; do
-        "$kiln" verify "matrix_columns $problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
+        "$kiln" verify $modules "matrix_columns $problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $problem, unaligned"
     done
     # Three units, so that there are more tiles than the device holds blocks, and fewer; batches in one row of work; K that is
     # worth sharing, and not.
     for problem in 'rcr m=300 n=500 k=4112' 'crc m=304 n=272 k=3333 batch=3' 'rcr m=65 n=127 k=6000' 'crc m=16 n=144 k=40'; do
-        for instance in $("$kiln" list --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do
-            KILN_SIM=units=3 "$kiln" verify "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
+        for instance in $("$kiln" list $modules --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do
+            KILN_SIM=units=3 "$kiln" verify $modules "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
             result $? "$target: ${instance##*_} $problem"
         done
     done

@@ -73,9 +73,9 @@ if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && 
 fi
 for target in gfx942 gfx90a; do
     [ -z "${table-}" ] && { [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || [ -e "$BUILD/tests/$target/libkiln-$target.so" ]; } || continue
-    path=
-    [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || path=$BUILD/tests/$target # made for the tests (mk/tests.mk)
-    KILN_MODULE_PATH=$path "$kiln" report --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
+    path=$BUILD/lib/kiln
+    [ -e "$path/libkiln-$target.so" ] || path=$BUILD/tests/$target # made for the tests (mk/tests.mk)
+    "$kiln" report --modules "$path" --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
         awk -F, 'NR > 1 && ($6 != 0 || $7 != 0) { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/report" >"$tmp/out"
     result $? "$target: no scratch, no spilled vector register in any instance"
 done

@@ -4,13 +4,11 @@
 # fastest instance needs A at a multiple of 16 bytes.
 # shellcheck source-path=SCRIPTDIR source=lib/kiln.sh disable=SC2154
 . "$(dirname "$0")/lib/kiln.sh"
-export KILN_DEVICE=host KILN_MODULE_PATH=$tmp/modules
+export KILN_DEVICE=host
 problem='bias_relu f32,f32,f32 rcr m=64 n=64 k=64'
-brief='--threads 1 --seconds 0.05 --idle 0 --seed 1'
+brief="--modules $tmp/modules --threads 1 --seconds 0.05 --idle 0 --seed 1"
 
-# A copy without the default modules, which have an op of that name.
-cp -r "$(dirname "$kiln")" "$tmp/bin" && mkdir "$tmp/lib" "$tmp/modules" && cp "$BUILD/lib/libkiln.so.0" "$tmp/lib"
-kiln=$tmp/bin/kiln
+mkdir "$tmp/modules"
 cp "$BUILD/tests/libfixture_host.so" "$tmp/modules/libkiln-host.so" && "$gen" --seal "$tmp/modules/libkiln-host.so"
 
 # shellcheck disable=SC2086
@@ -26,10 +24,10 @@ file() {
     exits 0 bench $brief --csv --problems "$tmp/problems" && says "^,\"$problem align=256\",kiln,.*/wide_128\$"
 }
 check 'bench: of a file' file
-mistake() { exits 2 bench "$problem align=3" && says 'align=3: an alignment is a power of two'; }
+mistake() { exits 2 bench --modules "$tmp/modules" "$problem align=3" && says 'align=3: an alignment is a power of two'; }
 check 'bench: no alignment' mistake
 
-explains() { exits 0 explain "$problem$1" && says "/$2  chosen"; }
+explains() { exits 0 explain --modules "$tmp/modules" "$problem$1" && says "/$2  chosen"; }
 remedy() { explains "$1" plain_64 && says '^  with align=256, .* host/bias_relu/f32_f32_f32/rcr/wide_128$'; }
 check 'explain: as it says, and what alignment would change' remedy ''
 check 'explain: too little alignment' remedy ' align=8'
@@ -41,7 +39,7 @@ tunes() { exits 0 tune $brief -o "$tmp/t.csv" "$problem$1" && grep -q "^\"$probl
 check 'tune: allocated buffers' tunes '' ' align=256'
 # Whichever instance was fastest, wide_128 was from here on.
 sed -i 's,/\(plain\|wide\)_[0-9]*\,,/wide_128\,,' "$tmp/t.csv"
-tuned() { KILN_TUNING=$tmp/t.csv exits 0 explain --threads 1 "$problem$1" && says "$2"; }
+tuned() { KILN_TUNING=$tmp/t.csv exits 0 explain --modules "$tmp/modules" --threads 1 "$problem$1" && says "$2"; }
 check 'its row decides for that alignment' tuned ' align=256' '/wide_128  chosen: tuned for this shape'
 check 'and for less that is enough' tuned ' align=16' '/wide_128  chosen: tuned for this shape'
 check 'but not where its instance is not legal' tuned '' '/plain_64  chosen: cost'

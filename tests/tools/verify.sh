@@ -64,7 +64,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
         "$gen" --seal "$tmp/module/libkiln-host.so"
 }
 finds() { # exit code, text in the output, fault
-    build_fault "$3" && KILN_MODULE_PATH=$tmp/module exits "$1" verify --all --device host --op spoiled --seed 4 --threads 1 &&
+    build_fault "$3" && exits "$1" verify --modules "$tmp/module" --all --device host --op spoiled --seed 4 --threads 1 &&
         says "$2"
 }
 check 'unspoiled, it passes' finds 0 ', 0 failed' 'real(g);'
@@ -89,6 +89,6 @@ check 'a wrong batch stride' finds 1 'expected' 'kiln_gemm_args h = *g; h.stride
 check 'values stored with too few bits' finds 1 'expected' \
     'real(g); for (long i = 0; i < g->m * (g->batch == 1); i++) for (long j = 0; j < g->n; j++) { union { float f; unsigned i; } u = { e[i * g->lde + j] }; u.i &= ~0xfffu; e[i * g->lde + j] = u.f; }'
 check 'a fault in a sampled problem, at an edge' build_fault 'real(g); if (g->n > 1000) e[(g->m - 1) * g->lde + 256] += 1;'
-edge() { KILN_MODULE_PATH=$tmp/module exits 1 verify --device host --seed 6 'spoiled f32,f32,f32 rrr m=700 n=3000 k=300' && says 'of 3000 columns'; }
+edge() { exits 1 verify --modules "$tmp/module" --device host --seed 6 'spoiled f32,f32,f32 rrr m=700 n=3000 k=300' && says 'of 3000 columns'; }
 check 'is found' edge
 finish
