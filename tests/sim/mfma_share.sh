@@ -33,6 +33,11 @@ least() { # TARGET TYPE LAYOUT TILE
 "$gen" --templates templates --out "$tmp/gen" --target gfx942 --target gfx90a tests/sim/instances >"$tmp/out" 2>&1
 result $? "generated"
 cp -r templates/device/. abi/. "$tmp/gen/" # the sources name these headers without a folder
+# What a schedule adds to its compiler's command (mk/instances.mk takes it from the same place).
+flags_of() { # TARGET SOURCE
+    local name=${2#"$tmp/gen/"}
+    awk -v name="KILN_FLAGS_${name%.hip}.co" '$1 == name && $2 == ":=" { $1 = $2 = ""; print }' "$tmp/gen/$1/rules.mk"
+}
 for target in gfx942 gfx90a; do
     if [ -z "$mca" ]; then
         skip "$target: matrix unit's share" "no llvm-mca"
@@ -48,7 +53,9 @@ for target in gfx942 gfx90a; do
         [ $target = gfx942 ] || passes=16
         kernel=$(sed -n 's/.*KERNEL(.*) \(kiln_[a-z0-9_]*\)(.*/\1/p' "$source" | head -n 1)
         share=
-        amd_compile $target "$tmp/k.s" "$source" -S -I"$tmp/gen" 2>"$tmp/out" && share=$(mca_share "$tmp/k.s" "$kernel" $target $passes)
+        # shellcheck disable=SC2046 # words
+        amd_compile $target "$tmp/k.s" "$source" -S -I"$tmp/gen" $(flags_of $target "$source") 2>"$tmp/out" &&
+            share=$(mca_share "$tmp/k.s" "$kernel" $target $passes)
         want=$(least $target "$type" "$layout" "$tile")
         [ -z "${table-}" ] || printf '%s,%s,%s,%s,%s\n' $target "$type" "$layout" "$tile" "$share"
         awk -v a="${share:-0}" -v b="$want" 'BEGIN { exit !(a >= b && a <= 1.005) }'
