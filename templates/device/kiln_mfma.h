@@ -117,13 +117,19 @@ static KILN_DEVICE int kiln_most(int x, int y)
 {
     return x > y ? x : y;
 }
+// A value that all lanes share, as it is: in a scalar register, and not for LLVM to take apart.  Of an offset that grows with
+// every tile it would otherwise keep a sum for each load, and add to all of them.
+static KILN_DEVICE int kiln_uniform(int x)
+{
+    return __builtin_amdgcn_readfirstlane(x);
+}
 static KILN_DEVICE unsigned kiln_lane(void)
 {
     return kiln_thread() % 64;
 }
 static KILN_DEVICE int kiln_wave(void)
 {
-    return __builtin_amdgcn_readfirstlane((int)(kiln_thread() / 64));
+    return kiln_uniform((int)(kiln_thread() / 64));
 }
 
 // Blocks go to the dies (XCDs) in turn; this numbering gives each die a run of consecutive tiles, which share its L2.

@@ -17,16 +17,16 @@ fi
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
-    gfx942\ bf16_i8\ *\ 128x128*) echo 0.72 ;;
+    gfx942\ bf16_i8\ *\ 128x128*) echo 0.74 ;;
     gfx942\ f16_f8*\ 128x128*) echo 0.82 ;;
     gfx942\ *_*\ r?r\ 256x128*) echo 0.85 ;;
-    gfx942\ i8\ crr\ 128x128*) echo 0.70 ;;
-    gfx942\ *\ crr\ 128x128*) echo 0.82 ;;
-    gfx942\ i8\ crr\ *) echo 0.88 ;;
-    gfx942\ *\ crr\ *) echo 0.92 ;;
+    gfx942\ i8\ crr\ 128x128*) echo 0.74 ;;
+    gfx942\ *\ crr\ 128x128*) echo 0.87 ;;
+    gfx942\ i8\ crr\ *) echo 0.89 ;;
+    gfx942\ *\ crr\ *) echo 0.95 ;;
     gfx942\ *\ rcr\ *) echo 0.98 ;;
-    gfx942\ *\ rrr\ 128x128*) echo 0.87 ;;
-    gfx942\ *\ rrr\ *) echo 0.96 ;;
+    gfx942\ *\ rrr\ 128x128*) echo 0.89 ;;
+    gfx942\ *\ rrr\ *) echo 0.98 ;;
     *) echo 0.90 ;;
     esac
 }
