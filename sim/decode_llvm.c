@@ -14,7 +14,7 @@ typedef size_t disasm_fn(void *, const uint8_t *, uint64_t size, uint64_t pc, ch
 typedef void init_fn(void);
 typedef void version_fn(unsigned *, unsigned *, unsigned *);
 
-enum { KS_LLVM_FIRST = 15, KS_LLVM_LAST = 22, KS_LLVM_KNOWN = 19, KS_GFX942_SINCE = 17 };
+enum { KS_LLVM_FIRST = 15, KS_LLVM_LAST = 23, KS_LLVM_KNOWN = 19, KS_GFX942_SINCE = 17 };
 static struct {
     create_fn *create;
     disasm_fn *disasm;
@@ -87,7 +87,7 @@ static void find_llvm(void)
         try_library(chosen);
         return;
     }
-    note("libLLVM.so.19.1 and the other names of LLVM 15 to 22");
+    note("libLLVM.so.19.1 and the other names of LLVM 15 to 23");
     if (try_version(KS_LLVM_KNOWN)) return;
     for (int v = KS_LLVM_LAST; v >= KS_LLVM_FIRST; v--)
         if (v != KS_LLVM_KNOWN && try_version(v)) return;

@@ -2,7 +2,9 @@
 # shellcheck shell=bash disable=SC2154
 # The share of its time that a main loop keeps the matrix unit busy, by llvm-mca: one wave, without barriers, branches
 # and bank conflicts.  Needs $tmp.  $mca is "" where there is no llvm-mca.
-mca=$(command -v llvm-mca-19 || command -v llvm-mca)
+# Of LLVM 19, by which the documents' figures are, else the newest.
+mca=$(command -v llvm-mca-19 || { compgen -c llvm-mca- | grep -xE 'llvm-mca-[0-9]+' | sort -t- -k3,3nr | head -n 1; } || true)
+mca=${mca:-$(command -v llvm-mca)}
 
 # The body of the innermost loop with the most matrix instructions of a kernel, without what llvm-mca does not price.  It crashes on
 # MUBUF instructions: MTBUF ones that take as long stand in for them.

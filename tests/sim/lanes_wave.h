@@ -74,7 +74,7 @@ static inline void reset(void)
     w->undefined_checked = true;
     ks_exec_set(w, ~0ull);
 }
-static inline int start(void **state)
+static inline int begin_tests(void **state)
 {
     (void)state;
     static char name[] = "by_hand";
@@ -104,7 +104,7 @@ static inline int start(void **state)
     now = &variants[0];
     return 0;
 }
-static inline int stop(void **state)
+static inline int end_tests(void **state)
 {
     (void)state;
     free(w->vu);

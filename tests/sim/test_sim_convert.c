@@ -352,5 +352,5 @@ int main(void)
         cmocka_unit_test(test_to_f16),       cmocka_unit_test(test_few),
         cmocka_unit_test(test_f16_overflow),
     };
-    return cmocka_run_group_tests_name("convert", tests, start, stop);
+    return cmocka_run_group_tests_name("convert", tests, begin_tests, end_tests);
 }

@@ -630,5 +630,5 @@ int main(void)
         cmocka_unit_test(test_division),   cmocka_unit_test(test_rest),
         cmocka_unit_test(test_trig_preop), cmocka_unit_test(test_whole),
     };
-    return cmocka_run_group_tests_name("float", tests, start, stop);
+    return cmocka_run_group_tests_name("float", tests, begin_tests, end_tests);
 }

@@ -438,10 +438,9 @@ static void silent_loop(void **state)
 static void taken_branch(void **state)
 {
     (void)state;
-    ks_object object = {.arch = KS_GFX942};
-    ks_launch launch = {.object = &object};
-    static ks_wave wave;
-    wave.launch = &launch;
+    static ks_object object = {.arch = KS_GFX942};
+    static ks_launch launch = {.object = &object};
+    static ks_wave wave = {.launch = &launch};
     for (unsigned between = 0; between < 2; between++) {
         length = 0;
         add("v_readfirstlane_b32 s4 < v0"); /* 5 before s4 is an address */

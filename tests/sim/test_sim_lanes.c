@@ -427,5 +427,5 @@ int main(void)
         cmocka_unit_test(test_packed),    cmocka_unit_test(test_mix),
         cmocka_unit_test(test_gpr_index),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, begin_tests, end_tests);
 }

@@ -451,12 +451,12 @@ static void mixed_flat(void **state)
     assert_int_equal(findings(), 0);
 }
 
-static int start(void **state)
+static int begin_tests(void **state)
 {
     memory = ks_alloc(SIZE, 256, KS_DEVICE);
     return setup(state) || !memory;
 }
-static int stop(void **state)
+static int end_tests(void **state)
 {
     return teardown(state) || ks_free(memory, KS_DEVICE);
 }
@@ -469,5 +469,5 @@ int main(void)
         cmocka_unit_test(failing_lanes), cmocka_unit_test(undefined_addresses),
         cmocka_unit_test(mixed_flat),
     };
-    return cmocka_run_group_tests_name("sim_memory", tests, start, stop);
+    return cmocka_run_group_tests_name("sim_memory", tests, begin_tests, end_tests);
 }

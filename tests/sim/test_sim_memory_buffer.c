@@ -221,12 +221,12 @@ static void buffer_to_lds(void **state)
     assert_int_equal(findings(), 0);
 }
 
-static int start(void **state)
+static int begin_tests(void **state)
 {
     memory = ks_alloc(SIZE, 256, KS_DEVICE);
     return setup(state) || !memory;
 }
-static int stop(void **state)
+static int end_tests(void **state)
 {
     return teardown(state) || ks_free(memory, KS_DEVICE);
 }
@@ -238,5 +238,5 @@ int main(void)
         cmocka_unit_test(private_buffer), cmocka_unit_test(own_addresses),
         cmocka_unit_test(lds_direct),     cmocka_unit_test(buffer_to_lds),
     };
-    return cmocka_run_group_tests_name("sim_memory_buffer", tests, start, stop);
+    return cmocka_run_group_tests_name("sim_memory_buffer", tests, begin_tests, end_tests);
 }

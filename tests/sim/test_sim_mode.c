@@ -300,5 +300,5 @@ int main(void)
         cmocka_unit_test(test_omod),       cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_upper_half), cmocka_unit_test(test_f16),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, begin_tests, end_tests);
 }

@@ -607,7 +607,7 @@ static void test_buffer_loads(void **state)
     assert_int_equal(found.kind, KILNSIM_BOUNDS);
 }
 
-static int start(void **state)
+static int begin_tests(void **state)
 {
     (void)state;
     w = aligned_alloc(64, (sizeof *w + 63) & ~(size_t)63);
@@ -644,5 +644,5 @@ int main(void)
         TEST(calls), TEST(bad_jumps), TEST(states), TEST(clocks), TEST(mode), TEST(other_hwregs), TEST(gpr_index),
         TEST(movrel), TEST(loads), TEST(freed_load), TEST(buffer_loads),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return cmocka_run_group_tests(tests, begin_tests, finish);
 }

@@ -220,5 +220,5 @@ int main(void)
         cmocka_unit_test(test_undefined_scalars),
         cmocka_unit_test(test_undefined_finding),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, begin_tests, end_tests);
 }

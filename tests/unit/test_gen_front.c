@@ -85,7 +85,7 @@ static void start(run *r)
     assert_non_null(r->cx.err);
 }
 
-static void stop(run *r)
+static void end_run(run *r)
 {
     kg_lang_close(&r->cx);
     fclose(r->cx.err);
@@ -118,7 +118,7 @@ static void messages_are_sorted_and_counted(void **state)
                                 "    3 | three\n"
                                 "      |  ^\n"
                                 "b.lua: error: no place\n");
-    stop(&r);
+    end_run(&r);
 }
 
 static void suggestions_are_close(void **state)
@@ -149,7 +149,7 @@ static void quoting_is_safe(void **state)
     memset(large, 'y', sizeof large);
     assert_string_equal(kg_quote(&r.cx, large, sizeof large),
                         "'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy...' (5000 bytes)");
-    stop(&r);
+    end_run(&r);
 }
 
 /* ---- lexer and places ---- */
@@ -263,7 +263,7 @@ static void lowers_to(const char *body, const char *want)
     kg_expr_lower(&r.cx.op[0]->epilogue, &(kg_names){leaf, NULL}, "", &text);
     assert_string_equal(text.p, want);
     kg_buf_free(&text);
-    stop(&r);
+    end_run(&r);
 }
 
 #define ALL "((d_a + d_b) * s_alpha)"

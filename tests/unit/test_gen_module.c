@@ -44,7 +44,7 @@ static const kiln_module *load(const char *target, const char *objects, void **h
 
 static const char *text(const kiln_module *m, kiln_str s)
 {
-    assert_in_range(s, 0, m->strings_size - 1);
+    assert_true(s < m->strings_size);
     return m->strings + s;
 }
 
@@ -61,8 +61,8 @@ static void check_rows(const kiln_module *m)
     for (uint32_t i = 0; i < m->nrows; i++) {
         const kiln_row *r = &m->rows[i];
         const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
-        assert_in_range(r->op, 0, m->nops - 1);
-        assert_in_range(r->schedule, 0, m->nschedules - 1);
+        assert_true(r->op < m->nops);
+        assert_true(r->schedule < m->nschedules);
         assert_int_equal(r->key, kiln_key(text(m, m->ops[r->op].name), sig));
         if (i)
             assert_true(r[-1].key < r->key ||

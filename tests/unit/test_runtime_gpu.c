@@ -367,13 +367,13 @@ static void test_maps_evicted(void **state)
         for (p.m = 400; p.m < 400 + PROBLEMS; p.m++)
             assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
     assert_int_equal(fake->wrong_maps, 0);
-    assert_in_range(fake->maps, 2 * PROBLEMS, 2 * PROBLEMS + 64);
+    assert_true(fake->maps >= 2 * PROBLEMS && fake->maps <= 2 * PROBLEMS + 64);
     /* Two dozen at a time stay, whatever was there before. */
     for (p.m = 500; p.m < 524; p.m++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
     const int before = fake->maps;
     for (int round = 0; round < 50; round++)
         for (p.m = 500; p.m < 524; p.m++) assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
-    assert_in_range(fake->maps - before, 0, 24 * 2);
+    assert_true(fake->maps - before <= 24 * 2);
     assert_int_equal(fake->wrong_maps, 0);
     kiln_close(ctx);
 }
