@@ -10,7 +10,7 @@ SIM_FLAGS_v4 := -march=x86-64-v4 -mtune=generic -mprefer-vector-width=512
 SIM_OBJ := $(patsubst sim/%.c,$(BUILD)/obj/sim/%.o,$(filter-out $(SIM_VEC),$(SIM_SRC))) \
     $(foreach v,$(SIM_VARIANTS),$(patsubst sim/%.c,$(BUILD)/obj/sim/%.$(v).o,$(SIM_VEC)))
 SIM_SO := $(BUILD)/lib/libkilnsim.so
-SIM_NAMES := libamdhip64.so libamdhip64.so.5 libamdhip64.so.6 libamdhip64.so.7
+SIM_NAMES := $(foreach n,amdhip64 hiprtc,$(foreach v,so so.5 so.6 so.7,lib$n.$v))
 SIM_AR := $(BUILD)/obj/sim.a
 SIM_LIBS := -lelf -ldw -lmsgpackc -ldl -lpthread -lm
 # Lanes are independent and exceptions are not looked at, but rounding modes are: nothing may be contracted or folded.

@@ -29,6 +29,7 @@ static struct {
     pthread_rwlock_t lock;
     block *b;                       /* by address */
     size_t count, room, live, kept; /* bytes: allocated; freed but kept back */
+    size_t of_device[KS_MOST_DEVICES]; /* bytes of those allocated that ks_note told of */
     uint64_t turn;
     uint32_t last_id;
     _Atomic uint64_t version; /* of the array */
@@ -132,12 +133,11 @@ void *ks_alloc(size_t size, size_t align, ks_memory_kind kind)
     void *p = (void *)(uintptr_t)b.range.begin;
     fill(p, size, KS_POISON);
     pthread_rwlock_wrlock(&heap.lock);
-    b.range.id = counts_as_program(b.range.kind) ? heap.last_id + 1 : 0;
+    const bool named = counts_as_program(b.range.kind) || kind == KS_HEAP;
+    b.range.id = named ? heap.last_id + 1 : 0;
     bool done = put_in(&b);
-    if (done && b.range.id) {
-        heap.last_id++;
-        heap.live += size;
-    }
+    if (done && named) heap.last_id++;
+    if (done && counts_as_program(b.range.kind)) heap.live += size;
     pthread_rwlock_unlock(&heap.lock);
     if (done) return p;
     free(b.base);
@@ -165,6 +165,7 @@ static int free_block(block *b, ks_memory_kind kind)
 {
     size_t size = b->range.end - b->range.begin;
     if (counts_as_program(b->range.kind)) heap.live -= size;
+    if (b->range.owner) heap.of_device[b->range.owner - 1] -= size;
     if (kind == KS_KERNARG) { /* the simulator's own: nobody holds its address */
         void *base = b->base;
         take_out((size_t)(b - heap.b));
@@ -204,6 +205,9 @@ int ks_free(void *p, ks_memory_kind kind)
     if (!own)
         ks_report_host(KILNSIM_DOUBLE_FREE, address,
                        "0x%llx is freed and was never allocated: free what hipMalloc gave", at);
+    else if (r.kind == KS_HEAP && kind != KS_HEAP)
+        ks_report_host(KILNSIM_DOUBLE_FREE, address,
+                       "0x%llx is memory of a kernel's malloc: free it with free in a kernel", at);
     else if (r.freed)
         ks_report_host(KILNSIM_DOUBLE_FREE, address,
                        "0x%llx (allocation %u, %llu bytes) is freed twice: free it once", at, r.id,
@@ -247,6 +251,19 @@ void ks_unregister(void *p)
     pthread_rwlock_unlock(&heap.lock);
 }
 
+void ks_note(const void *p, unsigned device, uint32_t flags)
+{
+    pthread_rwlock_wrlock(&heap.lock);
+    block *b = holder((uint64_t)(uintptr_t)p);
+    if (b && b->range.begin == (uint64_t)(uintptr_t)p && device < KS_MOST_DEVICES) {
+        if (b->base && !b->range.owner) heap.of_device[device] += b->range.end - b->range.begin;
+        b->range.owner = (uint8_t)(device + 1);
+        b->range.flags = flags;
+        changed();
+    }
+    pthread_rwlock_unlock(&heap.lock);
+}
+
 static bool look_up(uint64_t address, ks_range *out)
 {
     size_t i = above(address);
@@ -285,6 +302,14 @@ size_t ks_alloc_live(void)
 {
     pthread_rwlock_rdlock(&heap.lock);
     size_t live = heap.live;
+    pthread_rwlock_unlock(&heap.lock);
+    return live;
+}
+
+size_t ks_alloc_live_on(unsigned device)
+{
+    pthread_rwlock_rdlock(&heap.lock);
+    size_t live = device < KS_MOST_DEVICES ? heap.of_device[device] : 0;
     pthread_rwlock_unlock(&heap.lock);
     return live;
 }

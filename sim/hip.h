@@ -143,7 +143,12 @@ void kh_lock(void);
 void kh_unlock(void);
 
 /* ---- hip_device.c ---- */
-enum { KH_DEVICES = KS_ARCH_COUNT };
+#define KH_EACH_DEVICE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) /* the most that there can be */
+enum {
+#define X(n) +1
+    KH_DEVICES = 0 KH_EACH_DEVICE(X)
+#undef X
+};
 typedef struct kh_chip {       /* one per ks_arch */
     const char *name, *target; /* target: architecture and features */
     int number, major, minor, units, clock, memory_clock, bus, l2;
@@ -159,6 +164,9 @@ const kh_device *kh_device_of(int ordinal); /* NULL: none such */
 const kh_chip *kh_chip_of(ks_arch);
 int kh_units(const kh_chip *); /* the chip's, or as many as KILN_SIM says */
 uint64_t kh_total_memory(const kh_device *);
+void kh_device_uuid(char uuid[16], int device);
+int kh_enable_peer(int peer, unsigned flags); /* for the current device */
+int kh_disable_peer(int peer);
 
 /* ---- hip_module.c ---- */
 typedef struct kh_function kh_function;
@@ -183,6 +191,7 @@ int kh_function_of(const void *, kh_function **);
 /* ---- hip_register.c: what <<<>>> programs registered, by the host's addresses ---- */
 int kh_registered_function(const void *host, kh_function **);
 int kh_registered_symbol(const void *host, uint64_t *address, size_t *size);
+size_t kh_registered_constants(const kh_module *); /* bytes of its __constant__ variables */
 
 /* ---- hip_stream.c, hip_graph.c ---- */
 typedef struct kh_dim {
@@ -271,8 +280,11 @@ struct kh_event {
     uint64_t capture; /* id of the capture it was recorded in; 0: none */
     kh_tail tail;
 };
-/* A stream handle, or one of the three that stand for a stream; hipErrorInvalidHandle. */
+/* A stream handle, or one of the three that stand for a stream; of any other AMD's runtime says
+ * hipErrorContextIsDestroyed, and hipErrorInvalidHandle where pools and waits for events are
+ * concerned. */
 int kh_stream_of(void *handle, kh_stream **);
+int kh_stream_handle(void *handle, kh_stream **);
 bool kh_is_legacy(const kh_stream *); /* hipStreamLegacy, which cannot capture */
 /* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the
  * caller's. */

@@ -8,7 +8,9 @@ typedef struct context {
     unsigned flags;
 } context;
 enum { DEPTH = 16, API_VERSION = 4 };
-static context primary[KH_DEVICES] = {{.device = 0}, {.device = 1}};
+#define X(n) {.device = n},
+static context primary[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+#undef X
 static unsigned retained[KH_DEVICES]; /* under kh_lock */
 static _Thread_local struct {
     context *at[DEPTH];
@@ -163,4 +165,16 @@ HIP(hipDevicePrimaryCtxSetFlags, (int device, unsigned flags), (device, flags))
     primary[device].flags = flags;
     kh_unlock();
     return 0;
+}
+
+/* ---- peers: of the current device ---- */
+
+HIP(hipCtxEnablePeerAccess, (void *peer, unsigned flags), (peer, flags))
+{
+    return is_context(peer) ? kh_enable_peer(((context *)peer)->device, flags) : E_InvalidContext;
+}
+
+HIP(hipCtxDisablePeerAccess, (void *peer), (peer))
+{
+    return is_context(peer) ? kh_disable_peer(((context *)peer)->device) : E_InvalidContext;
 }

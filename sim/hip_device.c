@@ -32,22 +32,24 @@ static const kh_chip chip[KS_ARCH_COUNT] = {
                    .l2 = 4 << 20,
                    .memory = 192ull << 30},
 };
-/* Both are there, or the one that KILN_SIM=arch=... names. */
-static const kh_device both[KH_DEVICES] = {{KS_GFX942, &chip[KS_GFX942]},
-                                           {KS_GFX90A, &chip[KS_GFX90A]}};
+/* One of each, or, as KILN_SIM=arch=...,devices=... says, one kind as often as it says. */
+static const kh_device both[KS_ARCH_COUNT] = {{KS_GFX942, &chip[KS_GFX942]},
+                                              {KS_GFX90A, &chip[KS_GFX90A]}};
 static _Thread_local int current;
+_Static_assert((int)KH_DEVICES == (int)KS_MOST_DEVICES, "options.c's limit");
 
 int kh_device_count(void)
 {
-    return ks_options_get()->arch < 0 ? KH_DEVICES : 1;
+    const ks_options *o = ks_options_get();
+    return o->devices ? (int)o->devices : o->arch < 0 ? KS_ARCH_COUNT : 1;
 }
 
 const kh_device *kh_device_of(int ordinal)
 {
+    const ks_options *o = ks_options_get();
     if (ordinal < 0 || ordinal >= kh_device_count()) return NULL;
-    const int arch = ks_options_get()->arch;
-    if (arch < 0) return &both[ordinal];
-    return both[0].arch == (ks_arch)arch ? &both[0] : &both[1];
+    if (o->arch < 0) return o->devices ? &both[0] : &both[ordinal];
+    return both[0].arch == (ks_arch)o->arch ? &both[0] : &both[1];
 }
 
 const kh_chip *kh_chip_of(ks_arch arch)
@@ -179,14 +181,18 @@ HIP(hipDeviceComputeCapability, (int *major, int *minor, int device), (major, mi
     return 0;
 }
 
+void kh_device_uuid(char uuid[16], int device)
+{
+    char text[64];
+    snprintf(text, sizeof text, "kilnsim-%03d%05d", device, kh_device_of(device)->chip->number);
+    memcpy(uuid, text, 16);
+}
+
 HIP(hipDeviceGetUuid, (char uuid[16], int device), (uuid, device))
 {
-    const kh_device *d = kh_device_of(device);
-    char text[17];
     if (!uuid) return E_InvalidValue;
-    if (!d) return E_InvalidDevice;
-    snprintf(text, sizeof text, "kilnsim-%08d", d->chip->number);
-    memcpy(uuid, text, 16);
+    if (!kh_device_of(device)) return E_InvalidDevice;
+    kh_device_uuid(uuid, device);
     return 0;
 }
 
@@ -217,14 +223,17 @@ HIP(hipDeviceGetLimit, (size_t * value, int limit), (value, limit))
 {
     if (!value) return E_InvalidValue;
     if (limit < LIMIT_STACK || limit > LIMIT_HEAP) return E_UnsupportedLimit;
-    *value = limit == LIMIT_STACK ? 1024 : 0;
+    *value = limit == LIMIT_STACK ? 1024 : limit == LIMIT_HEAP ? ks_heap_limit(0) : 0;
     return 0;
 }
 
 HIP(hipDeviceSetLimit, (int limit, size_t value), (limit, value))
 {
-    (void)value;
-    return limit == LIMIT_STACK ? 0 : E_UnsupportedLimit;
+    if (limit != LIMIT_STACK && limit != LIMIT_HEAP) return E_UnsupportedLimit;
+    if (limit == LIMIT_STACK) return 0;
+    if (value >= kh_total_memory(kh_device_of(current))) return E_InvalidValue;
+    ks_heap_limit(value);
+    return 0;
 }
 
 static int get_zero(int *out)
@@ -244,18 +253,22 @@ HIP(hipDeviceGetCacheConfig, (int *config), (config))
 {
     return get_zero(config);
 }
+HIP_TOO(hipCtxGetCacheConfig, hipDeviceGetCacheConfig, (int *config))
 HIP(hipDeviceSetCacheConfig, (int config), (config))
 {
     return in_range(config, CACHE_CONFIGS);
 }
+HIP_TOO(hipCtxSetCacheConfig, hipDeviceSetCacheConfig, (int config))
 HIP(hipDeviceGetSharedMemConfig, (int *config), (config))
 {
     return get_zero(config);
 }
+HIP_TOO(hipCtxGetSharedMemConfig, hipDeviceGetSharedMemConfig, (int *config))
 HIP(hipDeviceSetSharedMemConfig, (int config), (config))
 {
     return in_range(config, BANK_CONFIGS);
 }
+HIP_TOO(hipCtxSetSharedMemConfig, hipDeviceSetSharedMemConfig, (int config))
 
 HIP(hipDeviceGetStreamPriorityRange, (int *least, int *greatest), (least, greatest))
 {
@@ -273,21 +286,59 @@ HIP(hipDeviceCanAccessPeer, (int *can, int device, int peer), (can, device, peer
     return 0;
 }
 
-static _Thread_local bool peer_enabled[KH_DEVICES][KH_DEVICES];
+/* From, to; the process's, under kh_lock. */
+static bool peer_enabled[KH_DEVICES][KH_DEVICES];
+static int set_peer(int peer, bool on)
+{
+    if (!kh_device_of(peer) || peer == current) return E_InvalidDevice;
+    kh_lock();
+    const bool was = peer_enabled[current][peer];
+    peer_enabled[current][peer] = on;
+    kh_unlock();
+    if (was != on) return 0;
+    return on ? E_PeerAccessAlreadyEnabled : E_PeerAccessNotEnabled;
+}
+
+int kh_enable_peer(int peer, unsigned flags)
+{
+    return flags ? E_InvalidValue : set_peer(peer, true);
+}
+
+int kh_disable_peer(int peer)
+{
+    return set_peer(peer, false);
+}
+
 HIP(hipDeviceEnablePeerAccess, (int peer, unsigned flags), (peer, flags))
 {
-    if (flags) return E_InvalidValue;
-    if (!kh_device_of(peer) || peer == current) return E_InvalidDevice;
-    if (peer_enabled[current][peer]) return E_PeerAccessAlreadyEnabled;
-    peer_enabled[current][peer] = true;
-    return 0;
+    return kh_enable_peer(peer, flags);
 }
 
 HIP(hipDeviceDisablePeerAccess, (int peer), (peer))
 {
-    if (!kh_device_of(peer) || peer == current) return E_InvalidDevice;
-    if (!peer_enabled[current][peer]) return E_PeerAccessNotEnabled;
-    peer_enabled[current][peer] = false;
+    return kh_disable_peer(peer);
+}
+
+/* hipDeviceP2PAttr: rank, access, atomics, arrays.  ORDER P2P */
+HIP(hipDeviceGetP2PAttribute, (int *value, int attribute, int from, int to),
+    (value, attribute, from, to))
+{
+    static const int row[] = {0, 1, 1, 0};
+    enum { ROWS = sizeof row / sizeof *row };
+    if (!value || attribute < 0 || attribute >= ROWS) return E_InvalidValue;
+    if (!kh_device_of(from) || !kh_device_of(to) || from == to) return E_InvalidDevice;
+    *value = row[attribute];
+    return 0;
+}
+
+HIP(hipExtGetLinkTypeAndHopCount, (int from, int to, uint32_t *type, uint32_t *hops),
+    (from, to, type, hops))
+{
+    enum { XGMI = 4 }; /* hsa_amd_link_info_type_t */
+    if (!type || !hops || from == to) return E_InvalidValue;
+    if (!kh_device_of(from) || !kh_device_of(to)) return E_InvalidDevice;
+    *type = XGMI;
+    *hops = 1;
     return 0;
 }
 

@@ -24,11 +24,15 @@ static const struct row *find(int number)
     return NULL;
 }
 
-static _Thread_local int last;
+/* hipGetLastError's and hipExtGetLastError's: until ROCm 6 a call that succeeds overwrites an error
+ * of before; since 7 it stays until it is asked for, and hipExtGetLastError has the old meaning. */
+enum { KEEPS_ERRORS = 7 };
+static _Thread_local int last, status;
 
 int kh_last(int code)
 {
-    if (code) last = code;
+    if (code || kh_abi() < KEEPS_ERRORS) last = code;
+    status = code;
     return code;
 }
 
@@ -62,17 +66,29 @@ void ks_fail(ks_error *error, int hip, const char *format, ...)
     va_end(list);
 }
 
+/* The major number at the end of the name that this library was opened by: libamdhip64.so.6,
+ * libhiprtc.so.6. */
+static int find_abi(void)
+{
+    enum { OLDEST = 5, NEWEST = 7, DEFAULT = 6 };
+    static const char end[] = ".so.";
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)kh_abi, &info) || !info.dli_fname) return DEFAULT;
+    const char *file = strrchr(info.dli_fname, '/');
+    const char *so = strstr(file ? file : info.dli_fname, end);
+    if (!so) return DEFAULT;
+    const int major = so[sizeof end - 1] - '0';
+    return major >= OLDEST && major <= NEWEST ? major : DEFAULT;
+}
+
 /* ROCm's versions number some enumerations differently under one symbol name; the file name in the
  * program's list of libraries says which it was built for. */
 int kh_abi(void)
 {
-    enum { OLDEST = 5, NEWEST = 7, DEFAULT = 6 };
-    Dl_info info;
-    if (!dladdr((void *)(uintptr_t)kh_abi, &info) || !info.dli_fname) return DEFAULT;
-    const char *so = strstr(info.dli_fname, "libamdhip64.so.");
-    if (!so) return DEFAULT;
-    const int major = so[strlen("libamdhip64.so.")] - '0';
-    return major >= OLDEST && major <= NEWEST ? major : DEFAULT;
+    static atomic_int known;
+    int abi = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!abi) atomic_store_explicit(&known, abi = find_abi(), memory_order_relaxed);
+    return abi;
 }
 
 /* ---- entry points; these four neither fail nor touch the last error but as they say ---- */
@@ -86,13 +102,16 @@ KH_API const char *hipGetErrorString(int code);
 int hipGetLastError(void)
 {
     const int code = last;
-    last = 0;
+    last = status = 0;
     return code;
 }
 
 int hipExtGetLastError(void)
 {
-    return hipGetLastError();
+    const int code = status;
+    status = 0;
+    if (kh_abi() < KEEPS_ERRORS) last = 0;
+    return code;
 }
 
 int hipPeekAtLastError(void)

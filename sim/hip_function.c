@@ -46,6 +46,7 @@ static attributes describe(const kh_function *f)
     const ks_kernel *k = f->kernel;
     const kh_chip *c = kh_device_of(f->module->device)->chip;
     return (attributes){.binary_version = c->major * 10 + c->minor,
+                        .constants = kh_registered_constants(f->module),
                         .local = k->scratch,
                         .dynamic_lds = KS_MAX_LDS - (int)k->lds,
                         .threads = k->max_threads ? (int)k->max_threads : MOST_THREADS,

@@ -177,6 +177,16 @@ HIP_TOO(
     _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j,
     hipExtModuleLaunchKernel, EXT_PARAMETERS)
 
+#define HCC_PARAMETERS                                                                             \
+    (void *f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,        \
+     size_t lds, void *stream, void **params, void **extra, void *start, void *stop)
+HIP(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_,
+    HCC_PARAMETERS, (f, gx, gy, gz, bx, by, bz, lds, stream, params, extra, start, stop))
+{
+    return body_hipExtModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, lds, stream, params, extra,
+                                         start, stop, 0);
+}
+
 /* ---- by the host's address of the kernel, as <<<>>> does ---- */
 
 static int launch_host(const void *host, kh_dim grid, kh_dim block, void **params, size_t lds,
@@ -219,6 +229,21 @@ HIP(hipExtLaunchKernel,
     int code = record(start, stream);
     if (code == 0) code = launch_host(host, grid, block, params, lds, stream);
     return code ? code : record(stop, stream);
+}
+
+/* hip_impl::hipLaunchKernelGGLImpl, of HIP's templates: it has no result, its error is the last one. */
+KH_API void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
+    uintptr_t host, const kh_dim *grid, const kh_dim *block, uint32_t lds, void *stream,
+    void **extra);
+void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
+    uintptr_t host, const kh_dim *grid, const kh_dim *block, uint32_t lds, void *stream,
+    void **extra)
+{
+    const uint32_t g[3] = {grid->x, grid->y, grid->z}, b[3] = {block->x, block->y, block->z};
+    kh_function *f;
+    int code = kh_usable();
+    if (code == 0) code = kh_registered_function((const void *)host, &f);
+    kh_last(code ? code : kh_launch(f, g, b, lds, stream, NULL, extra));
 }
 
 /* ---- what the compiler's <<<>>> calls: a stack of sizes of each thread ---- */

@@ -10,53 +10,31 @@ enum {
     PITCH_ALIGN = 128 /* of a row of hipMallocPitch */
 };
 
-/* ---- which device an allocation belongs to, by its number ---- */
-
-static struct {
-    uint8_t *device; /* device + 1; 0: not by these entry points */
-    size_t room;
-} owner;
-
-static void set_owner(const void *p)
-{
-    ks_range r;
-    if (!ks_find_range((uint64_t)(uintptr_t)p, &r)) return;
-    kh_lock();
-    if (r.id >= owner.room) {
-        const size_t room = 2 * (size_t)r.id + 64;
-        uint8_t *more = realloc(owner.device, room);
-        if (more) {
-            memset(more + owner.room, 0, room - owner.room);
-            owner.device = more;
-            owner.room = room;
-        }
-    }
-    if (r.id < owner.room) owner.device[r.id] = (uint8_t)(kh_current() + 1);
-    kh_unlock();
-}
+/* ---- allocation ---- */
 
 static int owner_of(const ks_range *r)
 {
-    kh_lock();
-    const int device = r->id < owner.room && owner.device[r->id] ? owner.device[r->id] - 1 : 0;
-    kh_unlock();
-    return device;
+    return r->owner ? r->owner - 1 : 0;
 }
 
-/* ---- allocation ---- */
-
-int kh_allocate(void **out, size_t size, ks_memory_kind kind)
+static int allocate(void **out, size_t size, ks_memory_kind kind, unsigned flags)
 {
+    const int device = kh_current();
     if (!out) return E_InvalidValue;
     *out = NULL;
     if (size == 0) return 0;
-    const kh_device *d = kh_device_of(kh_current());
-    const size_t live = ks_alloc_live(), all = d ? (size_t)kh_total_memory(d) : 0;
+    const kh_device *d = kh_device_of(device);
+    const size_t live = ks_alloc_live_on((unsigned)device), all = d ? (size_t)kh_total_memory(d) : 0;
     if (live > all || size > all - live) return E_OutOfMemory;
     *out = ks_alloc(size, ALIGN, kind);
     if (!*out) return E_OutOfMemory;
-    set_owner(*out);
+    ks_note(*out, (unsigned)device, flags);
     return 0;
+}
+
+int kh_allocate(void **out, size_t size, ks_memory_kind kind)
+{
+    return allocate(out, size, kind, 0);
 }
 
 /* As AMD's runtime does, each of the functions that free takes what any of those that allocate
@@ -101,9 +79,10 @@ HIP(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, fla
 
 HIP(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags))
 {
+    const unsigned coherence = 0xc0000000u; /* coherent, non-coherent */
     const int code = kh_unsafe();
-    (void)flags;
-    return code ? code : kh_allocate(out, size, KS_HOST);
+    if (code) return code;
+    return (flags & coherence) == coherence ? E_InvalidValue : allocate(out, size, KS_HOST, flags);
 }
 HIP_TOO(hipHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
 HIP_TOO(hipExtHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags))
@@ -145,7 +124,7 @@ HIP(hipMemAllocPitch, (void **out, size_t *pitch, size_t width, size_t height, u
 HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    const int code = kh_stream_handle(stream, &s);
     if (code) return code;
     if (kh_capturing(s)) return E_StreamCaptureUnsupported;
     return kh_allocate(out, size, KS_DEVICE);
@@ -154,7 +133,7 @@ HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream)
 HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    const int code = kh_stream_handle(stream, &s);
     if (code) return code;
     if (!p) return E_InvalidValue;
     return kh_capturing(s) ? E_StreamCaptureUnsupported : release(p, KS_DEVICE);
@@ -164,11 +143,15 @@ HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
 
 HIP(hipHostRegister, (void *p, size_t size, unsigned flags), (p, size, flags))
 {
+    enum { KNOWN = 0xf }; /* portable, mapped, of a device, read-only or coarse-grained */
     ks_range r;
-    (void)flags;
-    if (!p || !size) return E_InvalidValue;
+    const int code = kh_unsafe();
+    if (code) return code;
+    if (!p || !size || flags & ~(unsigned)KNOWN) return E_InvalidValue;
     if (ks_find_range((uint64_t)(uintptr_t)p, &r) && !r.freed) return E_HostMemoryAlreadyRegistered;
-    return ks_register(p, size, KS_HOST) ? 0 : E_OutOfMemory;
+    if (!ks_register(p, size, KS_HOST)) return E_OutOfMemory;
+    ks_note(p, (unsigned)kh_current(), flags);
+    return 0;
 }
 
 HIP(hipHostUnregister, (void *p), (p))
@@ -197,8 +180,22 @@ HIP(hipHostGetFlags, (unsigned *flags, void *host), (flags, host))
     if (!flags || !host) return E_InvalidValue;
     if (!ks_find_range((uint64_t)(uintptr_t)host, &r) || r.freed || r.kind != KS_HOST)
         return E_InvalidValue;
-    *flags = 0;
+    *flags = r.flags;
     return 0;
+}
+
+/* All host memory is everybody's at all times: there is nothing to attach. */
+HIP(hipStreamAttachMemAsync, (void *stream, void *p, size_t size, unsigned flags),
+    (stream, p, size, flags))
+{
+    enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
+    kh_stream *s;
+    ks_range r;
+    const int code = kh_stream_of(stream, &s);
+    if (code) return code;
+    if (flags != GLOBAL && flags != HOST && flags != SINGLE) return E_InvalidValue;
+    if (!p || !ks_find_range((uint64_t)(uintptr_t)p, &r) || r.freed) return E_InvalidValue;
+    return size && size != r.end - r.begin ? E_InvalidValue : 0;
 }
 
 /* ---- questions ---- */
@@ -208,7 +205,7 @@ HIP(hipMemGetInfo, (size_t * free_bytes, size_t *total), (free_bytes, total))
     const kh_device *d = kh_device_of(kh_current());
     if (!free_bytes || !total) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
-    const size_t live = ks_alloc_live();
+    const size_t live = ks_alloc_live_on((unsigned)kh_current());
     *total = (size_t)kh_total_memory(d);
     *free_bytes = live < *total ? *total - live : 0;
     return 0;
@@ -276,6 +273,7 @@ HIP(hipPointerGetAttributes, (attributes * out, const void *p), (out, p))
     out->on_device = (void *)(uintptr_t)p;
     out->on_host = where == ON_DEVICE ? NULL : (void *)(uintptr_t)p;
     out->managed = where == ON_BOTH;
+    out->flags = r.flags;
     return 0;
 }
 

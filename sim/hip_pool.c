@@ -11,8 +11,12 @@ typedef struct pool {
     int reuse[REUSE_LAST];
     uint64_t threshold;
 } pool;
-static pool standard[KH_DEVICES] = {{0, {1, 1, 1}, 0}, {1, {1, 1, 1}, 0}};
-static pool *chosen[KH_DEVICES] = {&standard[0], &standard[1]}; /* under kh_lock */
+#define X(n) {n, {1, 1, 1}, 0},
+static pool standard[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+#undef X
+#define X(n) &standard[n],
+static pool *chosen[KH_DEVICES] = {KH_EACH_DEVICE(X)}; /* under kh_lock */
+#undef X
 
 static bool is_pool(const void *p)
 {
@@ -115,11 +119,40 @@ HIP(hipMemPoolGetAttribute, (void *handle, int attribute, void *value), (handle,
     return 0;
 }
 
+/* Every device reaches every pool: who may is noted nowhere. */
+typedef struct place { /* hipMemLocation */
+    int type, device;
+} place;
+typedef struct access { /* hipMemAccessDesc */
+    place where;
+    int flags;
+} access;
+enum { MAY_READ = 1, MAY_WRITE = 3 };
+HIP(hipMemPoolSetAccess, (void *handle, const access *wanted, size_t count),
+    (handle, wanted, count))
+{
+    if (!is_pool(handle) || (count && !wanted)) return E_InvalidValue;
+    for (size_t i = 0; i < count; i++) {
+        if (!kh_device_of(wanted[i].where.device)) return E_InvalidDevice;
+        if (wanted[i].flags && wanted[i].flags != MAY_READ && wanted[i].flags != MAY_WRITE)
+            return E_InvalidValue;
+    }
+    return 0;
+}
+
+HIP(hipMemPoolGetAccess, (int *flags, void *handle, const place *where), (flags, handle, where))
+{
+    if (!flags || !is_pool(handle) || !where) return E_InvalidValue;
+    if (!kh_device_of(where->device)) return E_InvalidDevice;
+    *flags = MAY_WRITE;
+    return 0;
+}
+
 HIP(hipMallocFromPoolAsync, (void **out, size_t size, void *handle, void *stream),
     (out, size, handle, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    const int code = kh_stream_handle(stream, &s);
     if (code) return code;
     if (!is_pool(handle)) return E_InvalidValue;
     return kh_capturing(s) ? E_StreamCaptureUnsupported : kh_allocate(out, size, KS_DEVICE);

@@ -135,7 +135,7 @@ HIP(hipGetDevicePropertiesR0600, (properties_6 * p, int device), (p, device))
     if (!p) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     COMMON(p, d, device);
-    snprintf(p->uuid, sizeof p->uuid, "kilnsim-%07d", d->chip->number);
+    kh_device_uuid(p->uuid, device);
     p->lds_opt_in = p->lds_of_unit_again = KS_MAX_LDS;
     p->registers_of_unit = REGISTERS;
     p->unified_addressing = p->priorities = p->host_register = p->pools = p->registered_pointer = 1;
@@ -154,6 +154,7 @@ HIP(hipChooseDevice, (int *device, const void *wanted), (device, wanted))
 {
     return choose(device, wanted);
 }
+HIP_TOO(hipChooseDeviceR0000, hipChooseDevice, (int *device, const void *wanted))
 HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted))
 {
     return choose(device, wanted);

@@ -13,7 +13,7 @@ typedef struct wrapper {
     const void *unused;
 } wrapper;
 
-typedef enum entry_kind { KERNEL, VARIABLE, MANAGED } entry_kind;
+typedef enum entry_kind { KERNEL, VARIABLE, CONSTANT, MANAGED } entry_kind;
 typedef struct entry {
     const void *host;
     char *name;
@@ -101,8 +101,8 @@ void __hipRegisterFunction(void **handle, const void *host, char *device, const 
 void __hipRegisterVar(void **handle, void *host, char *host_name, char *name, int external,
                       size_t size, int constant, int global)
 {
-    (void)host_name, (void)external, (void)constant, (void)global;
-    add(handle, host, name, VARIABLE, size);
+    (void)host_name, (void)external, (void)global;
+    add(handle, host, name, constant ? CONSTANT : VARIABLE, size);
 }
 
 /* The host reads and writes it through *host from the program's first line on. */
@@ -255,6 +255,17 @@ int kh_registered_symbol(const void *host, uint64_t *address, size_t *size)
     *address = s->address;
     *size = s->size;
     return 0;
+}
+
+size_t kh_registered_constants(const kh_module *m)
+{
+    size_t sum = 0;
+    kh_lock();
+    for (const fat *f = fats; f; f = f->next)
+        for (size_t i = 0; i < f->count && f->module[m->device] == m; i++)
+            if (f->entry[i].kind == CONSTANT) sum += f->entry[i].size;
+    kh_unlock();
+    return sum;
 }
 
 HIP(hipGetFuncBySymbol, (void **out, const void *host), (out, host))

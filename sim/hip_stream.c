@@ -12,11 +12,9 @@ enum { NON_BLOCKING = 1, EVENT_NO_TIME = 2, EVENT_INTERPROCESS = 4, WAIT_EXTERNA
 
 /* Streams that are always there: one for each device, and one for each thread and device, made when
  * first asked for and kept to the end, since a capture in it may outlive its thread. */
-static kh_stream legacy[KH_DEVICES] = {
-    {.device = 0, .mutex = PTHREAD_MUTEX_INITIALIZER},
-    {.device = 1, .mutex = PTHREAD_MUTEX_INITIALIZER},
-};
-_Static_assert(KH_DEVICES == 2, "one row each above");
+#define X(n) {.device = n, .mutex = PTHREAD_MUTEX_INITIALIZER},
+static kh_stream legacy[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+#undef X
 static _Thread_local kh_stream *per_thread[KH_DEVICES];
 static kh_stream *of_threads; /* under kh_lock */
 
@@ -63,8 +61,14 @@ int kh_stream_of(void *handle, kh_stream **out)
     else if (kh_handle_is(handle, KH_STREAM))
         *out = handle;
     else
-        return E_InvalidHandle;
+        return E_ContextIsDestroyed;
     return *out ? 0 : E_OutOfMemory;
+}
+
+int kh_stream_handle(void *handle, kh_stream **out)
+{
+    const int code = kh_stream_of(handle, out);
+    return code == E_ContextIsDestroyed ? E_InvalidHandle : code;
 }
 
 /* ---- operations ---- */
@@ -81,6 +85,19 @@ static void keep(kh_stream *s, int code)
     kh_unlock();
 }
 
+/* What printf and malloc in a kernel need, where it may use them; false: no memory. */
+static bool set_services(const kh_function *f, uint8_t *kernarg, void **hostcall)
+{
+    const ks_kernel *k = f->kernel;
+    void *heap = NULL;
+    if (ks_has_hidden(k, KS_ARG_HOSTCALL) && !(*hostcall = ks_hostcall_take())) return false;
+    if (ks_has_hidden(k, KS_ARG_HEAP) && !(heap = ks_heap((unsigned)f->module->device)))
+        return false;
+    ks_set_hidden(k, KS_ARG_HOSTCALL, kernarg, (uint64_t)(uintptr_t)*hostcall);
+    ks_set_hidden(k, KS_ARG_HEAP, kernarg, (uint64_t)(uintptr_t)heap);
+    return true;
+}
+
 /* Kernel arguments are device memory of their own for each launch; the compiler widens loads of 12
  * bytes to 16. */
 static int run_kernel(const kh_run *r)
@@ -94,7 +111,10 @@ static int run_kernel(const kh_run *r)
     memset(kernarg, 0, size);
     if (k->kernarg_size) memcpy(kernarg, r->kernarg, k->kernarg_size);
     ks_fill_hidden(k, r->grid, r->block, r->lds, kernarg);
-    const int code = ks_launch_run(k, r->grid, r->block, r->lds, kernarg, &error);
+    void *hostcall = NULL;
+    int code = set_services(r->function, kernarg, &hostcall) ? 0 : E_OutOfMemory;
+    if (code == 0) code = ks_launch_run(k, r->grid, r->block, r->lds, kernarg, &error);
+    ks_hostcall_give(hostcall);
     ks_free(kernarg, KS_KERNARG);
     if (code && *error.text) ks_report_refusal(error.text);
     return code;
@@ -166,6 +186,8 @@ HIP(hipDeviceSynchronize, (void), ())
     const int code = kh_unsafe();
     return code ? code : wait_device(kh_current());
 }
+
+HIP_TOO(hipCtxSynchronize, hipDeviceSynchronize, (void))
 
 /* Programs' memory stays theirs to free: what they still hold would dangle. */
 HIP(hipDeviceReset, (void), ())
@@ -243,12 +265,13 @@ HIP(hipExtStreamCreateWithCUMask, (void **out, unsigned size, const unsigned *ma
 HIP(hipStreamDestroy, (void *stream), (stream))
 {
     kh_stream *s = stream;
-    if (!kh_handle_is(s, KH_STREAM)) return E_InvalidHandle;
+    if (!s || stream == LEGACY || stream == PER_THREAD) return E_InvalidHandle;
+    if (!kh_handle_is(s, KH_STREAM)) return E_ContextIsDestroyed;
     if (kh_capturing(s)) {
         kh_capture_break(s);
         return E_StreamCaptureUnsupported;
     }
-    if (!kh_handle_remove(s, KH_STREAM)) return E_InvalidHandle;
+    if (!kh_handle_remove(s, KH_STREAM)) return E_ContextIsDestroyed;
     pthread_mutex_lock(&s->mutex);
     pthread_mutex_unlock(&s->mutex);
     pthread_mutex_destroy(&s->mutex);
@@ -369,7 +392,7 @@ HIP(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), (stream, ev
 {
     kh_stream *s;
     kh_event *e = event;
-    const int code = kh_stream_of(stream, &s);
+    const int code = kh_stream_handle(stream, &s);
     if (code) return code;
     if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
     if (flags & ~(unsigned)WAIT_EXTERNAL) return E_InvalidValue;

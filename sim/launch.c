@@ -25,7 +25,7 @@ static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint3
         return KS_SHARED_BASE >> 32;
     case KS_ARG_DYNAMIC_LDS_SIZE:
         return dynamic_lds;
-    case KS_ARG_EXPLICIT: case KS_ARG_OTHER:
+    case KS_ARG_EXPLICIT: case KS_ARG_OTHER: case KS_ARG_HOSTCALL: case KS_ARG_HEAP:
     case KS_ARG_REMAINDER_X: case KS_ARG_REMAINDER_Y: case KS_ARG_REMAINDER_Z: /* all workgroups are whole */
     case KS_ARG_GLOBAL_OFFSET_X: case KS_ARG_GLOBAL_OFFSET_Y: case KS_ARG_GLOBAL_OFFSET_Z:
         break;
@@ -43,6 +43,33 @@ void ks_fill_hidden(const ks_kernel *k, const uint32_t grid[3], const uint32_t b
         memset((uint8_t *)kernarg + a->offset, 0, a->size);
         memcpy((uint8_t *)kernarg + a->offset, &value, a->size < sizeof value ? a->size : sizeof value);
     }
+}
+
+/* Whole and inside the segment: read_args has seen to that for kernels of a code object. */
+static const ks_arg *find_hidden(const ks_kernel *k, ks_hidden what)
+{
+    for (uint32_t i = 0; i < k->arg_count; i++)
+        if (k->args[i].hidden == what && k->args[i].size == sizeof(uint64_t))
+            return &k->args[i];
+    return NULL;
+}
+bool ks_has_hidden(const ks_kernel *k, ks_hidden what)
+{
+    return find_hidden(k, what);
+}
+void ks_set_hidden(const ks_kernel *k, ks_hidden what, void *kernarg, uint64_t value)
+{
+    const ks_arg *a = find_hidden(k, what);
+    if (a)
+        memcpy((uint8_t *)kernarg + a->offset, &value, sizeof value);
+}
+uint64_t ks_get_hidden(const ks_launch *l, ks_hidden what)
+{
+    const ks_arg *a = find_hidden(l->kernel, what);
+    uint64_t value = 0;
+    if (a)
+        memcpy(&value, l->kernarg + a->offset, sizeof value);
+    return value;
 }
 
 /* ---- What is asked for ---- */

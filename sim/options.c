@@ -24,7 +24,9 @@
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \
     X(quarantine, quarantine, COUNT) /* bytes of freed memory kept back to find its use */         \
     X(alignment, strict_alignment, ALIGNMENT) /* of plain accesses: what C++ needs, or hardware */ \
-    X(arch, arch, ARCH)                       /* the only device */
+    X(arch, arch, ARCH)          /* the only device */                                             \
+    X(devices, devices, DEVICES)              /* how many of it */                                 \
+    X(heap, heap, COUNT)                      /* bytes for malloc in kernels */
 
 /* type, what its values are */
 #define TYPES(X)                                                                                   \
@@ -35,7 +37,8 @@
     X(TEXT, "a text that is not empty")                                                            \
     X(VARIANT, "base, v3 or v4")                                                                   \
     X(ALIGNMENT, "strict or hardware")                                                             \
-    X(ARCH, "gfx942 or gfx90a")
+    X(ARCH, "gfx942 or gfx90a")                                                                    \
+    X(DEVICES, "a whole number from 1 to 8")
 
 typedef enum value_type {
 #define X(name, text) name,
@@ -62,7 +65,8 @@ static const struct option {
 enum { COUNT_OF_OPTIONS = sizeof option / sizeof *option };
 
 static ks_options options = {
-    .limit = 1000000000, .errors = true, .quarantine = (size_t)256 << 20, .arch = -1};
+    .limit = 1000000000, .errors = true, .quarantine = (size_t)256 << 20, .arch = -1,
+    .heap = (size_t)1 << 30};
 static char problem[KS_TEXT];
 
 /* ---- values; false: not one ---- */
@@ -132,6 +136,10 @@ static bool apply(const struct option *o, const char *value)
     case FEW:
         if (!get_count(value, &n) || n > MOST_OF_FEW) return false;
         memcpy(to, &(unsigned){(unsigned)n}, sizeof(unsigned));
+        return true;
+    case DEVICES:
+        if (!get_count(value, &n) || !n || n > KS_MOST_DEVICES) return false;
+        options.devices = (unsigned)n;
         return true;
     case TEXT:
         return get_text(value, to);

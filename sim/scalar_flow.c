@@ -105,7 +105,8 @@ static void run_barrier(ks_wave *w, const ks_inst *inst)
 }
 static void run_sleep(ks_wave *w, const ks_inst *inst)
 {
-    (void)inst;
+    enum { UNIT = 64 };
+    w->slept += (uint64_t)(inst->imm & 127) * UNIT;
     w->state = KS_YIELDED;
 }
 static void run_trap(ks_wave *w, const ks_inst *inst)
@@ -117,8 +118,10 @@ static void run_trap(ks_wave *w, const ks_inst *inst)
 static void run_sendmsg(ks_wave *w, const ks_inst *inst)
 {
     enum { MSG_INTERRUPT = 1 };
-    if ((inst->imm & 15) == MSG_INTERRUPT)
-        return; /* wakes the host, which has nothing to do here */
+    if ((inst->imm & 15) == MSG_INTERRUPT) { /* wakes the host */
+        ks_hostcall_answer(w, inst);
+        return;
+    }
     ks_report(w, inst, KILNSIM_UNKNOWN, -1, 0, "message %d: the simulator knows none but interrupts, the launch stops here", inst->imm & 15);
     ks_stop(w, KS_LAUNCH_FAILURE);
 }

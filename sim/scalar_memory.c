@@ -83,18 +83,24 @@ static void run_buffer_load(ks_wave *w, const ks_inst *inst)
     part.d[0].count = (uint8_t)inside;
     load(w, &part, (base & 0xfffffffffffcull) + offset, inside);
 }
-/* Deterministic clocks: four cycles an instruction; s_memrealtime as if 100 MHz were a sixteenth of them. */
+/* Deterministic clocks: four cycles an instruction and those of s_sleep; s_memrealtime as if 100 MHz were a sixteenth
+   of them, and long after it was started: programs take the times since 0 for long ago. */
+static uint64_t cycles_of(const ks_wave *w)
+{
+    return w->executed * 4 + w->slept;
+}
 static void write_clock(ks_wave *w, const ks_inst *inst, uint64_t value)
 {
     ks_scalar_write(w, inst->d[0].reg, 2, value, 0, KS_NO_ORIGIN);
 }
 static void run_memtime(ks_wave *w, const ks_inst *inst)
 {
-    write_clock(w, inst, w->executed * 4);
+    write_clock(w, inst, cycles_of(w));
 }
 static void run_memrealtime(ks_wave *w, const ks_inst *inst)
 {
-    write_clock(w, inst, w->executed / 4);
+    enum { START = 1 << 30 };
+    write_clock(w, inst, START + cycles_of(w) / 16);
 }
 static void run_cache(ks_wave *w, const ks_inst *inst)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "kilnsim.h"
 
 enum {
@@ -199,7 +200,9 @@ typedef enum ks_hidden {
     KS_ARG_EXPLICIT, KS_ARG_BLOCK_COUNT_X, KS_ARG_BLOCK_COUNT_Y, KS_ARG_BLOCK_COUNT_Z, KS_ARG_GROUP_SIZE_X,
     KS_ARG_GROUP_SIZE_Y, KS_ARG_GROUP_SIZE_Z, KS_ARG_REMAINDER_X, KS_ARG_REMAINDER_Y, KS_ARG_REMAINDER_Z,
     KS_ARG_GLOBAL_OFFSET_X, KS_ARG_GLOBAL_OFFSET_Y, KS_ARG_GLOBAL_OFFSET_Z, KS_ARG_GRID_DIMS,
-    KS_ARG_PRIVATE_BASE, KS_ARG_SHARED_BASE, KS_ARG_DYNAMIC_LDS_SIZE, KS_ARG_OTHER /* zero */
+    KS_ARG_PRIVATE_BASE, KS_ARG_SHARED_BASE, KS_ARG_DYNAMIC_LDS_SIZE,
+    KS_ARG_HOSTCALL, KS_ARG_HEAP, /* ks_set_hidden's */
+    KS_ARG_OTHER /* zero */
 } ks_hidden;
 typedef struct ks_kernel {
     char *name;            /* as the program calls it: without .kd */
@@ -297,7 +300,7 @@ struct ks_wave {
     uint32_t index;      /* in its workgroup */
     enum { KS_RUNNING, KS_AT_BARRIER, KS_YIELDED, KS_ENDED } state;
     uint8_t *scratch, *scratch_undefined; /* lane l's bytes start at l * launch->scratch */
-    uint64_t executed;
+    uint64_t executed, slept; /* instructions; cycles of s_sleep */
     bool gpr_index_on; /* s_set_gpr_idx_on; M0 has index and mode */
     uint32_t aux;      /* left by the last memory op for the trace: LDS cycles or segments */
     struct ks_waits *waits;  /* check_wait.c */
@@ -339,6 +342,10 @@ void ks_stop(ks_wave *, int hip);
 /* Fills the hidden arguments of kernel->args in kernarg (kernarg_size bytes): sizes of the launch. */
 void ks_fill_hidden(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
                     void *kernarg);
+/* Those whose values are addresses: whether a kernel has it; its value in kernarg; its value in a launch, 0: none. */
+bool ks_has_hidden(const ks_kernel *, ks_hidden);
+void ks_set_hidden(const ks_kernel *, ks_hidden, void *kernarg, uint64_t value);
+uint64_t ks_get_hidden(const ks_launch *, ks_hidden);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
 /* Vector registers that the descriptor gives a wave: v0 on, a0 on. */
 static inline unsigned ks_vgprs_of(const ks_kernel *k)
@@ -372,12 +379,14 @@ void ks_rows_written(ks_wave *, unsigned reg, unsigned count, const uint32_t *un
 
 /* ---- Memory (alloc.c, memory*.c) ---- */
 /* Device memory is host memory with guard space; every byte of it belongs to an allocation or a finding. */
-typedef enum ks_memory_kind { KS_DEVICE, KS_HOST, KS_MANAGED, KS_CODE, KS_KERNARG } ks_memory_kind;
+typedef enum ks_memory_kind { KS_DEVICE, KS_HOST, KS_MANAGED, KS_CODE, KS_KERNARG, KS_HEAP } ks_memory_kind;
 typedef struct ks_range {
     uint64_t begin, end; /* bytes [begin, end) */
     uint8_t kind;
     bool freed;
-    uint32_t id; /* counts allocations: "allocation 12 of 4096 bytes" */
+    uint8_t owner;  /* ks_note's: device + 1, 0: nobody said */
+    uint32_t id;    /* counts allocations: "allocation 12 of 4096 bytes" */
+    uint32_t flags; /* ks_note's */
 } ks_range;
 void *ks_alloc(size_t size, size_t align, ks_memory_kind); /* NULL: no memory */
 /* 0; else hipErrorInvalidValue, with a finding for a double free or an address in the middle of one. */
@@ -385,8 +394,24 @@ int ks_free(void *, ks_memory_kind);
 bool ks_register(void *, size_t size, ks_memory_kind); /* memory of others: code images, hipHostRegister */
 void ks_unregister(void *);
 bool ks_find_range(uint64_t address, ks_range *out); /* the nearest one when none holds it: false */
+/* Of the block that begins there: which device it counts for, and what the program asked for. */
+void ks_note(const void *, unsigned device, uint32_t flags);
 size_t ks_alloc_live(void);                           /* bytes now allocated by the program */
+size_t ks_alloc_live_on(unsigned device);             /* of those, by ks_note */
 void ks_alloc_leaks(void);                            /* a finding for each that is left */
+
+/* ---- What kernels ask of the host while they run (hostcall.c, hostcall_printf.c) ---- */
+/* The value of a launch's hidden_hostcall_buffer, NULL: no memory; and back when it has ended. */
+void *ks_hostcall_take(void);
+void ks_hostcall_give(void *);
+/* The value of hidden_heap_v1: a device's, made when first asked for. NULL: no memory. */
+void *ks_heap(unsigned device);
+/* How much malloc in kernels gives out, after it has been raised (0: it has not). */
+size_t ks_heap_limit(size_t raise);
+/* Answers what the wave's launch has asked: its interrupt has arrived. */
+void ks_hostcall_answer(ks_wave *, const ks_inst *);
+/* Prints a message (its words without the first, the control word) in one piece; characters, or -1. */
+int64_t ks_hostcall_print(FILE *, const uint64_t *word, size_t count);
 
 /* ---- Findings (report.c) ---- */
 /* kind (kilnsim.h has the list) at an instruction of a wave.  lane < 0: no lane; address 0: none.  Repeated
@@ -437,6 +462,7 @@ void ks_cost_end(ks_launch *, int error);
 void ks_trace_add(ks_wave *, const ks_inst *); /* after it ran; reads w->aux */
 
 /* ---- Options: KILN_SIM="races=off,limit=1e9"; options.c has the table ---- */
+enum { KS_MOST_DEVICES = 8 };
 typedef struct ks_options {
     bool check[KILNSIM_KIND_COUNT];
     uint64_t limit;   /* instructions of one wave */
@@ -449,7 +475,9 @@ typedef struct ks_options {
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */
     bool strict_alignment; /* plain accesses must be aligned too (memory_check.c): KILN_SIM=alignment=strict */
     size_t quarantine; /* bytes of freed memory kept back, so that its use is found */
-    int arch;          /* the only device's ks_arch; -1: there is one of each */
+    int arch;          /* the only kind's ks_arch; -1: there is one of each */
+    unsigned devices;  /* of the only kind (gfx942 where arch is -1); 0: as arch says */
+    size_t heap;       /* bytes that malloc in kernels gives out, on all devices together */
 } ks_options;
 const ks_options *ks_options_get(void); /* read from the environment once; a bad one stops hipInit with its text */
 const char *ks_options_error(void);     /* NULL: none */

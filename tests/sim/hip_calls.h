@@ -80,6 +80,16 @@ void __hipRegisterVar(ptr *, ptr, char *, char *, int, size_t, int, int);
 void __hipRegisterManagedVar(ptr, ptr *, ptr, const char *, size_t, unsigned);
 void __hipRegisterTexture(ptr *, ptr, char *, char *, int, int, int);
 
+int hipHostGetFlags(unsigned *, ptr), hipDeviceEnablePeerAccess(int, unsigned);
+int hipDeviceDisablePeerAccess(int), hipDeviceGetP2PAttribute(int *, int, int, int);
+int hipExtGetLinkTypeAndHopCount(int, int, uint32_t *, uint32_t *);
+int hipMallocArray(void), hipIpcGetMemHandle(void), hiprtcCompileProgram(void);
+int hiprtcVersion(int *, int *);
+const char *hiprtcGetErrorString(int), *hipApiName(uint32_t), *hipKernelNameRef(const void *);
+const char *hipKernelNameRefByPtr(const void *, ptr);
+float __gnu_h2f_ieee(unsigned short);
+unsigned short __gnu_f2h_ieee(float);
+
 int hipCtxCreate(ptr *, unsigned, int), hipCtxDestroy(ptr), hipCtxGetDevice(int *);
 int hipCtxPopCurrent(ptr *), hipCtxGetCurrent(ptr *);
 

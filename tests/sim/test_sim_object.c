@@ -83,7 +83,7 @@ static void test_kernels(void **s)
     assert_int_equal(k->args[0].hidden, KS_ARG_EXPLICIT);
     assert_int_equal(k->args[1].hidden, KS_ARG_EXPLICIT);
     assert_int_equal(k->args[2].hidden, KS_ARG_BLOCK_COUNT_Y);
-    assert_int_equal(k->args[3].hidden, KS_ARG_OTHER);
+    assert_int_equal(k->args[3].hidden, KS_ARG_HOSTCALL);
     assert_false(k->serial);
     assert_true(second->serial);
     ks_object_free(o);

@@ -427,7 +427,7 @@ static void test_clocks(void **state)
     run_name("s_memtime");
     assert_int_equal(ks_s64(w, D) - first, 4000);
     run_name("s_memrealtime");
-    assert_int_equal(ks_s64(w, D), 275);
+    assert_int_equal(ks_s64(w, D) - (1 << 30), 275); /* long after its start */
 }
 
 /* ---- Hardware registers ---- */
