@@ -52,11 +52,12 @@ typedef struct message { /* a printf that is still being said */
     uint64_t *word;
     size_t count, room;
     bool live;
+    size_t next; /* of those that are not */
 } message;
 typedef struct queue {
     shared *at;
     message *message;
-    size_t messages;
+    size_t messages, silent; /* how many; the first that is not live, messages: none */
     bool used; /* since the stacks were filled */
     struct queue *next;
 } queue;
@@ -64,6 +65,14 @@ static struct {
     pthread_mutex_t mutex;
     queue *busy, *idle;
 } all = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void end_message(queue *q, size_t i)
+{
+    if (!q->message[i].live) return;
+    q->message[i].live = false;
+    q->message[i].next = q->silent;
+    q->silent = i;
+}
 
 static void fill_stacks(queue *q)
 {
@@ -73,7 +82,7 @@ static void fill_stacks(queue *q)
         s->packet[i].next = i > 1 ? i - 1 : PACKETS;
     s->free = PACKETS - 1;
     s->ready = 0;
-    for (size_t i = 0; i < q->messages; i++) q->message[i].live = false;
+    for (size_t i = 0; i < q->messages; i++) end_message(q, i);
     q->used = false;
 }
 
@@ -146,18 +155,19 @@ enum { FIRST = 1, LAST = 2, COUNT_AT = 5, COUNT_MASK = 7, ID_AT = 8 };
 
 static message *new_message(queue *q, size_t *id)
 {
-    size_t i = 0;
-    while (i < q->messages && q->message[i].live) i++;
-    if (i == q->messages) {
-        message *more = realloc(q->message, (i + 1) * sizeof *more);
+    if (q->silent == q->messages) {
+        const size_t room = 2 * q->messages + 64;
+        message *more = realloc(q->message, room * sizeof *more);
         if (!more) return NULL;
         q->message = more;
-        q->message[q->messages++] = (message){0};
+        for (size_t i = q->messages; i < room; i++) more[i] = (message){.next = i + 1};
+        q->messages = room;
     }
-    q->message[i].live = true;
-    q->message[i].count = 0;
-    *id = i;
-    return &q->message[i];
+    message *m = &q->message[*id = q->silent];
+    q->silent = m->next;
+    m->live = true;
+    m->count = 0;
+    return m;
 }
 
 static bool append(message *m, const uint64_t *word, size_t count)
@@ -195,7 +205,7 @@ static const char *hear(queue *q, uint64_t *word)
     const bool heard = append(m, word + 1, what >> COUNT_AT & COUNT_MASK);
     if (!(what & LAST) && heard) return NULL;
     if (heard) word[0] = (uint64_t)print(m);
-    m->live = false;
+    end_message(q, id);
     return heard ? NULL : "no memory for the text of a printf";
 }
 

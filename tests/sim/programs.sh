@@ -53,7 +53,7 @@ build() {
     if [ -e "$to" ] && [ -z "$(find $programs "$BUILD/toolchain.mk" -newer "$to" -type f)" ]; then return; fi
     "$@" -o "$to" >"$to.log" 2>&1 || { rm -f "$to"; return 1; }
 }
-names='vector_add reduce histogram transpose symbols matmul graph faulty textured'
+names='vector_add reduce histogram transpose symbols matmul graph faulty textured prints allocates peers'
 # shellcheck disable=SC2086
 {
     for p in $names; do
@@ -93,6 +93,49 @@ for t in $targets; do
     check "faulty on $t: the finding names the line" says 'faulty.hip:9' "$t" faulty
     check "faulty on $t: and the lane" says 'lane 40' "$t" faulty
 done
+# printf and malloc in kernels
+cat >"$tmp/printed" <<'END'
+lane 0 of 3: text even, and longer than one packet of seven words can hold 0.000000 0.0e+00|0   |a 0 %
+lane 1 of 3: text odd 0.500000 1.0e+06|-1  |b 1099511627776 %
+lane 2 of 3: text even, and longer than one packet of seven words can hold 1.000000 2.0e+06|-2  |c 2199023255552 %
+from memory|0x1000
+other 1
+other 2
+other 4
+third 0
+third 3
+third 6
+END
+printed() { run "$1" prints; [ ! -s "$tmp/stderr" ] && head -n 10 "$tmp/stdout" | diff "$tmp/printed" - && [ "$(tail -n 1 "$tmp/stdout")" = ok ]; }
+in_order() { # every wave's three lines
+    for w in 'block 0 wave 0' 'block 0 wave 1' 'block 1 wave 0' 'block 1 wave 1'; do
+        grep "^$w" "$tmp/stdout" | sed 's/.* //' | tr -d '\n' | grep -qx 012 || return 1
+    done
+}
+many() {
+    run "$1" prints many >"$tmp/out"
+    sort "$tmp/stdout" | uniq -c | awk '/returned/ { r = $3; next } { n++; bad += $1 != 40 }
+        END { print n, bad + 0, r }' | grep -qx "4096 0 $((4096 * 40 * 7))"
+}
+for t in $targets; do
+    check "prints on $t: conversions, lanes in order" printed "$t"
+    check "prints on $t: each wave's lines in its order" in_order
+    check "prints on $t: 163840 lines, none lost" many "$t"
+    check "allocates on $t: small, large, too much, by three kernels" silent "$t" allocates
+    options=heap=64M
+    check "allocates on $t: what is given back is there again" silent "$t" allocates exhaust
+    options=
+    check "allocates on $t: past a block's end" says 'just past the end of kernels'"'"' heap' "$t" allocates outside
+done
+
+# several equal devices
+for t in $targets; do
+    options=devices=2
+    check "two devices of $t" silent "$t" peers
+    options=devices=8
+    check "eight devices of $t" silent "$t" peers
+done
+options=
 check "module: a code object" silent gfx90a module "$out/module_kernels.co"
 if [ -x "$out/textured" ]; then
     check "a program with a texture is refused by its name" says "texture 'image'" gfx942 textured
