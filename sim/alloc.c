@@ -27,8 +27,8 @@ typedef struct block {
 
 static struct {
     pthread_rwlock_t lock;
-    block *b;                       /* by address */
-    size_t count, room, live, kept; /* bytes: allocated; freed but kept back */
+    block *b;                          /* by address */
+    size_t count, room, live, kept;    /* bytes: allocated; freed but kept back */
     size_t of_device[KS_MOST_DEVICES]; /* bytes of those allocated that ks_note told of */
     uint64_t turn;
     uint32_t last_id;

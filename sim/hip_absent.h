@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Entry points of HIP and hiprtc that the simulator exports and does not do: programs that name them
-// load and run, and who calls one is told (hip_absent.c).  All of ROCm 5.2's library that are
+// Entry points of HIP and hiprtc that the simulator exports and does not do: programs that name
+// them load and run, and who calls one is told (hip_absent.c).  All of ROCm 5.2's library that are
 // nowhere else, and those that were added until 6.3.  One that is done moves to its own file, and
 // kilnsim.map keeps its line.
 #ifndef KS_HIP_ABSENT_H

@@ -231,13 +231,16 @@ HIP(hipExtLaunchKernel,
     return code ? code : record(stop, stream);
 }
 
-/* hip_impl::hipLaunchKernelGGLImpl, of HIP's templates: it has no result, its error is the last one. */
+/* hip_impl::hipLaunchKernelGGLImpl, of HIP's templates: it has no result, its error is the last
+ * one. */
 KH_API void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
     uintptr_t host, const kh_dim *grid, const kh_dim *block, uint32_t lds, void *stream,
     void **extra);
-void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
-    uintptr_t host, const kh_dim *grid, const kh_dim *block, uint32_t lds, void *stream,
-    void **extra)
+void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr_t host,
+                                                                         const kh_dim *grid,
+                                                                         const kh_dim *block,
+                                                                         uint32_t lds, void *stream,
+                                                                         void **extra)
 {
     const uint32_t g[3] = {grid->x, grid->y, grid->z}, b[3] = {block->x, block->y, block->z};
     kh_function *f;

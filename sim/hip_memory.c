@@ -24,7 +24,8 @@ static int allocate(void **out, size_t size, ks_memory_kind kind, unsigned flags
     *out = NULL;
     if (size == 0) return 0;
     const kh_device *d = kh_device_of(device);
-    const size_t live = ks_alloc_live_on((unsigned)device), all = d ? (size_t)kh_total_memory(d) : 0;
+    const size_t live = ks_alloc_live_on((unsigned)device),
+                 all = d ? (size_t)kh_total_memory(d) : 0;
     if (live > all || size > all - live) return E_OutOfMemory;
     *out = ks_alloc(size, ALIGN, kind);
     if (!*out) return E_OutOfMemory;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a kernel asks of the host while it runs, by the protocol of AMD's device libraries: a wave
-// takes a packet from a stack in the buffer that hidden_hostcall_buffer points at, fills it, puts it
-// on another stack, sends an interrupt and waits for a flag.  Here the interrupt is the moment at
-// which the host answers, in the wave's own thread.  Services: printf (hostcall_printf.c), memory
-// for malloc, calls of functions of the host.  Malloc itself runs in the kernel: what it is given
-// from here are slabs and large blocks, and a zeroed hidden_heap_v1 to keep its books in.
+// takes a packet from a stack in the buffer that hidden_hostcall_buffer points at, fills it, puts
+// it on another stack, sends an interrupt and waits for a flag.  Here the interrupt is the moment
+// at which the host answers, in the wave's own thread.  Services: printf (hostcall_printf.c),
+// memory for malloc, calls of functions of the host.  Malloc itself runs in the kernel: what it is
+// given from here are slabs and large blocks, and a zeroed hidden_heap_v1 to keep its books in.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -56,9 +56,10 @@ typedef struct message { /* a printf that is still being said */
 } message;
 typedef struct queue {
     shared *at;
+    pthread_mutex_t mutex; /* workgroups of one launch may run on several threads */
     message *message;
     size_t messages, silent; /* how many; the first that is not live, messages: none */
-    bool used; /* since the stacks were filled */
+    bool used;               /* since the stacks were filled */
     struct queue *next;
 } queue;
 static struct {
@@ -103,6 +104,7 @@ static queue *new_queue(void)
     s->doorbell = &s->bell;
     s->bell.mailbox = (uint64_t)(uintptr_t)&s->mailbox;
     s->mask = PACKETS - 1;
+    pthread_mutex_init(&q->mutex, NULL);
     fill_stacks(q);
     return q;
 }
@@ -163,7 +165,7 @@ static message *new_message(queue *q, size_t *id)
         for (size_t i = q->messages; i < room; i++) more[i] = (message){.next = i + 1};
         q->messages = room;
     }
-    message *m = &q->message[*id = q->silent];
+    message *m = &q->message[ *id = q->silent];
     q->silent = m->next;
     m->live = true;
     m->count = 0;
@@ -196,9 +198,7 @@ static const char *hear(queue *q, uint64_t *word)
 {
     const uint64_t what = word[0];
     size_t id = (size_t)(what >> ID_AT);
-    message *m = what & FIRST            ? new_message(q, &id)
-                 : id < q->messages      ? &q->message[id]
-                                         : NULL;
+    message *m = what & FIRST ? new_message(q, &id) : id < q->messages ? &q->message[id] : NULL;
     if (!m && what & FIRST) return "no memory for the text of a printf";
     if (!m || !m->live) return "a printf goes on that never began: this is another protocol";
     word[0] = (uint64_t)id << ID_AT | (what & ((1u << ID_AT) - 1) & ~(uint64_t)FIRST);
@@ -242,7 +242,8 @@ size_t ks_heap_limit(size_t raise)
     return most;
 }
 
-/* Slabs are found by the addresses of their blocks, and all else by being at the start of a page. */
+/* Slabs are found by the addresses of their blocks, and all else by being at the start of a page.
+ */
 static uint64_t give_memory(uint64_t size)
 {
     enum { SLAB = 2 << 20, PAGE = 4096 };
@@ -324,6 +325,7 @@ void ks_hostcall_answer(ks_wave *w, const ks_inst *inst)
     queue *q = queue_of(ks_get_hidden(w->launch, KS_ARG_HOSTCALL));
     if (!q) return; /* an interrupt of the program's own */
     shared *s = q->at;
+    pthread_mutex_lock(&q->mutex);
     uint64_t at = __atomic_exchange_n(&s->ready, 0, __ATOMIC_ACQUIRE);
     q->used = true;
     for (unsigned i = 0; at && i < PACKETS; i++) { /* a stack that a kernel has tied into a ring */
@@ -332,4 +334,5 @@ void ks_hostcall_answer(ks_wave *w, const ks_inst *inst)
         answer(q, p, &s->payload[p - s->packet], w, inst);
         __atomic_fetch_and(&p->waiting, ~1u, __ATOMIC_RELEASE);
     }
+    pthread_mutex_unlock(&q->mutex);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A kernel's printf: its message is the format, then the arguments, each a word of 64 bits, texts in
-// place and padded to words.  Each conversion is printed by the host's own printf, with its argument
-// cut to the type that the format names; what does not fit the message ends it.
+// A kernel's printf: its message is the format, then the arguments, each a word of 64 bits, texts
+// in place and padded to words.  Each conversion is printed by the host's own printf, with its
+// argument cut to the type that the format names; what does not fit the message ends it.
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
@@ -74,7 +74,8 @@ static bool read_conversion(const char **at, reader *r, conversion *c)
     return true;
 }
 
-/* The conversion for a 64-bit integer, a double, a text or a character, with the widths as numbers. */
+/* The conversion for a 64-bit integer, a double, a text or a character, with the widths as numbers.
+ */
 static void spell(const conversion *c, const char *length, char *out, size_t size)
 {
     char width[16] = "", precision[16] = "";

@@ -24,7 +24,7 @@
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \
     X(quarantine, quarantine, COUNT) /* bytes of freed memory kept back to find its use */         \
     X(alignment, strict_alignment, ALIGNMENT) /* of plain accesses: what C++ needs, or hardware */ \
-    X(arch, arch, ARCH)          /* the only device */                                             \
+    X(arch, arch, ARCH)                       /* the only device */                                \
     X(devices, devices, DEVICES)              /* how many of it */                                 \
     X(heap, heap, COUNT)                      /* bytes for malloc in kernels */
 
@@ -64,9 +64,11 @@ static const struct option {
 };
 enum { COUNT_OF_OPTIONS = sizeof option / sizeof *option };
 
-static ks_options options = {
-    .limit = 1000000000, .errors = true, .quarantine = (size_t)256 << 20, .arch = -1,
-    .heap = (size_t)1 << 30};
+static ks_options options = {.limit = 1000000000,
+                             .errors = true,
+                             .quarantine = (size_t)256 << 20,
+                             .arch = -1,
+                             .heap = (size_t)1 << 30};
 static char problem[KS_TEXT];
 
 /* ---- values; false: not one ---- */

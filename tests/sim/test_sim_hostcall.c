@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kernel's printf becomes: messages as the device libraries make them, against the host's own
-// printf.  Whole kernels that print and allocate are in programs/.
+// What a kernel's printf becomes: messages as the device libraries make them, against the host's
+// own printf.  Whole kernels that print and allocate are in programs/.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,8 +99,9 @@ static void widths_and_flags(void **state)
     text("right");
     text("left");
     text("cut off");
-    prints("[   42][42   ][00042][+42][ 42][0x2a][    42][42    ][007][   3.142][1.23e+04][     right]"
-           "[left      ][cu]");
+    prints(
+        "[   42][42   ][00042][+42][ 42][0x2a][    42][42    ][007][   3.142][1.23e+04][     right]"
+        "[left      ][cu]");
     begin("%*d|%.*f"); /* a negative width is a flag, a negative precision none */
     number((uint32_t)-4);
     number(1);

@@ -35,7 +35,8 @@ __global__ void waves()
 __global__ void many(int *returned)
 {
     int sum = 0;
-    for (int i = 0; i < 40; i++) sum += printf("%06d\n", (int)(blockIdx.x * blockDim.x + threadIdx.x));
+    for (int i = 0; i < 40; i++)
+        sum += printf("%06d\n", (int)(blockIdx.x * blockDim.x + threadIdx.x));
     atomicAdd(returned, sum);
 }
 
