@@ -71,7 +71,11 @@ static bool all_on(void)
     X("alignment=strict", O.strict_alignment)                                                      \
     X("alignment=strict,alignment=hardware", !O.strict_alignment)                                  \
     X("arch=gfx90a", O.arch == KS_GFX90A && kh_device_count() == 1)                                \
-    X("arch=gfx942", O.arch == KS_GFX942 && kh_device_of(0)->arch == KS_GFX942 && !kh_device_of(1))
+    X("arch=gfx942",                                                                               \
+      O.arch == KS_GFX942 && kh_device_of(0)->arch == KS_GFX942 && !kh_device_of(1))               \
+    X("devices=2", kh_device_count() == 2 && kh_device_of(1)->arch == KS_GFX942)                   \
+    X("devices=8,arch=gfx90a", kh_device_of(7)->arch == KS_GFX90A && !kh_device_of(8))             \
+    X("heap=64M", O.heap == 64 << 20 && ks_heap_limit(0) == 64 << 20)
 
 static size_t now;
 
@@ -121,6 +125,8 @@ static const struct bad {
     {"threads=1025", "from 0 to 1024"},
     {"units=1025", "from 0 to 1024"},
     {"arch=gfx1100", "gfx942 or gfx90a"},
+    {"devices=0", "from 1 to 8"},
+    {"devices=9", "from 1 to 8"},
     {"variant=v5", "base, v3 or v4"},
     {"alignment=on", "strict or hardware"},
     {"log=", "a text that is not empty"},
