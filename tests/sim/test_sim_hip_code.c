@@ -23,8 +23,8 @@ typedef struct bytes {
     unsigned char *at;
     size_t size;
 } bytes;
-static bytes code[KH_DEVICES]; /* by ordinal: gfx942, gfx90a */
-static char path[KH_DEVICES][4096];
+static bytes code[KS_ARCH_COUNT]; /* by ordinal: gfx942, gfx90a */
+static char path[KS_ARCH_COUNT][4096];
 
 /* ---- device code ---- */
 
@@ -48,14 +48,14 @@ static const char compiler[] = "cd \"$ROOT\" && . tests/lib/amd.sh && BUILD=$OUT
 
 static int compile(void **state)
 {
-    static const char *const target[KH_DEVICES] = {"gfx942", "gfx90a"};
+    static const char *const target[KS_ARCH_COUNT] = {"gfx942", "gfx90a"};
     char command[2 * sizeof compiler];
     (void)state;
     setenv("ROOT", KILN_TEST_ROOT, 1);
     setenv("OUT", KILN_TEST_BUILD, 1);
     setenv("SOURCE", "tests/sim/kernels/hip_api.hip", 1);
     snprintf(command, sizeof command, "bash -c '%s' >&2", compiler);
-    for (int i = 0; i < KH_DEVICES; i++) {
+    for (int i = 0; i < KS_ARCH_COUNT; i++) {
         snprintf(path[i], sizeof path[i], "%s/tests/hip_api.%s.co", KILN_TEST_BUILD, target[i]);
         setenv("CODE", path[i], 1);
         setenv("TARGET", target[i], 1);
@@ -68,7 +68,7 @@ static int compile(void **state)
 static int forget(void **state)
 {
     (void)state;
-    for (int i = 0; i < KH_DEVICES; i++) free(code[i].at);
+    for (int i = 0; i < KS_ARCH_COUNT; i++) free(code[i].at);
     return 0;
 }
 
@@ -81,17 +81,17 @@ static int forget(void **state)
 /* A bundle of both, as clang makes them; the caller frees it. */
 static bytes bundle(const char *first, const char *second)
 {
-    const char *const name[KH_DEVICES] = {first, second};
+    const char *const name[KS_ARCH_COUNT] = {first, second};
     enum { HEAD = 4096 };
     bytes b = {calloc(1, HEAD + code[0].size + code[1].size), HEAD + code[0].size + code[1].size};
     assert_non_null(b.at);
     unsigned char *at = b.at;
-    const uint64_t count = KH_DEVICES;
+    const uint64_t count = KS_ARCH_COUNT;
     memcpy(at, "__CLANG_OFFLOAD_BUNDLE__", 24);
     memcpy(at + 24, &count, 8);
     at += 32;
     uint64_t offset = HEAD;
-    for (int i = 0; i < KH_DEVICES; i++) {
+    for (int i = 0; i < KS_ARCH_COUNT; i++) {
         const uint64_t head[3] = {offset, code[i].size, strlen(name[i])};
         memcpy(at, head, sizeof head);
         memcpy(at + sizeof head, name[i], strlen(name[i]));
@@ -266,7 +266,7 @@ static void bad_launches_are_refused(void **state)
     FAILS(E_InvalidValue, hipModuleLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, unknown));
     FAILS(E_InvalidHandle, launch(NULL, 1, 1, NULL, p, 1, 1));
     FAILS(E_InvalidHandle, launch(p, 1, 1, NULL, p, 1, 1));
-    FAILS(E_InvalidHandle, launch(f, 1, 1, p, p, 1, 1));
+    FAILS(E_ContextIsDestroyed, launch(f, 1, 1, p, p, 1, 1));
     OK(hipSetDevice(1));
     FAILS(E_InvalidHandle, launch(f, 1, 1, NULL, p, 1, 1)); /* the other device's stream */
     OK(hipSetDevice(0));
@@ -403,7 +403,7 @@ static void registered_code_runs(void **state)
     ptr *fat = register_all(&w);
     assert_non_null(fat);
     assert_int_equal(*(int *)shadow_managed, 41);
-    for (int device = 0; device < KH_DEVICES; device++) {
+    for (int device = 0; device < KS_ARCH_COUNT; device++) {
         OK(hipSetDevice(device));
         OK(hipMalloc(&p, 64 * sizeof(int)));
         ptr params[] = {&p, &n, &value}, add[] = {&p};
