@@ -280,11 +280,10 @@ struct kh_event {
     uint64_t capture; /* id of the capture it was recorded in; 0: none */
     kh_tail tail;
 };
-/* A stream handle, or one of the three that stand for a stream; of any other AMD's runtime says
- * hipErrorContextIsDestroyed, and hipErrorInvalidHandle where pools and waits for events are
- * concerned. */
+/* A stream handle, or one of the three that stand for a stream.  Of any other, AMD's runtime says
+ * hipErrorContextIsDestroyed; launches, pools and waits for events have codes of their own. */
 int kh_stream_of(void *handle, kh_stream **);
-int kh_stream_handle(void *handle, kh_stream **);
+int kh_stream_or(void *handle, int none, kh_stream **);
 bool kh_is_legacy(const kh_stream *); /* hipStreamLegacy, which cannot capture */
 /* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the
  * caller's. */

@@ -85,7 +85,7 @@ int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], s
               void *stream, void **params, void **extra)
 {
     kh_stream *s;
-    int code = kh_stream_of(stream, &s);
+    int code = kh_stream_or(stream, E_InvalidValue, &s);
     if (code == 0 && s->device != f->module->device) code = E_InvalidHandle;
     if (code == 0) code = kh_check_sizes(f->kernel, grid, block, lds);
     if (code) return code;

@@ -125,7 +125,7 @@ HIP(hipMemAllocPitch, (void **out, size_t *pitch, size_t width, size_t height, u
 HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_handle(stream, &s);
+    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (kh_capturing(s)) return E_StreamCaptureUnsupported;
     return kh_allocate(out, size, KS_DEVICE);
@@ -134,7 +134,7 @@ HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream)
 HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_handle(stream, &s);
+    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (!p) return E_InvalidValue;
     return kh_capturing(s) ? E_StreamCaptureUnsupported : release(p, KS_DEVICE);

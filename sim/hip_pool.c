@@ -152,7 +152,7 @@ HIP(hipMallocFromPoolAsync, (void **out, size_t size, void *handle, void *stream
     (out, size, handle, stream))
 {
     kh_stream *s;
-    const int code = kh_stream_handle(stream, &s);
+    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (!is_pool(handle)) return E_InvalidValue;
     return kh_capturing(s) ? E_StreamCaptureUnsupported : kh_allocate(out, size, KS_DEVICE);

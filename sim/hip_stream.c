@@ -65,10 +65,10 @@ int kh_stream_of(void *handle, kh_stream **out)
     return *out ? 0 : E_OutOfMemory;
 }
 
-int kh_stream_handle(void *handle, kh_stream **out)
+int kh_stream_or(void *handle, int none, kh_stream **out)
 {
     const int code = kh_stream_of(handle, out);
-    return code == E_ContextIsDestroyed ? E_InvalidHandle : code;
+    return code == E_ContextIsDestroyed ? none : code;
 }
 
 /* ---- operations ---- */
@@ -392,7 +392,7 @@ HIP(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), (stream, ev
 {
     kh_stream *s;
     kh_event *e = event;
-    const int code = kh_stream_handle(stream, &s);
+    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
     if (flags & ~(unsigned)WAIT_EXTERNAL) return E_InvalidValue;

@@ -266,7 +266,7 @@ static void bad_launches_are_refused(void **state)
     FAILS(E_InvalidValue, hipModuleLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, unknown));
     FAILS(E_InvalidHandle, launch(NULL, 1, 1, NULL, p, 1, 1));
     FAILS(E_InvalidHandle, launch(p, 1, 1, NULL, p, 1, 1));
-    FAILS(E_ContextIsDestroyed, launch(f, 1, 1, p, p, 1, 1));
+    FAILS(E_InvalidValue, launch(f, 1, 1, p, p, 1, 1));
     OK(hipSetDevice(1));
     FAILS(E_InvalidHandle, launch(f, 1, 1, NULL, p, 1, 1)); /* the other device's stream */
     OK(hipSetDevice(0));
