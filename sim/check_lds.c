@@ -376,6 +376,7 @@ static void check_lanes(access *a)
 
 void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
 {
+    ks_check_direct(w, in, x);
     if (!ks_options_get()->check[KILNSIM_RACE] || !w->group->shadow) return;
     uint32_t own = 1u << w->index;
     access a = {.w = w, .in = in, .x = x, .own = own};

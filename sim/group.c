@@ -227,7 +227,6 @@ static void run_wave(ks_wave *w, uint64_t limit)
 
 typedef struct census {
     unsigned running, waiting, yielded, ended;
-    ks_wave *first; /* of those that wait */
 } census;
 static census count_states(const ks_group *g)
 {
@@ -237,21 +236,14 @@ static census count_states(const ks_group *g)
         c.running += w->state == KS_RUNNING; /* for more than a slice */
         c.ended += w->state == KS_ENDED;
         c.yielded += w->state == KS_YIELDED;
-        if (w->state == KS_AT_BARRIER) {
-            c.waiting++;
-            c.first = w;
-        }
+        c.waiting += w->state == KS_AT_BARRIER;
     }
     return c;
 }
-/* Every wave that has not ended waits: on with them.  Hardware lets those pass that are left when others have ended. */
-static void pass_barrier(ks_group *g, const census *c)
+/* Every wave that has not ended waits: on with them.  s_barrier waits for no wave that has ended ("if some waves in
+   the threadgroup have already terminated, this waits on only the surviving waves": AMD's ISA documents). */
+static void pass_barrier(ks_group *g)
 {
-    if (c->ended)
-        ks_report(c->first, c->first->inst, KILNSIM_BARRIER, -1, 0, "%u of the workgroup's %u waves ended without reaching "
-                  "this barrier: let every work-item reach it before it returns", c->ended, g->wave_count);
-    if (g->stop)
-        return;
     ks_lds_barrier_passed(g);
     for (unsigned i = 0; i < g->wave_count; i++)
         if (g->wave[i]->state == KS_AT_BARRIER)
@@ -278,7 +270,7 @@ bool ks_group_step(ks_group *g, bool resumable)
         if (c.ended == g->wave_count)
             return true;
         if (c.waiting + c.ended == g->wave_count)
-            pass_barrier(g, &c);
+            pass_barrier(g);
         else if (resumable && (c.yielded || round >= KS_ROUNDS))
             return false;
         wake(g);

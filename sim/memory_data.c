@@ -38,6 +38,7 @@ bool ks_access_begin(ks_access *a, ks_wave *w, const ks_inst *in)
     a->shadow = 0;
     a->by_vm = false;
     w->aux = 0;
+    if (w->missed_lanes) ks_barrier_missed(w, a->lanes);
     return a->lanes != 0;
 }
 

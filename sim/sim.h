@@ -297,6 +297,8 @@ struct ks_wave {
     uint32_t index;      /* in its workgroup */
     enum { KS_RUNNING, KS_AT_BARRIER, KS_YIELDED, KS_ENDED } state;
     uint8_t *scratch, *scratch_undefined; /* lane l's bytes start at l * launch->scratch */
+    uint64_t missed_lanes; /* that were off at a barrier: ended, or ks_barrier_missed reports it */
+    const ks_inst *missed; /* that barrier */
     uint64_t executed;
     bool gpr_index_on; /* s_set_gpr_idx_on; M0 has index and mode */
     uint32_t aux;      /* left by the last memory op for the trace: LDS cycles or segments */
@@ -339,6 +341,8 @@ void ks_stop(ks_wave *, int hip);
 /* Fills the hidden arguments of kernel->args in kernarg (kernarg_size bytes): sizes of the launch. */
 void ks_fill_hidden(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
                     void *kernarg);
+/* These lanes are about to do what others can see: a finding where one was off at a barrier, and so has not ended. */
+void ks_barrier_missed(ks_wave *, uint64_t lanes);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
 /* Vector registers that the descriptor gives a wave: v0 on, a0 on. */
 static inline unsigned ks_vgprs_of(const ks_kernel *k)
@@ -421,6 +425,8 @@ typedef struct ks_lds_access {
     bool write, atomic, by_vm; /* by_vm: an LDS-direct load, ended by vmcnt */
     const uint32_t *data;      /* rows to be written: two lanes must not write different values; NULL: not looked at */
 } ks_lds_access;
+/* check_wait.c: bytes that a load of this wave is still bringing into LDS. */
+void ks_check_direct(ks_wave *, const ks_inst *, const ks_lds_access *);
 bool ks_lds_shadow_create(ks_group *);
 void ks_lds_shadow_free(ks_group *);
 void ks_lds_check(ks_wave *, const ks_inst *, const ks_lds_access *); /* bounds already checked: races */

@@ -50,6 +50,8 @@ unwritten_register undefined 0 0 out+0 stores undefined bits (0xffffffff) of v77
 unwritten_address undefined 0 0 0 address in v77 has undefined bits
 unwritten_branch undefined -1 0 0 branch
 private scratch_bounds 13 1 [0-9]* of private memory
+own_direct waits 0 0 0 LDS byte 0 is read while buffer_load_.*dword at .* is still loading it: insert s_waitcnt vmcnt(1)
+barrier barriers 40 0 0 24 of the wave's 64 work-items go on without having reached it
 flat lds_bounds 8 3 1024 load of 4 bytes at LDS byte 1024"
 direct="direct races 0 0 256 races with the store of wave 1, lane 0, .*: wait for that (s_waitcnt vmcnt(0)) before the barrier"
 

@@ -262,6 +262,29 @@ KERNEL wait_good(ARGS)
     words(out)[tid()] = across(lds, true);
 }
 
+/* ---- Barriers ---- */
+KERNEL barrier_bad(ARGS)
+{
+    static SHARED u32 lds[256];
+    lds[tid()] = tid();
+    if (tid() % 64 < 40) {
+        // BUG barrier
+        __builtin_amdgcn_s_barrier();
+    }
+    words(out)[tid()] = lds[tid()];
+}
+/* Waves, and work-items of one, that have ended need not reach it. */
+KERNEL barrier_good(ARGS)
+{
+    static SHARED u32 lds[256];
+    if (tid() >= 100 * n / 3) return;
+    lds[tid()] = tid();
+    sync();
+    words(out)[tid()] = lds[99 - tid()];
+    sync();
+    lds[tid()] = 1;
+}
+
 /* ---- What was never written ---- */
 KERNEL unwritten_lds_bad(ARGS)
 {
@@ -366,6 +389,35 @@ KERNEL flat_good(ARGS)
     sync();
     u32 x = through(lds, tid());
     words(out)[tid()] = x + through(a, tid() & 3) + through(words(in), tid());
+}
+
+/* A load into LDS, read by the wave that has started it: that many loads may still be in flight. */
+INLINE u32 own_direct(u8 *in, u32 *lds, bool wait)
+{
+    u32x4 r = {(u32)(u64)in, (u32)((u64)in >> 32), 4096, 0x00020000};
+    u32 base = lds_address(lds), wave = __builtin_amdgcn_readfirstlane(tid() / 64), x;
+    asm volatile("s_mov_b32 m0, %0\n s_nop 0\n buffer_load_dword %1, %2, 0 offen lds\n"
+                 "s_mov_b32 m0, %3\n s_nop 0\n buffer_load_dword %1, %2, 0 offen lds" ::"s"(
+                     base + wave * 256),
+                 "v"(tid() * 4), "s"(r), "s"(base + 1024 + wave * 256)
+                 : "memory");
+    if (wait) asm volatile("s_waitcnt vmcnt(1)" ::: "memory");
+    // BUG own_direct
+    asm volatile("ds_read_b32 %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(base + tid() * 4)
+                 : "memory");
+    return x;
+}
+KERNEL own_direct_bad(ARGS)
+{
+    static SHARED u32 lds[512];
+    words(out)[tid()] = own_direct(in, lds, false);
+}
+KERNEL own_direct_good(ARGS)
+{
+    static SHARED u32 lds[512];
+    words(out)[tid()] = own_direct(in, lds, true);
 }
 
 #ifdef __gfx942__
