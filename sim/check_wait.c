@@ -227,9 +227,15 @@ void ks_check_direct(ks_wave *w, const ks_inst *inst, const ks_lds_access *x)
             (ks_direct){inst, x->address[first] - 4 * first, x->lanes, t->vm_issued};
         return;
     }
+    if (!t->direct_count) return;
+    uint32_t from = UINT32_MAX, to = 0, byte;
+    for (unsigned l = 0; l < KS_LANES; l++) { /* those that are not done have an address of others */
+        from = x->address[l] < from ? x->address[l] : from;
+        to = x->address[l] + x->bytes > to ? x->address[l] + x->bytes : to;
+    }
     for (uint32_t i = t->direct_count; i-- > 0;) { /* the newest asks for most */
         const ks_direct d = t->direct[(t->direct_first + i) % (KS_VM_MAX + 1)];
-        uint32_t byte;
+        if (d.base >= to || d.base + 4 * KS_LANES <= from) continue;
         const int lane = lane_of_direct(&d, x, &byte);
         if (lane < 0) continue;
         const uint32_t left = (uint32_t)(t->vm_issued - d.vm);

@@ -181,6 +181,7 @@ void ks_wave_start(ks_wave *w)
     w->state = KS_RUNNING;
     w->executed = 0;
     w->missed_lanes = 0;
+    memset(w->poll, 0xff, sizeof w->poll);
     w->aux = 0;
     if (w->launch->scratch) {
         size_t size = (size_t)w->launch->scratch * KS_LANES;

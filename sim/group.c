@@ -225,17 +225,35 @@ static void run_wave(ks_wave *w, uint64_t limit)
         run_some(w, left < KS_SLICE ? left : KS_SLICE);
 }
 
+/* A wave that has read the same value at the same place POLLS times waits for another one: it lets the others run
+   first, so that waiting costs little.  (One that only looks so is as right, and a little slower.) */
+void ks_polled(ks_wave *w, const ks_inst *inst, const uint32_t *rows, unsigned count, uint64_t lanes)
+{
+    enum { POLLS = 8 };
+    struct ks_poll *p = &w->poll[inst->pc / 8 % (sizeof w->poll / sizeof *w->poll)];
+    uint32_t hash = (uint32_t)lanes ^ (uint32_t)(lanes >> 32);
+    for (unsigned i = 0; i < count * KS_LANES; i++)
+        if (lanes >> i % KS_LANES & 1)
+            hash = (hash ^ rows[i]) * 0x01000193u + i;
+    if (p->pc != inst->pc || p->hash != hash)
+        *p = (struct ks_poll){.pc = inst->pc, .hash = hash};
+    else if (++p->times >= POLLS) {
+        p->times = 0;
+        if (w->state == KS_RUNNING)
+            w->state = KS_YIELDED;
+    }
+}
+
 typedef struct census {
-    unsigned running, waiting, yielded, ended;
+    unsigned waiting, yielded, ended;
 } census;
 static census count_states(const ks_group *g)
 {
     census c = {0};
     for (unsigned i = g->wave_count; i-- > 0;) {
         ks_wave *w = g->wave[i];
-        c.running += w->state == KS_RUNNING; /* for more than a slice */
         c.ended += w->state == KS_ENDED;
-        c.yielded += w->state == KS_YIELDED;
+        c.yielded += w->state == KS_YIELDED || w->state == KS_AT_GWS;
         c.waiting += w->state == KS_AT_BARRIER;
     }
     return c;
@@ -252,17 +270,20 @@ static void pass_barrier(ks_group *g)
 static void wake(ks_group *g)
 {
     for (unsigned i = 0; i < g->wave_count; i++)
-        if (g->wave[i]->state == KS_YIELDED)
+        if (g->wave[i]->state == KS_YIELDED || (g->wave[i]->state == KS_AT_GWS && ks_gws_ready(g->wave[i])))
             g->wave[i]->state = KS_RUNNING;
 }
 bool ks_group_step(ks_group *g, bool resumable)
 {
     const uint64_t limit = ks_options_get()->limit;
+    g->moved = false;
     wake(g);
     for (unsigned round = 1;; round++) {
         for (unsigned i = 0; i < g->wave_count; i++) {
-            if (g->wave[i]->state == KS_RUNNING)
+            if (g->wave[i]->state == KS_RUNNING) {
                 run_wave(g->wave[i], limit);
+                g->moved = true;
+            }
             if (g->stop || overtaken(g))
                 return true;
         }

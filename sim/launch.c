@@ -26,6 +26,7 @@ static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint3
     case KS_ARG_DYNAMIC_LDS_SIZE:
         return dynamic_lds;
     case KS_ARG_EXPLICIT: case KS_ARG_OTHER:
+    case KS_ARG_MULTIGRID_SYNC_ARG: /* ks_fill_cooperative */
     case KS_ARG_REMAINDER_X: case KS_ARG_REMAINDER_Y: case KS_ARG_REMAINDER_Z: /* all workgroups are whole */
     case KS_ARG_GLOBAL_OFFSET_X: case KS_ARG_GLOBAL_OFFSET_Y: case KS_ARG_GLOBAL_OFFSET_Z:
         break;
@@ -42,6 +43,19 @@ void ks_fill_hidden(const ks_kernel *k, const uint32_t grid[3], const uint32_t b
             continue;
         memset((uint8_t *)kernarg + a->offset, 0, a->size);
         memcpy((uint8_t *)kernarg + a->offset, &value, a->size < sizeof value ? a->size : sizeof value);
+    }
+}
+/* gfx90a's code has global wave sync, and only looks whether the launch is cooperative; other values than 1 mean that it
+   spans several devices. */
+void ks_fill_cooperative(const ks_kernel *k, const uint32_t grid[3], ks_grid_sync *sync, void *kernarg)
+{
+    uint64_t value = k->object->arch == KS_GFX90A ? 1 : (uint64_t)(uintptr_t)sync;
+    *sync = (ks_grid_sync){.groups = grid[0] * grid[1] * grid[2]};
+    for (uint32_t i = 0; i < k->arg_count; i++) {
+        const ks_arg *a = &k->args[i];
+        if (a->hidden == KS_ARG_MULTIGRID_SYNC_ARG && a->size == sizeof value && a->offset <= k->kernarg_size &&
+            a->size <= k->kernarg_size - a->offset)
+            memcpy((uint8_t *)kernarg + a->offset, &value, sizeof value);
     }
 }
 
@@ -173,18 +187,18 @@ static void run_groups(void *data)
 
 /* Workgroups in turn on one thread: when all that have been started wait, as many more are started.  The turns go up
    and down, so that chains of workgroups that wait for the next or for the last one are done in few of them.
-   Hardware has room for no more than RESIDENT waves. */
-enum { RESIDENT = 304 * 4 * 4, RESIDENT_GROUPS = RESIDENT };
+   Hardware has room for no more than RESIDENT waves.  A cooperative launch's workgroups are all there from the start. */
+enum { RESIDENT = 304 * 4 * 4, MOST_UNITS = 1024, MOST_RESIDENT = MOST_UNITS * 4 * 8 };
 typedef struct turns {
-    ks_slot *slot[RESIDENT_GROUPS];
+    ks_slot *slot[MOST_RESIDENT];
     unsigned count;
     bool down;
 } turns;
 
 static bool admit(job *j, turns *t)
 {
-    uint64_t i = atomic_load(&j->next);
-    if (!wanted(j, i) || (t->count && (t->count + 1) * t->slot[0]->group.wave_count > RESIDENT))
+    uint64_t i = atomic_load(&j->next), most = j->launch->cooperative ? MOST_RESIDENT : RESIDENT;
+    if (!wanted(j, i) || (t->count && (t->count + 1) * t->slot[0]->group.wave_count > most))
         return false;
     ks_slot *s = ks_slot_take(j->launch);
     if (s && ks_group_start(s, j->launch, i)) {
@@ -197,14 +211,17 @@ static bool admit(job *j, turns *t)
         atomic_store(&j->no_memory, true);
     return false;
 }
-/* One turn of each; those that have ended leave. */
-static void take_turns(job *j, turns *t)
+/* One turn of each; those that have ended leave.  false: nobody could move. */
+static bool take_turns(job *j, turns *t)
 {
     unsigned left = 0;
+    bool moved = false;
     for (unsigned n = 0; n < t->count; n++) {
         unsigned i = t->down ? t->count - 1 - n : n;
         ks_slot *s = t->slot[i];
-        if (!j->launch->stop && !ks_group_step(&s->group, true))
+        bool ended = j->launch->stop || ks_group_step(&s->group, true);
+        moved |= ended || s->group.moved;
+        if (!ended)
             continue;
         add_counters(j, &s->group);
         ks_slot_give(s);
@@ -215,6 +232,22 @@ static void take_turns(job *j, turns *t)
             t->slot[left++] = t->slot[i];
     t->count = left;
     t->down = !t->down;
+    return moved;
+}
+/* All that are left wait for global wave sync, which hardware would do for ever. */
+static void report_stuck(job *j, const turns *t)
+{
+    ks_wave *w = NULL;
+    for (unsigned i = 0; !w; i++)
+        w = t->slot[0]->group.wave[i]->state == KS_AT_GWS ? t->slot[0]->group.wave[i] : NULL;
+    uint64_t ended = j->groups - t->count;
+    if (atomic_load(&j->next) < j->groups)
+        atomic_store(&j->no_memory, true);
+    else
+        ks_report(w, w->inst, KILNSIM_BARRIER, -1, 0, "waits for ever: %llu of the launch's %llu workgroups ended "
+                  "without reaching it; let every workgroup call grid.sync() before it returns",
+                  (unsigned long long)ended, (unsigned long long)j->groups);
+    ks_stop(w, KS_LAUNCH_TIMEOUT);
 }
 static void run_in_turn(void *data)
 {
@@ -227,10 +260,12 @@ static void run_in_turn(void *data)
     }
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);
-    for (unsigned more = 1; admit(j, t) || t->count; more = t->count ? t->count : 1) {
+    unsigned more = j->launch->cooperative ? MOST_RESIDENT : 1;
+    for (; admit(j, t) || t->count; more = t->count ? t->count : 1) {
         for (unsigned i = 1; i < more && admit(j, t); i++)
             ;
-        take_turns(j, t);
+        if (!take_turns(j, t) && t->count)
+            report_stuck(j, t);
     }
     fesetenv(&before);
     free(t);
@@ -243,7 +278,7 @@ static int run(ks_launch *l, ks_error *e)
         ks_fail(e, KS_OUT_OF_MEMORY, "%s: no memory for its dispatch packet", l->kernel->name);
         return KS_OUT_OF_MEMORY;
     }
-    if (l->kernel->serial)
+    if (l->kernel->serial || l->cooperative)
         run_in_turn(&j);
     else
         ks_pool_run(run_groups, &j, j.groups);
@@ -257,7 +292,7 @@ static int run(ks_launch *l, ks_error *e)
     return stop ? (int)(stop & 0xffff) : found;
 }
 int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
-                  const void *kernarg, ks_error *e)
+                  const void *kernarg, bool cooperative, ks_error *e)
 {
     request q = {.kernel = k, .grid = grid, .block = block, .kernarg = kernarg};
     q.items = (uint64_t)block[0] * block[1] > 1u << 20 ? 1u << 20 : (uint64_t)block[0] * block[1] * block[2];
@@ -266,7 +301,8 @@ int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t blo
     if (!sizes_ok(&q, e) || !request_ok(&q, e))
         return e->hip;
     ks_launch l = {.kernel = k, .object = k->object, .lds = (uint32_t)q.lds, .scratch = (uint32_t)q.scratch,
-                   .kernarg = kernarg};
+                   .cooperative = cooperative, .kernarg = kernarg};
+    l.gws[0].counter = grid[0] * grid[1] * grid[2] - 1;
     memcpy(l.grid, grid, sizeof l.grid);
     memcpy(l.block, block, sizeof l.block);
     ks_packet_fill(&l);

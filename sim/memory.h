@@ -29,10 +29,20 @@ typedef enum ks_atomic {
 typedef struct ks_mem { /* ks_op.data */
     uint8_t bytes; /* of memory, a lane; of an instruction with two addresses: at one of them */
     bool sign;     /* narrow loads: extended by sign */
-    uint8_t fn;    /* ks_atomic */
+    uint8_t fn;    /* ks_atomic, or ks_gws_op */
     uint16_t unit; /* two addresses: what one step of their offsets is */
     bool two; /* second data in an operand of its own, compared with first (DS); else after it */
 } ks_mem;
+
+/* Global wave sync: ks_mem.fn of its rows.  gws.c */
+typedef enum ks_gws_op {
+    KS_GWS_SEMA_RELEASE_ALL,
+    KS_GWS_INIT,
+    KS_GWS_SEMA_V,
+    KS_GWS_SEMA_BR,
+    KS_GWS_SEMA_P,
+    KS_GWS_BARRIER
+} ks_gws_op;
 
 typedef enum ks_space { KS_SPACE_GLOBAL, KS_SPACE_LDS, KS_SPACE_SCRATCH } ks_space;
 
@@ -107,5 +117,5 @@ void ks_mem_cost(const ks_access *);
 /* ---- what rows of memory.c run ---- */
 ks_exec ks_run_flat, ks_run_scratch, ks_run_buffer, ks_run_cache, ks_run_ds, ks_run_ds_pair,
     ks_run_ds_addtid, ks_run_ds_count, ks_run_ds_permute, ks_run_ds_bpermute, ks_run_ds_swizzle,
-    ks_run_ds_nop;
+    ks_run_ds_nop, ks_run_ds_gws;
 #endif

@@ -277,4 +277,5 @@ void ks_mem_returned(ks_access *a, unsigned reg, uint64_t wanted)
         ks_rows_written(a->w, reg, words,
                         a->shadow && a->w->undefined_checked ? a->temp[1][0] : NULL, a->lanes);
     ks_mem_fill(a->w, reg, words, wanted & ~a->lanes, KS_POISON);
+    ks_polled(a->w, a->in, a->w->v[reg], words, a->lanes);
 }

@@ -240,6 +240,16 @@ static bool undefined_in_memory(ks_access *a, uint32_t *rows)
     return true;
 }
 
+/* Whether others may be about to change what is read: global memory of a launch whose workgroups may wait for each
+   other, by a load that sees it at once; one place in LDS. */
+static bool may_be_polled(const ks_access *a)
+{
+    const ks_launch *l = a->w->launch;
+    if (a->space == KS_SPACE_GLOBAL)
+        return (a->in->sc0 || a->in->sc1) && (l->kernel->serial || l->cooperative);
+    return a->space == KS_SPACE_LDS && a->offset[0] == a->offset[KS_LANES - 1] && a->bytes <= 8;
+}
+
 void ks_mem_load(ks_access *a, unsigned reg)
 {
     ks_wave *w = a->w;
@@ -267,6 +277,7 @@ void ks_mem_load(ks_access *a, unsigned reg)
         }
     }
     ks_rows_written(w, reg, count, some ? undefined[0] : NULL, a->lanes);
+    if (may_be_polled(a)) ks_polled(w, a->in, w->v[reg], count, a->lanes);
 }
 
 static void store_undefined(const ks_access *a)

@@ -34,6 +34,7 @@ static const char *const hidden_names[] = {
     [KS_ARG_PRIVATE_BASE] = "private_base",
     [KS_ARG_SHARED_BASE] = "shared_base",
     [KS_ARG_DYNAMIC_LDS_SIZE] = "dynamic_lds_size",
+    [KS_ARG_MULTIGRID_SYNC_ARG] = "multigrid_sync_arg",
 };
 typedef struct descriptor { /* llvm::amdhsa::kernel_descriptor_t */
     uint32_t lds, scratch, kernarg_size, reserved0;
