@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Global wave sync: barriers and semaphores of a whole launch, which cooperative groups' grid.sync()
-// is made of (DS_GWS_* of AMD's MI200 and CDNA3 ISA documents).  The runtime sets resource 0 up for
-// a barrier of all workgroups.  A launch that uses it runs on one thread: nothing is locked here.
+// Global wave sync: barriers and semaphores of a whole launch, which cooperative groups'
+// grid.sync() is made of (DS_GWS_* of AMD's MI200 and CDNA3 ISA documents).  The runtime sets
+// resource 0 up for a barrier of all workgroups.  A launch that uses it runs on one thread: nothing
+// is locked here.
 #include <string.h>
 #include "memory.h"
 
@@ -22,8 +23,8 @@ static bool value_of(ks_wave *w, const ks_inst *in, uint32_t *value)
     const unsigned lane = ks_exec_of(w) ? ks_first_lane(ks_exec_of(w)) : 0;
     *value = row[lane];
     ks_access a = {.w = w, .in = in};
-    return !u || ks_mem_defined_scalar(&a, u[lane], "the count of waves",
-                                       w->v_origin[in->s[0].reg]);
+    return !u ||
+           ks_mem_defined_scalar(&a, u[lane], "the count of waves", w->v_origin[in->s[0].reg]);
 }
 static void wait_at(ks_wave *w, uint8_t resource, bool semaphore, bool flag)
 {

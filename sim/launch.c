@@ -79,24 +79,30 @@ static uint64_t waves_that_fit(const ks_kernel *k)
     uint32_t registers = ((k->rsrc1 & 63) + 1) * 8, waves = 512 / registers;
     return 4 * (waves < 8 ? waves : 8);
 }
+static const char *shown(const request *q, char name[KS_NAME])
+{
+    ks_name_text(q->kernel->name, name);
+    return name;
+}
 static bool sizes_ok(const request *q, ks_error *e)
 {
     static const char axis[] = "xyz";
+    char name[KS_NAME];
     for (int i = 0; i < 3; i++) {
         uint64_t all = (uint64_t)q->grid[i] * q->block[i];
         if (!q->grid[i] || !q->block[i]) {
             ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u) of blocks (%u,%u,%u): all six must be 1 at least",
-                    q->kernel->name, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2]);
+                    shown(q, name), q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2]);
             return false;
         }
         if (all > UINT32_MAX) {
             ks_fail(e, KS_INVALID_CONFIGURATION, "%s: %llu work-items along %c: at most 4294967295: make the grid smaller",
-                    q->kernel->name, (unsigned long long)all, axis[i]);
+                    shown(q, name), (unsigned long long)all, axis[i]);
             return false;
         }
     }
     if ((uint64_t)q->grid[0] * q->grid[1] > (UINT64_MAX >> 16) / q->grid[2]) {
-        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", q->kernel->name,
+        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", shown(q, name),
                 q->grid[0], q->grid[1], q->grid[2]);
         return false;
     }
@@ -105,28 +111,28 @@ static bool sizes_ok(const request *q, ks_error *e)
 static bool request_ok(const request *q, ks_error *e)
 {
     enum { MOST_ITEMS = KS_MAX_WAVES * KS_LANES };
-    const char *name = q->kernel->name;
+    char name[KS_NAME];
     uint64_t most = q->kernel->max_threads && q->kernel->max_threads < MOST_ITEMS ? q->kernel->max_threads : MOST_ITEMS;
     uint64_t waves = (q->items + KS_LANES - 1) / KS_LANES, fit = waves_that_fit(q->kernel);
     if (q->items > most)
         ks_fail(e, KS_INVALID_CONFIGURATION, "%s: block of %llu work-items: it was compiled for %llu at most: make the block "
-                "smaller, or compile with __launch_bounds__(%llu)", name, (unsigned long long)q->items,
+                "smaller, or compile with __launch_bounds__(%llu)", shown(q, name), (unsigned long long)q->items,
                 (unsigned long long)most, (unsigned long long)q->items);
     else if (q->lds > KS_MAX_LDS)
-        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of LDS (%u fixed): a workgroup has %u: use less", name,
+        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of LDS (%u fixed): a workgroup has %u: use less", shown(q, name),
                 (unsigned long long)q->lds, q->kernel->lds, KS_MAX_LDS);
     else if (q->scratch > KS_MAX_SCRATCH)
         ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of private memory for a work-item: %u at most: use fewer or smaller "
-                "arrays", name, (unsigned long long)q->scratch, KS_MAX_SCRATCH);
+                "arrays", shown(q, name), (unsigned long long)q->scratch, KS_MAX_SCRATCH);
     else if (waves > fit)
         ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu waves of %u vector registers: %llu fit on a compute unit: make the block "
-                "smaller", name, (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
+                "smaller", shown(q, name), (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
     else if (q->kernel->vgprs_used > ks_vgprs_of(q->kernel) || q->kernel->agprs_used > ks_agprs_of(q->kernel))
         ks_fail(e, KS_BAD_IMAGE, "%s: it uses %u and %u vector and accumulation registers, its descriptor gives %u and %u: "
-                "raise .amdhsa_next_free_vgpr or .amdhsa_accum_offset", name, q->kernel->vgprs_used, q->kernel->agprs_used,
+                "raise .amdhsa_next_free_vgpr or .amdhsa_accum_offset", shown(q, name), q->kernel->vgprs_used, q->kernel->agprs_used,
                 ks_vgprs_of(q->kernel), ks_agprs_of(q->kernel));
     else if (q->kernel->kernarg_size && !q->kernarg)
-        ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", name, q->kernel->kernarg_size);
+        ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", shown(q, name), q->kernel->kernarg_size);
     else
         return true;
     return false;

@@ -58,6 +58,7 @@ typedef struct ks_access {
     const uint32_t *undefined; /* its undefined bits, or NULL */
     unsigned reg;              /* first register that it came from, for texts */
     intptr_t shadow;           /* at + shadow: a byte's undefined bits; 0: such memory has none */
+    bool many;                 /* lanes are in several allocations: ks_mem_parts */
     bool by_vm;                /* LDS written by an LDS-direct load */
     uint32_t offset[KS_LANES] __attribute__((aligned(64))); /* LDS, scratch: within it */
     uint64_t at[KS_LANES] __attribute__((aligned(64))); /* the host's address of the first byte */
@@ -83,6 +84,8 @@ void ks_access_data(ks_access *, const ks_operand *, unsigned slot);
 void ks_access_settle(ks_access *);
 void ks_gather(uint32_t *rows, const uint64_t *at, uint64_t lanes, unsigned bytes);
 void ks_scatter(const uint32_t *rows, const uint64_t *at, uint64_t lanes, unsigned bytes);
+/* The undefined bits of what the lanes are about to load; false: none. */
+bool ks_mem_undefined(ks_access *, uint32_t *rows);
 void ks_mem_load(ks_access *, unsigned reg);
 void ks_mem_store(ks_access *);
 void ks_mem_fill(ks_wave *, unsigned reg, unsigned count, uint64_t lanes, uint32_t value);
@@ -105,6 +108,10 @@ void ks_mem_place(ks_access *); /* bounds, alignment, races; access->at, shadow 
 /* Addresses with undefined bits: rows of them, or NULL. */
 void ks_mem_defined_address(ks_access *, const ks_operand *, const uint32_t *undefined,
                             unsigned count);
+/* Moves bytes of lanes that are in several allocations: those of one, then of the next, since each
+   has a shadow of its own (options.unwritten). */
+typedef void ks_move(ks_access *, void *user);
+void ks_mem_parts(ks_access *, ks_move *, void *user);
 /* The same of a scalar part of an address: false: reported, nothing is to be done. */
 bool ks_mem_defined_scalar(ks_access *, uint64_t undefined, const char *what, uint32_t origin);
 void ks_mem_defined_data(const ks_access *);

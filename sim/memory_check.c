@@ -137,6 +137,7 @@ static void place_global(ks_access *a)
     unsigned align = alignment(a);
     ks_range r;
     a->shadow = 0;
+    a->many = false;
     if (ks_find_range(a->at[0], &r) && !r.freed && r.end - r.begin >= a->bytes) {
         uint64_t last = r.end - r.begin - a->bytes, bits = 0;
         bool out = false;
@@ -144,10 +145,38 @@ static void place_global(ks_access *a)
             out |= a->at[l] - r.begin > last;
             bits |= a->at[l];
         }
+        a->shadow = r.shadow;
         if (!out && !(bits & (align - 1))) return;
     }
     global_lanes(a, align);
     ks_access_settle(a);
+    a->many = ks_options_get()->unwritten;
+}
+
+void ks_mem_parts(ks_access *a, ks_move *move, void *user)
+{
+    if (!a->many) {
+        move(a, user);
+        return;
+    }
+    const uint64_t lanes = a->lanes;
+    uint64_t at[KS_LANES], left = lanes;
+    memcpy(at, a->at, sizeof(at));
+    while (left) {
+        ks_range r;
+        ks_find_range(at[ks_first_lane(left)], &r);
+        memcpy(a->at, at, sizeof(at));
+        a->lanes = 0;
+        KS_EACH_LANE(l, left)
+        {
+            if (at[l] - r.begin < r.end - r.begin) a->lanes |= 1ull << l;
+        }
+        a->shadow = r.shadow;
+        left &= ~a->lanes;
+        ks_access_settle(a);
+        move(a, user);
+    }
+    a->lanes = lanes;
 }
 
 /* ---- LDS and private memory ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bytes between memory and vector registers: a lane's bytes stand in as many rows as they have
-// words. LDS and private memory have a byte of undefined bits for each byte, so undefined bits move
-// by the same code.
+// words. LDS and private memory have a byte of undefined bits for each byte, and so has device
+// memory where options.unwritten asks for it, so undefined bits move by the same code.
 #include <string.h>
 #include "memory.h"
 
@@ -36,7 +36,7 @@ bool ks_access_begin(ks_access *a, ks_wave *w, const ks_inst *in)
     a->rows = a->undefined = NULL;
     a->reg = 0;
     a->shadow = 0;
-    a->by_vm = false;
+    a->by_vm = a->many = false;
     w->aux = 0;
     if (w->missed_lanes) ks_barrier_missed(w, a->lanes);
     return a->lanes != 0;
@@ -211,7 +211,7 @@ void ks_mem_extend(const ks_access *a, uint32_t *row)
 
 /* The undefined bits of what the lanes are about to load; false: none. Lanes that are not done have
    the address of one that is. */
-static bool undefined_in_memory(ks_access *a, uint32_t *rows)
+bool ks_mem_undefined(ks_access *a, uint32_t *rows)
 {
     uint64_t any = 0;
     const uint64_t *at = a->at;
@@ -255,7 +255,7 @@ void ks_mem_load(ks_access *a, unsigned reg)
     ks_wave *w = a->w;
     unsigned count = a->bytes < 4 ? 1 : a->bytes / 4;
     uint32_t(*undefined)[KS_LANES] = a->temp[1];
-    bool some = w->undefined_checked && undefined_in_memory(a, undefined[0]),
+    bool some = w->undefined_checked && ks_mem_undefined(a, undefined[0]),
          half = a->flags & (KS_F_D16 | KS_F_D16_HI);
     if (a->bytes >= 4) {
         ks_gather(w->v[reg], a->at, a->lanes, a->bytes);
@@ -280,21 +280,29 @@ void ks_mem_load(ks_access *a, unsigned reg)
     if (may_be_polled(a)) ks_polled(w, a->in, w->v[reg], count, a->lanes);
 }
 
-static void store_undefined(const ks_access *a)
+static void store_undefined(const ks_access *a, const uint32_t *undefined)
 {
     static const uint32_t none[4 * KS_LANES];
     uint64_t beside[KS_LANES];
     for (unsigned l = 0; l < KS_LANES; l++) beside[l] = a->at[l] + (uint64_t)a->shadow;
-    ks_scatter(a->undefined ? a->undefined : none, beside, a->lanes, a->bytes);
+    ks_scatter(undefined ? undefined : none, beside, a->lanes, a->bytes);
 }
 
+/* Data that is stored where other workgroups and the host see it must be defined. */
 void ks_mem_store(ks_access *a)
 {
     ks_scatter(a->rows, a->at, a->lanes, a->bytes);
-    if (a->shadow && a->w->undefined_checked)
-        store_undefined(a);
-    else if (a->undefined)
-        ks_mem_defined_data(a);
+    bool far = a->space == KS_SPACE_GLOBAL;
+    if (a->undefined && (far || !a->shadow)) ks_mem_defined_data(a);
+    if (a->shadow && a->w->undefined_checked) store_undefined(a, far ? NULL : a->undefined);
+}
+
+static void move(ks_access *a, void *reg)
+{
+    if (a->flags & KS_F_STORE)
+        ks_mem_store(a);
+    else
+        ks_mem_load(a, *(unsigned *)reg);
 }
 
 void ks_mem_perform(ks_access *a, unsigned reg)
@@ -302,10 +310,7 @@ void ks_mem_perform(ks_access *a, unsigned reg)
     uint64_t wanted = a->lanes;
     ks_mem_place(a);
     if (a->lanes && a->w->launch->cost) ks_mem_cost(a);
-    if (a->flags & KS_F_STORE) {
-        if (a->lanes) ks_mem_store(a);
-        return;
-    }
-    if (a->lanes) ks_mem_load(a, reg);
-    ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, wanted & ~a->lanes, KS_POISON);
+    if (a->lanes) ks_mem_parts(a, move, &reg);
+    if (!(a->flags & KS_F_STORE))
+        ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, wanted & ~a->lanes, KS_POISON);
 }

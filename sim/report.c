@@ -129,7 +129,9 @@ static void print(const finding *f)
     if (!out) return;
     fprintf(out, "kilnsim: %s: %s\n", kind_option[k->kind], kind_text[k->kind]);
     if (*k->kernel) {
-        fprintf(out, "  %s, workgroup (%u,%u,%u) wave %u", k->kernel, k->group[0], k->group[1],
+        char name[KS_NAME];
+        ks_name_text(k->kernel, name);
+        fprintf(out, "  %s, workgroup (%u,%u,%u) wave %u", name, k->group[0], k->group[1],
                 k->group[2], k->wave);
         if (k->lane >= 0) fprintf(out, " lane %d", k->lane);
         if (k->address) fprintf(out, ", address 0x%llx", (unsigned long long)k->address);

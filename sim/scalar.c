@@ -90,7 +90,7 @@ void ks_report_undefined(ks_wave *w, const ks_inst *inst, const char *what, uint
     if (w->launch->object && origin != inst->pc)
         ks_object_line(w->launch->object, origin, line, sizeof line);
     ks_report(w, inst, KILNSIM_UNDEFINED, -1, 0,
-              "%s depends on a register or LDS byte that was never written (first read at 0x%x%s%s): "
+              "%s depends on a register or byte of memory that was never written (first read at 0x%x%s%s): "
               "give it a value first", what, origin, *line ? ", " : "", line);
 }
 bool ks_scalar_need(ks_wave *w, const ks_inst *inst, const ks_operand *o, const char *what, uint64_t *value)

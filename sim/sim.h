@@ -441,6 +441,9 @@ void ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t addr
 int ks_report_end(ks_launch *);
 /* A finding that no instruction made (double free, leak). */
 void ks_report_host(kilnsim_kind, uint64_t address, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A kernel's name for people: demangled, shortened.  name.c */
+enum { KS_NAME = 128 };
+void ks_name_text(const char *name, char out[KS_NAME]);
 void ks_fail(ks_error *, int hip, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- Checks ---- */

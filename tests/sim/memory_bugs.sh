@@ -46,6 +46,9 @@ bytes races 11 2 45 load of wave 2 at LDS byte 45 races with the store of wave 1
 lanes races 1 0 0 lanes 0 and 1 of one store write 0x0 and 0x1
 wait races 0 0 256 races with the store of wave 1, lane 0, .*: wait for that (s_waitcnt lgkmcnt(0)) before the barrier
 unwritten_lds undefined 33 0 out+132 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_global undefined 33 0 in+132 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_among undefined 2 1 in+264 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_scalar undefined 0 0 in+0 stores undefined bits (0xffffffff) of v
 unwritten_register undefined 0 0 out+0 stores undefined bits (0xffffffff) of v77, nothing has written it
 unwritten_address undefined 0 0 0 address in v77 has undefined bits
 unwritten_branch undefined -1 0 0 branch
@@ -65,6 +68,7 @@ for target in gfx942 gfx90a; do
     while read -r name kind lane wave address text; do
         options=arch=$target,alignment=hardware first=()
         [ "$name" != unaligned ] || options=arch=$target,alignment=strict
+        [[ ! $name =~ unwritten_(global|among|scalar) ]] || options=$options,unwritten=on
         [ "$name" != freed ] || first=(free_first)
         drive "$options" "$object" "${first[@]}" "${name}_bad"
         found "$name" "$kind" "$lane" "$wave" "$address" "$text"
@@ -83,6 +87,9 @@ for target in gfx942 gfx90a; do
         quiet
         result $? "$target: $name is sound"
     done
+    drive "arch=$target" "$object" unwritten_global_bad
+    quiet
+    result $? "$target: global memory is defined unless unwritten=on"
     drive "arch=$target" "$object" unaligned_bad
     quiet
     result $? "$target: hardware loads unaligned words"

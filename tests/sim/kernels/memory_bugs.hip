@@ -305,6 +305,34 @@ KERNEL unwritten_lds_good(ARGS)
     u32 x = v[tid() + (tid() == 33 ? 2 : 0)];
     words(out)[tid()] = x;
 }
+/* Global memory, with unwritten=on: the driver writes `in` and not `out`. */
+#define LOAD(x, p) asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)" : "=v"(x) : "v"(p) : "memory")
+#define GLOBAL(name, from)                                                                         \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        ((volatile u32 *)out)[tid()] = n;                                                          \
+        u32 x;                                                                                     \
+        LOAD(x, from);                                                                             \
+        words(in)[tid()] = x;                                                                      \
+    }
+// BUG unwritten_global
+GLOBAL(unwritten_global_bad, words(out) + (tid() == 33 ? 300 : tid()))
+GLOBAL(unwritten_global_good, words(out) + (tid() == 33 ? 20 : tid()))
+/* lanes in several allocations */
+// BUG unwritten_among
+GLOBAL(unwritten_among_bad, tid() % 2 ? words(in) + tid() : words(out) + tid() + (tid() == 66 ? 300 : 0))
+GLOBAL(unwritten_among_good, tid() % 2 ? words(in) + tid() : words(out) + tid())
+#define SCALAR(name, at)                                                                           \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        u32 x;                                                                                     \
+        ((volatile u32 *)out)[tid()] = n;                                                          \
+        asm volatile("s_load_dword %0, %1, 0x0\n s_waitcnt lgkmcnt(0)" : "=s"(x) : "s"(out + at)); \
+        words(in)[tid()] = x;                                                                      \
+    }
+// BUG unwritten_scalar
+SCALAR(unwritten_scalar_bad, 1024)
+SCALAR(unwritten_scalar_good, 0)
 #define STORE "global_store_dword %0, v77, off\n s_waitcnt vmcnt(0)"
 KERNEL unwritten_register_bad(ARGS)
 {
