@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "group.h"
+#include "replay.h"
 
 /* ---- Memory ---- */
 enum { SLOTS_KEPT = 16 };
@@ -33,6 +34,7 @@ static void slot_free(ks_slot *s)
     s->group.wave_count = KS_MAX_WAVES; /* of larger workgroups before, too */
     if (s->group.shadow)
         ks_lds_shadow_free(&s->group);
+    ks_replay_free(&s->group);
     for (unsigned i = 0; i < KS_MAX_WAVES; i++)
         wave_free(s->wave[i]);
     free(s->group.lds);
@@ -150,7 +152,7 @@ bool ks_group_start(ks_slot *s, ks_launch *l, uint64_t index)
     g->stop = 0;
     g->epoch = 0;
     poison_lds(g);
-    if (!ks_lds_shadow_create(g))
+    if (!ks_lds_shadow_create(g) || !ks_replay_begin(g))
         return false;
     for (unsigned i = 0; i < g->wave_count; i++) {
         ks_wave *w = g->wave[i];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "group.h"
+#include "replay.h"
 
 /* ---- Hidden arguments ---- */
 static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds)
@@ -185,6 +186,7 @@ static void run_groups(void *data)
         }
         while (!ks_group_step(&s->group, false))
             ;
+        ks_replay_end(s);
     }
     fesetenv(&before);
     add_counters(j, &s->group);

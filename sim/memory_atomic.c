@@ -6,6 +6,7 @@
 // flushed on gfx90a and kept on gfx942.
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 enum { DENORM_IN = 1 << 4, DENORM_OUT = 1 << 5 }; /* MODE: f32 */
 enum { DATA_SLOT = 4 };
@@ -268,6 +269,7 @@ void ks_mem_atomic(ks_access *a, const ks_operand *data)
         ks_mem_defined_data(a);
     }
     o.maths = maths_of(a);
+    if (a->space == KS_SPACE_GLOBAL) ks_replay_atomic(a);
     ks_mem_parts(a, each_lane, &o);
     if (a->w->launch->cost) ks_mem_cost(a);
 }

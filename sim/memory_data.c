@@ -4,6 +4,7 @@
 // memory where options.unwritten asks for it, so undefined bits move by the same code.
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 enum { DATA_SLOT = 4 }; /* of ks_rows_read: addresses come before */
 
@@ -277,6 +278,7 @@ void ks_mem_load(ks_access *a, unsigned reg)
         }
     }
     ks_rows_written(w, reg, count, some ? undefined[0] : NULL, a->lanes);
+    if (a->space == KS_SPACE_LDS && ks_replay_on(w->group)) ks_replay_taint(a, reg, ks_lds_part(w));
     if (may_be_polled(a)) ks_polled(w, a->in, w->v[reg], count, a->lanes);
 }
 
@@ -291,8 +293,9 @@ static void store_undefined(const ks_access *a, const uint32_t *undefined)
 /* Data that is stored where other workgroups and the host see it must be defined. */
 void ks_mem_store(ks_access *a)
 {
-    ks_scatter(a->rows, a->at, a->lanes, a->bytes);
     bool far = a->space == KS_SPACE_GLOBAL;
+    if (far) ks_replay_store(a);
+    ks_scatter(a->rows, a->at, a->lanes, a->bytes);
     if (a->undefined && (far || !a->shadow)) ks_mem_defined_data(a);
     if (a->shadow && a->w->undefined_checked) store_undefined(a, far ? NULL : a->undefined);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "hip.h"
+#include "replay.h"
 
 enum {
     MOST_FILED = 1000,    /* findings of a process; the rest is counted */
@@ -186,6 +187,12 @@ void ks_report(ks_wave *w, const ks_inst *inst, kilnsim_kind kind, int lane, uin
     const uint64_t pc = inst ? inst->pc : NO_PC;
     va_list list;
     if (!o->check[kind]) return;
+    if (ks_replay_on(w->group)) { /* found before */
+        if (!o->errors || !kind_error[kind]) return;
+        w->group->stop = kind_error[kind];
+        w->state = KS_ENDED;
+        return;
+    }
     lock();
     finding *f = pending(w->launch, kind, pc);
     const bool fresh = !f;

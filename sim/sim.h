@@ -471,6 +471,7 @@ void ks_check_direct(ks_wave *, const ks_inst *, const ks_lds_access *);
 bool ks_lds_shadow_create(ks_group *);
 void ks_lds_shadow_free(ks_group *);
 void ks_lds_check(ks_wave *, const ks_inst *, const ks_lds_access *); /* bounds already checked: races */
+unsigned ks_lds_part(const ks_wave *); /* which of its instruction's accesses was checked last */
 void ks_lds_barrier_arrive(ks_wave *);  /* s_barrier is about to be passed by this wave */
 void ks_lds_barrier_passed(ks_group *); /* by all: a new epoch */
 uint8_t *ks_lds_undefined(ks_group *); /* a byte per LDS byte: its undefined bits */

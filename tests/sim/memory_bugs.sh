@@ -82,7 +82,15 @@ for target in gfx942 gfx90a; do
     drive "arch=$target" "$object" atomic_bad
     grep -q "^races .*memory_bugs.hip:.*\(atomic of wave 1.*load of wave 0\|load of wave.*atomic of wave\)" "$tmp/out"
     result $? "$target: an atomic beside a plain load is found"
-    for name in merged atomic unwritten_part unaligned; do
+    for name in past behind; do
+        drive "arch=$target" "$object" ${name}_bad
+        grep -q "^races .* text=.* races with the .*: put a barrier" "$tmp/out" && grep -q error=719 "$tmp/out"
+        result $? "$target: a race whose value is used is found: $name"
+        drive "arch=$target,undefined=off" "$object" ${name}_bad
+        grep -q "^races .* text=.* races with the .*: put a barrier" "$tmp/out"
+        result $? "$target: without undefined: $name"
+    done
+    for name in merged atomic unwritten_part unaligned past behind half; do
         drive "arch=$target" "$object" ${name}_good
         quiet
         result $? "$target: $name is sound"

@@ -180,6 +180,50 @@ RACE(war_good, u32 x = v[tid() ^ 64], v[tid()] = x, sync())
 // BUG waw
 RACE(waw_bad, v[tid()] = n, v[tid() ^ 64] = tid(), )
 RACE(waw_good, v[tid()] = n, v[tid() ^ 64] = tid(), sync())
+/* A value past the wave's part, which another wave stores in the same epoch: a race where it is used.  The load of the
+ * first wave comes before that store, or, where `step` is negative, after it. */
+INLINE void past(u8 *out, u32 *lds, u32 n, int step, u32 mask)
+{
+    volatile __attribute__((address_space(3))) u32 *v =
+        (volatile __attribute__((address_space(3))) u32 *)lds;
+    u32 lane = tid() & 63, own = tid(), next = (u32)((int)tid() + step) & 255;
+    v[own] = own;
+    sync();
+    v[own] = own + n;
+    /* lanes at the part's edge read the neighbour's word, */
+    u32 x = v[next];
+    bool edge = step < 0 ? lane < (u32)-step : lane >= 64 - (u32)step;
+    /* and keep what the mask says of it */
+    u32 kept = edge ? x & mask : x;
+    sync();
+    words(out)[own] = kept;
+}
+#define PAST(name, step, mask)                                                                     \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        static SHARED u32 lds[256];                                                                \
+        past(out, lds, n, step, mask);                                                             \
+    }
+PAST(past_bad, 3, n)
+PAST(past_good, 3, 0)
+PAST(behind_bad, -3, n)
+PAST(behind_good, -3, 0)
+/* Of 8 loaded bytes the upper 4 are another wave's, and nobody looks at them. */
+KERNEL half_good(ARGS)
+{
+    static SHARED __attribute__((aligned(8))) u32 lds[260];
+    volatile u32 *v = lds;
+    v[tid()] = tid();
+    sync();
+    v[tid()] = n;
+    u64 x;
+    asm volatile("ds_read_b64 %0, %1\n s_waitcnt lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(lds_address(lds) + 4 * tid())
+                 : "memory");
+    sync();
+    words(out)[tid()] = (u32)x;
+}
 /* Bytes of one word, each of another wave: sound. */
 KERNEL bytes_good(ARGS)
 {
