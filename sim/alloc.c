@@ -21,6 +21,7 @@ static const uint32_t freed_pattern =
 typedef struct block {
     ks_range range;
     void *base;     /* of the host's memory; NULL: somebody else's */
+    void *shadow;   /* of undefined bits, from range.begin on; NULL: all are defined */
     uint64_t turn;  /* freed: when */
     uint32_t users; /* registered memory: how often */
 } block;
@@ -132,6 +133,10 @@ void *ks_alloc(size_t size, size_t align, ks_memory_kind kind)
     b.range.end = b.range.begin + (size ? size : 1);
     void *p = (void *)(uintptr_t)b.range.begin;
     fill(p, size, KS_POISON);
+    if (kind == KS_DEVICE && size && ks_options_get()->unwritten && (b.shadow = malloc(size))) {
+        memset(b.shadow, 0xff, size);
+        b.range.shadow = (intptr_t)b.shadow - (intptr_t)p;
+    }
     pthread_rwlock_wrlock(&heap.lock);
     const bool named = counts_as_program(b.range.kind) || kind == KS_HEAP;
     b.range.id = named ? heap.last_id + 1 : 0;
@@ -141,6 +146,7 @@ void *ks_alloc(size_t size, size_t align, ks_memory_kind kind)
     pthread_rwlock_unlock(&heap.lock);
     if (done) return p;
     free(b.base);
+    free(b.shadow);
     return NULL;
 }
 
@@ -158,6 +164,7 @@ static void release_old(size_t most)
         take_out(oldest);
         heap.kept -= b.range.end - b.range.begin;
         free(b.base);
+        free(b.shadow);
     }
 }
 
@@ -296,6 +303,32 @@ bool ks_find_range(uint64_t address, ks_range *out)
     recent.version = version;
     if (inside) recent.range[recent.next++ % RECENT] = *out;
     return inside;
+}
+
+/* The shadow of [p, p + size), which lies within one allocation; NULL: there is none. */
+static void *shadow_of(const void *p, size_t size)
+{
+    ks_range r;
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    if (!ks_options_get()->unwritten || !ks_find_range(address, &r) || !r.shadow || r.freed ||
+        size > r.end - address)
+        return NULL;
+    return (uint8_t *)(uintptr_t)p + r.shadow;
+}
+
+void ks_memory_written(void *p, size_t size)
+{
+    void *shadow = shadow_of(p, size);
+    if (shadow) memset(shadow, 0, size);
+}
+
+void ks_memory_copied(void *to, const void *from, size_t size)
+{
+    void *shadow = shadow_of(to, size), *source = shadow_of(from, size);
+    if (shadow && source)
+        memmove(shadow, source, size);
+    else if (shadow)
+        memset(shadow, 0, size);
 }
 
 size_t ks_alloc_live(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Races in LDS: accesses of two waves to a byte, one of them a store, that no barrier orders; and
 // two lanes of one store that write different values to a byte.  Atomics do not race with atomics.
+// A load races only if its value is used, which replay.c finds out.
 //
 // Between two barriers (an epoch) each word has a bit per wave that has stored to it (low half) and
 // one per wave that has loaded from it (high half).  Accesses of whole words only OR their wave's
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 enum {
     WORDS = KS_MAX_LDS / 4,
@@ -24,6 +26,7 @@ enum {
 
 typedef struct entry {
     const ks_inst *in;
+    ks_load load;
     uint64_t lanes, number; /* of its counter: done when ks_wave_progress is there */
     uint16_t address[KS_LANES];
     uint8_t bytes;
@@ -36,6 +39,8 @@ typedef struct ks_lds_log {
     entry *e;
     size_t count, room;
     bool arrived; /* at the barrier */
+    uint64_t executed; /* the instruction whose accesses are counted */
+    uint32_t part;
 } ks_lds_log;
 
 typedef struct ks_lds_shadow {
@@ -54,7 +59,10 @@ typedef struct access { /* an access with what it means for entries */
     const ks_inst *in;
     const ks_lds_access *x;
     uint32_t own, others; /* this wave's bit; bits that make a race */
+    ks_load load;
+    bool again; /* carried over a barrier: nothing is found */
     bool reported;
+    unsigned held; /* where it was held back instead */
 } access;
 
 bool ks_lds_shadow_create(ks_group *g)
@@ -71,6 +79,7 @@ bool ks_lds_shadow_create(ks_group *g)
         if (g->wave[i]->lds_log) {
             g->wave[i]->lds_log->count = 0;
             g->wave[i]->lds_log->arrived = false;
+            g->wave[i]->lds_log->executed = 0;
         }
     return true;
 }
@@ -97,10 +106,29 @@ uint8_t *ks_lds_undefined(ks_group *g)
 }
 
 /* ---- Logs ---- */
+static ks_lds_log *log_of(ks_wave *w)
+{
+    if (!w->lds_log) w->lds_log = calloc(1, sizeof(*w->lds_log));
+    return w->lds_log;
+}
+
+/* Counts the accesses of the instruction that runs. */
+static unsigned next_part(ks_wave *w)
+{
+    ks_lds_log *log = log_of(w);
+    if (!log) return 0;
+    log->part = log->executed == w->executed ? log->part + 1 : 0;
+    log->executed = w->executed;
+    return log->part;
+}
+unsigned ks_lds_part(const ks_wave *w)
+{
+    return w->lds_log ? w->lds_log->part : 0;
+}
+
 static entry *new_entry(ks_wave *w)
 {
-    ks_lds_log *log = w->lds_log;
-    if (!log) log = w->lds_log = calloc(1, sizeof(*log));
+    ks_lds_log *log = log_of(w);
     if (!log) return NULL;
     if (log->count == log->room && log->room < LOG_MOST) {
         size_t room = log->room ? log->room * 2 : LOG_FIRST;
@@ -118,12 +146,13 @@ static entry *new_entry(ks_wave *w)
     return log->room ? &log->e[log->count++] : NULL;
 }
 
-static void note(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
+static void note(ks_wave *w, const ks_inst *in, const ks_lds_access *x, const ks_load *load)
 {
     entry *e = new_entry(w);
     if (!e) return;
     ks_progress p = ks_wave_progress(w);
     e->in = in;
+    e->load = *load;
     e->lanes = x->lanes;
     e->number = x->by_vm ? p.vm_issued : p.lgkm_issued;
     for (unsigned l = 0; l < KS_LANES; l++) e->address[l] = (uint16_t)x->address[l];
@@ -168,32 +197,99 @@ static const entry *culprit(const access *a, uint32_t from, uint32_t to, unsigne
     return NULL;
 }
 
-static void report_race(access *a, unsigned lane, uint32_t from, uint32_t to)
+/* What is to be said; the LDS byte. */
+static uint32_t describe(const access *a, uint32_t from, uint32_t to, char *text, size_t size)
 {
     unsigned wave = 0;
     int other = -1;
     char line[256] = "";
-    if (a->reported) return;
-    a->reported = true;
     const entry *e = culprit(a, from, to, &wave, &other);
     const char *mine = verb(a->x->write, a->x->atomic);
     if (!e) {
-        ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from,
-                  "%s of wave %u at LDS byte %u races with an earlier access of another wave: put "
-                  "a barrier between them",
-                  mine, a->w->index, from);
-        return;
+        snprintf(text, size,
+                 "%s of wave %u at LDS byte %u races with an earlier access of another wave: put "
+                 "a barrier between them",
+                 mine, a->w->index, from);
+        return from;
     }
     ks_object_line(a->w->launch->object, e->in->pc, line, sizeof(line));
     if (e->address[other] > from) from = e->address[other];
-    ks_report(
-        a->w, a->in, KILNSIM_RACE, (int)lane, from,
+    snprintf(
+        text, size,
         "%s of wave %u at LDS byte %u races with the %s of wave %u, lane %d, at pc 0x%x%s%s: %s",
         mine, a->w->index, from, verb(e->write, e->atomic), wave, other, e->in->pc,
         line[0] ? ", " : "", line,
         !e->carried ? "put a barrier between them"
         : e->by_vm  ? "wait for that (s_waitcnt vmcnt(0)) before the barrier"
                     : "wait for that (s_waitcnt lgkmcnt(0)) before the barrier");
+    return from;
+}
+
+static void report_race(access *a, unsigned lane, uint32_t from, uint32_t to)
+{
+    char text[KS_TEXT];
+    if (a->reported) return;
+    a->reported = true;
+    from = describe(a, from, to, text, sizeof(text));
+    ks_report(a->w, a->in, KILNSIM_RACE, (int)lane, from, "%s", text);
+}
+static unsigned hold_race(access *a, unsigned lane, uint32_t from, uint32_t to)
+{
+    char text[KS_TEXT];
+    if (!a->reported) {
+        from = describe(a, from, to, text, sizeof(text));
+        a->held = ks_replay_hold(a->w, a->in, (int)lane, from, text);
+    }
+    a->reported = true;
+    return a->held;
+}
+
+/* Bytes of an access at address that are in [from, to), as bits. */
+static uint16_t bytes_within(uint32_t address, uint32_t bytes, uint32_t from, uint32_t to)
+{
+    uint32_t bits = 0;
+    for (uint32_t b = 0; b < bytes; b++)
+        bits |= (uint32_t)(address + b >= from && address + b < to) << b;
+    return (uint16_t)bits;
+}
+
+/* A store after loads of others: those are suspects. false: it is not loads that it races with. */
+static bool suspect_loads(access *a, unsigned lane, uint32_t from, uint32_t to)
+{
+    ks_group *g = a->w->group;
+    bool loads = false;
+    for (unsigned i = 0; i < g->wave_count; i++) {
+        const ks_lds_log *log = i == a->w->index ? NULL : g->wave[i]->lds_log;
+        for (size_t j = log ? log->count : 0; j-- > 0;) {
+            const entry *e = &log->e[j];
+            if (lane_touching(e, from, to) < 0 || (e->atomic && a->x->atomic)) continue;
+            if (e->write || e->atomic) return false;
+            const unsigned held = hold_race(a, lane, from, to);
+            loads = true;
+            for (unsigned l = 0; l < KS_LANES; l++) {
+                const uint16_t bytes =
+                    e->lanes >> l & 1 ? bytes_within(e->address[l], e->bytes, from, to) : 0;
+                if (bytes) ks_replay_suspect(g, &e->load, l, bytes, held);
+            }
+        }
+    }
+    return loads;
+}
+
+/* Two stores race whatever they store; of a load and a store it depends on what becomes of the
+ * loaded value (replay.c). */
+static void race(access *a, unsigned lane, uint32_t from, uint32_t to)
+{
+    ks_group *g = a->w->group;
+    if (a->again) return;
+    if (!ks_replay_possible(g))
+        report_race(a, lane, from, to);
+    else if (!a->x->write && !a->x->atomic)
+        ks_replay_suspect(g, &a->load, lane,
+                          bytes_within(a->x->address[lane], a->x->bytes, from, to),
+                          hold_race(a, lane, from, to));
+    else if (!suspect_loads(a, lane, from, to))
+        report_race(a, lane, from, to);
 }
 
 /* ---- Entries ---- */
@@ -254,10 +350,10 @@ static void touch_part(access *a, unsigned lane, uint32_t x, uint32_t from, uint
     bool whole = to - from == 4;
     if ((!whole && !split(s, x)) ||
         (s->atomics && !a->x->atomic && s->atomic[x] & (0xffffu & ~a->own)))
-        report_race(a, lane, from, to);
+        race(a, lane, from, to);
     if (s->word[x] != SPLIT) {
         if (s->word[x] & a->others) {
-            report_race(a, lane, from, to);
+            race(a, lane, from, to);
             s->word[x] = 0;
         }
         s->word[x] |= add;
@@ -265,7 +361,7 @@ static void touch_part(access *a, unsigned lane, uint32_t x, uint32_t from, uint
     }
     for (uint32_t i = from; i < to; i++) {
         if (s->byte[i] & a->others) {
-            report_race(a, lane, i, i + 1);
+            race(a, lane, i, i + 1);
             s->byte[i] = 0;
         }
         s->byte[i] |= add;
@@ -376,15 +472,18 @@ static void check_lanes(access *a)
 
 void ks_lds_check(ks_wave *w, const ks_inst *in, const ks_lds_access *x)
 {
+    ks_check_direct(w, in, x);
     if (!ks_options_get()->check[KILNSIM_RACE] || !w->group->shadow) return;
     uint32_t own = 1u << w->index;
     access a = {.w = w, .in = in, .x = x, .own = own};
+    a.load = (ks_load){w->executed, w->index, next_part(w), in->pc};
+    if (ks_replay_on(w->group)) return;
     a.others = x->write ? ~(own | own << 16) : 0xffffu & ~own;
     if (x->write && !x->atomic && x->data) check_lanes(&a);
     if (w->group->wave_count < 2) return;
     a.reported = false;
     enter(&a);
-    note(w, in, x);
+    note(w, in, x, &a.load);
 }
 
 /* ---- Barriers ---- */
@@ -424,7 +523,7 @@ static void enter_again(ks_wave *w, const entry *e)
                        .write = e->write,
                        .atomic = e->atomic,
                        .by_vm = e->by_vm};
-    access a = {.w = w, .in = e->in, .x = &x, .own = own, .reported = true};
+    access a = {.w = w, .in = e->in, .x = &x, .own = own, .again = true};
     enter(&a);
 }
 

@@ -3,7 +3,8 @@
 // buffer, scratch and flat accesses, which return in order but for flat; lgkmcnt counts LDS in
 // order and flat, and SMEM in no order.  After s_waitcnt to N at most N events are left, so of
 // those in order all but the last N are finished, whatever else there is; of the others nothing is
-// known until N is 0.  A counter that is full holds back the next access.
+// known until N is 0.  A counter that is full holds back the next access.  Loads into LDS have no
+// register: their wave must not touch those bytes before vmcnt says so.
 #include <stdlib.h>
 #include <string.h>
 #include "hazard.h"
@@ -186,6 +187,69 @@ void ks_check_issue(ks_wave *w, const ks_inst *inst)
     if (kinds & KS_K_COUNTED) start(t, inst, kinds);
 }
 
+/* ---- Loads into LDS ---- */
+/* The oldest access that vmcnt still counts. */
+static uint64_t oldest_vm(const ks_waits *t)
+{
+    return t->vm_count ? t->vm[t->vm_first].vm : t->vm_issued + 1;
+}
+static void drop_finished(ks_waits *t)
+{
+    const uint64_t oldest = oldest_vm(t);
+    while (t->direct_count && t->direct[t->direct_first].vm < oldest) {
+        t->direct_first = (t->direct_first + 1) % (KS_VM_MAX + 1);
+        t->direct_count--;
+    }
+}
+/* A lane of the access that touches a byte which d has yet to write, that byte in *byte; -1: none.
+ */
+static int lane_of_direct(const ks_direct *d, const ks_lds_access *x, uint32_t *byte)
+{
+    for (unsigned l = 0; l < KS_LANES; l++) {
+        if (!(x->lanes >> l & 1)) continue;
+        for (uint32_t b = x->address[l]; b < x->address[l] + x->bytes; b++)
+            if (b - d->base < 4 * KS_LANES && d->lanes >> (b - d->base) / 4 & 1) {
+                *byte = b;
+                return (int)l;
+            }
+    }
+    return -1;
+}
+void ks_check_direct(ks_wave *w, const ks_inst *inst, const ks_lds_access *x)
+{
+    ks_waits *t = w->waits;
+    if (!t) return;
+    if (t->direct_count) drop_finished(t);
+    if (x->by_vm) { /* in order among themselves */
+        const uint32_t first = (uint32_t)__builtin_ctzll(x->lanes);
+        if (t->direct_count > KS_VM_MAX) return;
+        t->direct[(t->direct_first + t->direct_count++) % (KS_VM_MAX + 1)] =
+            (ks_direct){inst, x->address[first] - 4 * first, x->lanes, t->vm_issued};
+        return;
+    }
+    if (!t->direct_count) return;
+    uint32_t from = UINT32_MAX, to = 0, byte;
+    for (unsigned l = 0; l < KS_LANES; l++) { /* those that are not done have an address of others */
+        from = x->address[l] < from ? x->address[l] : from;
+        to = x->address[l] + x->bytes > to ? x->address[l] + x->bytes : to;
+    }
+    for (uint32_t i = t->direct_count; i-- > 0;) { /* the newest asks for most */
+        const ks_direct d = t->direct[(t->direct_first + i) % (KS_VM_MAX + 1)];
+        if (d.base >= to || d.base + 4 * KS_LANES <= from) continue;
+        const int lane = lane_of_direct(&d, x, &byte);
+        if (lane < 0) continue;
+        const uint32_t left = (uint32_t)(t->vm_issued - d.vm);
+        char place[256];
+        ks_place(w, d.inst, place, sizeof(place));
+        ks_report(w, inst, KILNSIM_WAIT, lane, byte,
+                  "LDS byte %u is %s while %s at 0x%x%s is still loading it: insert s_waitcnt "
+                  "vmcnt(%u)",
+                  byte, x->write ? "written" : "read", d.inst->op->name, d.inst->pc, place, left);
+        wait_for(t, left, KS_LGKM_MAX);
+        return;
+    }
+}
+
 static uint64_t oldest_loose(const ks_waits *t, unsigned need, uint64_t oldest)
 {
     for (uint32_t i = 0; i < t->loose_count; i++) {
@@ -201,7 +265,7 @@ ks_progress ks_wave_progress(const ks_wave *w)
 {
     const ks_waits *t = w->waits;
     if (!t) return (ks_progress){0, 0, 0, 0};
-    const uint64_t vm = t->vm_count ? t->vm[t->vm_first].vm : t->vm_issued + 1;
+    const uint64_t vm = oldest_vm(t);
     const uint64_t ds = t->ds_count ? t->ds[t->ds_first].lgkm : t->lgkm_issued + 1;
     return (ks_progress){t->lgkm_issued, oldest_loose(t, KS_NEED_LGKM, ds) - 1, t->vm_issued,
                          oldest_loose(t, KS_NEED_VM, vm) - 1};
@@ -216,6 +280,7 @@ bool ks_waits_create(ks_wave *w)
     t->flying = t->next_id = 0;
     t->vm_first = t->vm_count = t->ds_first = t->ds_count = t->loose_count = 0;
     t->vm_issued = t->lgkm_issued = 0;
+    t->direct_first = t->direct_count = 0;
     ks_hazard_reset(t);
     w->waits = t;
     return true;

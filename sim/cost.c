@@ -21,7 +21,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 enum { MOST_KEPT = 64 };
 static struct {
     kilnsim_cost cost;
-    char kernel[512];
+    char *kernel;
 } kept[MOST_KEPT]; /* a ring */
 static size_t kept_ever;
 
@@ -116,9 +116,10 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
     pthread_mutex_lock(&mutex);
     const size_t at = kept_ever++ % MOST_KEPT;
     kilnsim_cost *c = &kept[at].cost;
-    snprintf(kept[at].kernel, sizeof(kept[at].kernel), "%s", l->kernel->name);
+    free(kept[at].kernel);
+    kept[at].kernel = strdup(l->kernel->name);
     *c = (kilnsim_cost){.struct_size = sizeof(*c),
-                        .kernel = kept[at].kernel,
+                        .kernel = kept[at].kernel ? kept[at].kernel : "",
                         .target = target_name(l->object->arch),
                         .groups = groups,
                         .waves = groups * l->cost->waves,
@@ -144,13 +145,14 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
 static void print(const ks_launch *l, const ks_occupancy *o, double cycles, double share)
 {
     const ks_counters *n = &l->counters;
-    char text[KS_TEXT];
+    char text[KS_TEXT], name[KS_NAME];
+    ks_name_text(l->kernel->name, name);
     snprintf(
         text, sizeof(text),
         "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %.3f; of "
         "the launch: "
         "matrix cycles %llu, LDS cycles %llu (%llu without conflicts), segments %llu (%llu needed)",
-        l->kernel->name, o->groups_per_cu, cycles, share, (unsigned long long)n->mfma_cycles,
+        name, o->groups_per_cu, cycles, share, (unsigned long long)n->mfma_cycles,
         (unsigned long long)n->lds_cycles, (unsigned long long)n->lds_ideal_cycles,
         (unsigned long long)n->segments, (unsigned long long)n->segments_needed);
     ks_report_refusal(text);
@@ -170,6 +172,11 @@ void ks_cost_end(ks_launch *l, int error)
     for (uint32_t i = 0; i < c->waves; i++) free(c->trace[i].at);
     free(c);
     l->cost = NULL;
+}
+
+__attribute__((destructor)) static void forget(void)
+{
+    for (size_t i = 0; i < MOST_KEPT; i++) free(kept[i].kernel);
 }
 
 KH_API void kilnsim_cost_enable(int on);

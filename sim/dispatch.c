@@ -3,6 +3,7 @@
 // asks for them (LLVM's AMDGPUUsage, "Kernel Descriptor" and "Initial Kernel Execution State").
 #include <string.h>
 #include "group.h"
+#include "replay.h"
 
 enum { /* kernel_code_properties */
     PRIVATE_SEGMENT_BUFFER = 1 << 0, DISPATCH_PTR = 1 << 1, QUEUE_PTR = 1 << 2, KERNARG_PTR = 1 << 3,
@@ -172,7 +173,7 @@ static uint32_t first_instruction(const ks_kernel *k)
 }
 void ks_wave_start(ks_wave *w)
 {
-    w->undefined_checked = ks_options_get()->check[KILNSIM_UNDEFINED];
+    w->undefined_checked = ks_options_get()->check[KILNSIM_UNDEFINED] || ks_replay_on(w->group);
     scalar_registers(w);
     vector_registers(w);
     work_items(w);
@@ -180,6 +181,8 @@ void ks_wave_start(ks_wave *w)
     w->inst = NULL;
     w->state = KS_RUNNING;
     w->executed = 0;
+    w->missed_lanes = 0;
+    memset(w->poll, 0xff, sizeof w->poll);
     w->aux = 0;
     if (w->launch->scratch) {
         size_t size = (size_t)w->launch->scratch * KS_LANES;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "group.h"
+#include "replay.h"
 
 /* ---- Memory ---- */
 enum { SLOTS_KEPT = 16 };
@@ -33,6 +34,7 @@ static void slot_free(ks_slot *s)
     s->group.wave_count = KS_MAX_WAVES; /* of larger workgroups before, too */
     if (s->group.shadow)
         ks_lds_shadow_free(&s->group);
+    ks_replay_free(&s->group);
     for (unsigned i = 0; i < KS_MAX_WAVES; i++)
         wave_free(s->wave[i]);
     free(s->group.lds);
@@ -150,7 +152,7 @@ bool ks_group_start(ks_slot *s, ks_launch *l, uint64_t index)
     g->stop = 0;
     g->epoch = 0;
     poison_lds(g);
-    if (!ks_lds_shadow_create(g))
+    if (!ks_lds_shadow_create(g) || !ks_replay_begin(g))
         return false;
     for (unsigned i = 0; i < g->wave_count; i++) {
         ks_wave *w = g->wave[i];
@@ -225,33 +227,43 @@ static void run_wave(ks_wave *w, uint64_t limit)
         run_some(w, left < KS_SLICE ? left : KS_SLICE);
 }
 
+/* A wave that has read the same value at the same place POLLS times waits for another one: it lets the others run
+   first, so that waiting costs little.  (One that only looks so is as right, and a little slower.) */
+void ks_polled(ks_wave *w, const ks_inst *inst, const uint32_t *rows, unsigned count, uint64_t lanes)
+{
+    enum { POLLS = 8 };
+    struct ks_poll *p = &w->poll[inst->pc / 8 % (sizeof w->poll / sizeof *w->poll)];
+    uint32_t hash = (uint32_t)lanes ^ (uint32_t)(lanes >> 32);
+    for (unsigned i = 0; i < count * KS_LANES; i++)
+        if (lanes >> i % KS_LANES & 1)
+            hash = (hash ^ rows[i]) * 0x01000193u + i;
+    if (p->pc != inst->pc || p->hash != hash)
+        *p = (struct ks_poll){.pc = inst->pc, .hash = hash};
+    else if (++p->times >= POLLS) {
+        p->times = 0;
+        if (w->state == KS_RUNNING)
+            w->state = KS_YIELDED;
+    }
+}
+
 typedef struct census {
-    unsigned running, waiting, yielded, ended;
-    ks_wave *first; /* of those that wait */
+    unsigned waiting, yielded, ended;
 } census;
 static census count_states(const ks_group *g)
 {
     census c = {0};
     for (unsigned i = g->wave_count; i-- > 0;) {
         ks_wave *w = g->wave[i];
-        c.running += w->state == KS_RUNNING; /* for more than a slice */
         c.ended += w->state == KS_ENDED;
-        c.yielded += w->state == KS_YIELDED;
-        if (w->state == KS_AT_BARRIER) {
-            c.waiting++;
-            c.first = w;
-        }
+        c.yielded += w->state == KS_YIELDED || w->state == KS_AT_GWS;
+        c.waiting += w->state == KS_AT_BARRIER;
     }
     return c;
 }
-/* Every wave that has not ended waits: on with them.  Hardware lets those pass that are left when others have ended. */
-static void pass_barrier(ks_group *g, const census *c)
+/* Every wave that has not ended waits: on with them.  s_barrier waits for no wave that has ended ("if some waves in
+   the threadgroup have already terminated, this waits on only the surviving waves": AMD's ISA documents). */
+static void pass_barrier(ks_group *g)
 {
-    if (c->ended)
-        ks_report(c->first, c->first->inst, KILNSIM_BARRIER, -1, 0, "%u of the workgroup's %u waves ended without reaching "
-                  "this barrier: let every work-item reach it before it returns", c->ended, g->wave_count);
-    if (g->stop)
-        return;
     ks_lds_barrier_passed(g);
     for (unsigned i = 0; i < g->wave_count; i++)
         if (g->wave[i]->state == KS_AT_BARRIER)
@@ -260,17 +272,20 @@ static void pass_barrier(ks_group *g, const census *c)
 static void wake(ks_group *g)
 {
     for (unsigned i = 0; i < g->wave_count; i++)
-        if (g->wave[i]->state == KS_YIELDED)
+        if (g->wave[i]->state == KS_YIELDED || (g->wave[i]->state == KS_AT_GWS && ks_gws_ready(g->wave[i])))
             g->wave[i]->state = KS_RUNNING;
 }
 bool ks_group_step(ks_group *g, bool resumable)
 {
     const uint64_t limit = ks_options_get()->limit;
+    g->moved = false;
     wake(g);
     for (unsigned round = 1;; round++) {
         for (unsigned i = 0; i < g->wave_count; i++) {
-            if (g->wave[i]->state == KS_RUNNING)
+            if (g->wave[i]->state == KS_RUNNING) {
                 run_wave(g->wave[i], limit);
+                g->moved = true;
+            }
             if (g->stop || overtaken(g))
                 return true;
         }
@@ -278,7 +293,7 @@ bool ks_group_step(ks_group *g, bool resumable)
         if (c.ended == g->wave_count)
             return true;
         if (c.waiting + c.ended == g->wave_count)
-            pass_barrier(g, &c);
+            pass_barrier(g);
         else if (resumable && (c.yielded || round >= KS_ROUNDS))
             return false;
         wake(g);

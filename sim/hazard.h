@@ -78,6 +78,12 @@ typedef struct ks_flight {
     uint8_t count, needs;
     uint64_t vm, lgkm; /* its number among the counter's events */
 } ks_flight;
+/* A load into LDS in flight: lane l's word is at base + 4 * l. */
+typedef struct ks_direct {
+    const ks_inst *inst;
+    uint32_t base;
+    uint64_t lanes, vm; /* vm: as a flight's */
+} ks_direct;
 typedef struct ks_near { /* an instruction that a rule may be about */
     const ks_inst *inst;
     uint64_t kinds;
@@ -93,6 +99,8 @@ struct ks_waits {
         loose[KS_LOOSE_MAX]; /* rings of in-order ones; FLAT and SMEM */
     uint32_t vm_first, vm_count, ds_first, ds_count, loose_count;
     uint64_t vm_issued, lgkm_issued;
+    ks_direct direct[KS_VM_MAX + 1]; /* a ring, oldest first */
+    uint32_t direct_first, direct_count;
     /* Wait states */
     uint64_t clock;
     uint64_t recent;       /* short kinds of the last five wait states */

@@ -215,6 +215,7 @@ typedef struct kh_call {
 typedef struct kh_run {
     kh_function *function;
     uint32_t grid[3], block[3], lds;
+    bool cooperative;
     uint8_t *kernarg; /* function->kernel->kernarg_size bytes, explicit arguments packed */
 } kh_run;
 typedef struct kh_event kh_event;

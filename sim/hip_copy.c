@@ -75,9 +75,12 @@ int kh_copy_run(const kh_copy *c)
     if (code) return code;
     if (!c->width || !c->height || !c->depth) return 0;
     for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height; y++)
-            memmove((char *)c->to + z * c->to_slice + y * c->to_pitch,
-                    (const char *)c->from + z * c->from_slice + y * c->from_pitch, c->width);
+        for (size_t y = 0; y < c->height; y++) {
+            char *to = (char *)c->to + z * c->to_slice + y * c->to_pitch;
+            const char *from = (const char *)c->from + z * c->from_slice + y * c->from_pitch;
+            memmove(to, from, c->width);
+            ks_memory_copied(to, from, c->width);
+        }
     return 0;
 }
 
@@ -93,6 +96,7 @@ int kh_check_set(const kh_set *s)
 
 static void set_row(char *to, const kh_set *s)
 {
+    ks_memory_written(to, s->width * s->size);
     if (s->size == 1) {
         memset(to, (int)(s->value & 0xff), s->width);
         return;

@@ -81,8 +81,8 @@ int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t bl
     return 0;
 }
 
-int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
-              void *stream, void **params, void **extra)
+static int launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+                  void *stream, void **params, void **extra, bool cooperative)
 {
     kh_stream *s;
     int code = kh_stream_or(stream, E_InvalidValue, &s);
@@ -93,7 +93,8 @@ int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], s
                 .run = {.function = f,
                         .grid = {grid[0], grid[1], grid[2]},
                         .block = {block[0], block[1], block[2]},
-                        .lds = (uint32_t)lds}};
+                        .lds = (uint32_t)lds,
+                        .cooperative = cooperative}};
     code = kh_pack(&op.run, params, extra);
     if (code) return code;
     kh_module_retain(f->module); /* another thread may unload it meanwhile */
@@ -101,6 +102,12 @@ int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], s
     kh_module_release(f->module);
     free(op.run.kernarg);
     return code;
+}
+
+int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+              void *stream, void **params, void **extra)
+{
+    return launch(f, grid, block, lds, stream, params, extra, false);
 }
 
 /* ---- by function ---- */
@@ -137,7 +144,7 @@ HIP(hipModuleLaunchCooperativeKernel,
     const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
     if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
     const int code = check_cooperative(f, grid, block, lds);
-    return code ? code : kh_launch(f, grid, block, lds, stream, params, NULL);
+    return code ? code : launch(f, grid, block, lds, stream, params, NULL, true);
 }
 
 static int record(void *event, void *stream)
@@ -215,7 +222,7 @@ HIP(hipLaunchCooperativeKernel,
     kh_function *f;
     int code = kh_registered_function(host, &f);
     if (code == 0) code = check_cooperative(f, g, b, lds);
-    return code ? code : kh_launch(f, g, b, lds, stream, params, NULL);
+    return code ? code : launch(f, g, b, lds, stream, params, NULL, true);
 }
 HIP_TOO(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
         (const void *host, kh_dim grid, kh_dim block, void **params, unsigned lds, void *stream))

@@ -104,16 +104,20 @@ static int run_kernel(const kh_run *r)
 {
     enum { ALIGN = 64, STEP = 16 };
     const ks_kernel *k = r->function->kernel;
-    const size_t size = (k->kernarg_size + STEP - 1) / STEP * STEP + (k->kernarg_size ? 0 : STEP);
+    const size_t used = k->kernarg_size ? (k->kernarg_size + STEP - 1) / STEP * STEP : STEP;
+    const size_t size = used + (r->cooperative ? sizeof(ks_grid_sync) : 0);
     ks_error error = {0};
     uint8_t *kernarg = ks_alloc(size, ALIGN, KS_KERNARG);
     if (!kernarg) return E_OutOfMemory;
     memset(kernarg, 0, size);
     if (k->kernarg_size) memcpy(kernarg, r->kernarg, k->kernarg_size);
     ks_fill_hidden(k, r->grid, r->block, r->lds, kernarg);
+    if (r->cooperative)
+        ks_fill_cooperative(k, r->grid, (ks_grid_sync *)(void *)(kernarg + used), kernarg);
     void *hostcall = NULL;
     int code = set_services(r->function, kernarg, &hostcall) ? 0 : E_OutOfMemory;
-    if (code == 0) code = ks_launch_run(k, r->grid, r->block, r->lds, kernarg, &error);
+    if (code == 0)
+        code = ks_launch_run(k, r->grid, r->block, r->lds, kernarg, r->cooperative, &error);
     ks_hostcall_give(hostcall);
     ks_free(kernarg, KS_KERNARG);
     if (code && *error.text) ks_report_refusal(error.text);

@@ -17,10 +17,10 @@ extern "C" {
     X(LDS_BOUNDS, "lds_bounds", 719, "LDS access outside the workgroup's allocation")                         \
     X(SCRATCH_BOUNDS, "scratch_bounds", 719, "private access outside the lane's segment")                     \
     X(RACE, "races", 719, "LDS accesses of two waves that no barrier orders")                                 \
-    X(UNDEFINED, "undefined", 719, "a result depends on a register or LDS byte that was never written")       \
-    X(WAIT, "waits", 719, "a register is used before s_waitcnt says that its load is finished")               \
+    X(UNDEFINED, "undefined", 719, "a result depends on a register or byte of memory that was never written")       \
+    X(WAIT, "waits", 719, "a register or LDS byte is used before s_waitcnt says that its load is finished")            \
     X(HAZARD, "hazards", 719, "too few wait states between two instructions")                                 \
-    X(BARRIER, "barriers", 719, "a barrier that not all work-items reach")                                    \
+    X(BARRIER, "barriers", 719, "a barrier that some work-items pass by")                                     \
     X(DOUBLE_FREE, "double_free", 1, "memory freed twice or never allocated")                                 \
     X(LEAK, "leaks", 0, "memory still allocated at exit")                                                     \
     X(UNKNOWN, "unknown", 719, "an instruction that the simulator does not know")                             \

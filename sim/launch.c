@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "group.h"
+#include "replay.h"
 
 /* ---- Hidden arguments ---- */
 static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds)
@@ -25,7 +26,8 @@ static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint3
         return KS_SHARED_BASE >> 32;
     case KS_ARG_DYNAMIC_LDS_SIZE:
         return dynamic_lds;
-    case KS_ARG_EXPLICIT: case KS_ARG_OTHER: case KS_ARG_HOSTCALL: case KS_ARG_HEAP:
+    case KS_ARG_EXPLICIT: case KS_ARG_OTHER:
+    case KS_ARG_HOSTCALL: case KS_ARG_HEAP: case KS_ARG_MULTIGRID_SYNC_ARG: /* ks_set_hidden's */
     case KS_ARG_REMAINDER_X: case KS_ARG_REMAINDER_Y: case KS_ARG_REMAINDER_Z: /* all workgroups are whole */
     case KS_ARG_GLOBAL_OFFSET_X: case KS_ARG_GLOBAL_OFFSET_Y: case KS_ARG_GLOBAL_OFFSET_Z:
         break;
@@ -44,7 +46,6 @@ void ks_fill_hidden(const ks_kernel *k, const uint32_t grid[3], const uint32_t b
         memcpy((uint8_t *)kernarg + a->offset, &value, a->size < sizeof value ? a->size : sizeof value);
     }
 }
-
 /* Whole and inside the segment: read_args has seen to that for kernels of a code object. */
 static const ks_arg *find_hidden(const ks_kernel *k, ks_hidden what)
 {
@@ -72,6 +73,14 @@ uint64_t ks_get_hidden(const ks_launch *l, ks_hidden what)
     return value;
 }
 
+/* gfx90a's code has global wave sync, and only looks whether the launch is cooperative; other values than 1 mean that it
+   spans several devices. */
+void ks_fill_cooperative(const ks_kernel *k, const uint32_t grid[3], ks_grid_sync *sync, void *kernarg)
+{
+    *sync = (ks_grid_sync){.groups = grid[0] * grid[1] * grid[2]};
+    ks_set_hidden(k, KS_ARG_MULTIGRID_SYNC_ARG, kernarg, k->object->arch == KS_GFX90A ? 1 : (uint64_t)(uintptr_t)sync);
+}
+
 /* ---- What is asked for ---- */
 typedef struct request {
     const ks_kernel *kernel;
@@ -92,24 +101,30 @@ static uint64_t waves_that_fit(const ks_kernel *k)
     uint32_t registers = ((k->rsrc1 & 63) + 1) * 8, waves = 512 / registers;
     return 4 * (waves < 8 ? waves : 8);
 }
+static const char *shown(const request *q, char name[KS_NAME])
+{
+    ks_name_text(q->kernel->name, name);
+    return name;
+}
 static bool sizes_ok(const request *q, ks_error *e)
 {
     static const char axis[] = "xyz";
+    char name[KS_NAME];
     for (int i = 0; i < 3; i++) {
         uint64_t all = (uint64_t)q->grid[i] * q->block[i];
         if (!q->grid[i] || !q->block[i]) {
             ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u) of blocks (%u,%u,%u): all six must be 1 at least",
-                    q->kernel->name, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2]);
+                    shown(q, name), q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2]);
             return false;
         }
         if (all > UINT32_MAX) {
             ks_fail(e, KS_INVALID_CONFIGURATION, "%s: %llu work-items along %c: at most 4294967295: make the grid smaller",
-                    q->kernel->name, (unsigned long long)all, axis[i]);
+                    shown(q, name), (unsigned long long)all, axis[i]);
             return false;
         }
     }
     if ((uint64_t)q->grid[0] * q->grid[1] > (UINT64_MAX >> 16) / q->grid[2]) {
-        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", q->kernel->name,
+        ks_fail(e, KS_INVALID_CONFIGURATION, "%s: grid (%u,%u,%u): too many blocks: make it smaller", shown(q, name),
                 q->grid[0], q->grid[1], q->grid[2]);
         return false;
     }
@@ -118,28 +133,28 @@ static bool sizes_ok(const request *q, ks_error *e)
 static bool request_ok(const request *q, ks_error *e)
 {
     enum { MOST_ITEMS = KS_MAX_WAVES * KS_LANES };
-    const char *name = q->kernel->name;
+    char name[KS_NAME];
     uint64_t most = q->kernel->max_threads && q->kernel->max_threads < MOST_ITEMS ? q->kernel->max_threads : MOST_ITEMS;
     uint64_t waves = (q->items + KS_LANES - 1) / KS_LANES, fit = waves_that_fit(q->kernel);
     if (q->items > most)
         ks_fail(e, KS_INVALID_CONFIGURATION, "%s: block of %llu work-items: it was compiled for %llu at most: make the block "
-                "smaller, or compile with __launch_bounds__(%llu)", name, (unsigned long long)q->items,
+                "smaller, or compile with __launch_bounds__(%llu)", shown(q, name), (unsigned long long)q->items,
                 (unsigned long long)most, (unsigned long long)q->items);
     else if (q->lds > KS_MAX_LDS)
-        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of LDS (%u fixed): a workgroup has %u: use less", name,
+        ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of LDS (%u fixed): a workgroup has %u: use less", shown(q, name),
                 (unsigned long long)q->lds, q->kernel->lds, KS_MAX_LDS);
     else if (q->scratch > KS_MAX_SCRATCH)
         ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu bytes of private memory for a work-item: %u at most: use fewer or smaller "
-                "arrays", name, (unsigned long long)q->scratch, KS_MAX_SCRATCH);
+                "arrays", shown(q, name), (unsigned long long)q->scratch, KS_MAX_SCRATCH);
     else if (waves > fit)
         ks_fail(e, KS_OUT_OF_RESOURCES, "%s: %llu waves of %u vector registers: %llu fit on a compute unit: make the block "
-                "smaller", name, (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
+                "smaller", shown(q, name), (unsigned long long)waves, ((q->kernel->rsrc1 & 63) + 1) * 8, (unsigned long long)fit);
     else if (q->kernel->vgprs_used > ks_vgprs_of(q->kernel) || q->kernel->agprs_used > ks_agprs_of(q->kernel))
         ks_fail(e, KS_BAD_IMAGE, "%s: it uses %u and %u vector and accumulation registers, its descriptor gives %u and %u: "
-                "raise .amdhsa_next_free_vgpr or .amdhsa_accum_offset", name, q->kernel->vgprs_used, q->kernel->agprs_used,
+                "raise .amdhsa_next_free_vgpr or .amdhsa_accum_offset", shown(q, name), q->kernel->vgprs_used, q->kernel->agprs_used,
                 ks_vgprs_of(q->kernel), ks_agprs_of(q->kernel));
     else if (q->kernel->kernarg_size && !q->kernarg)
-        ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", name, q->kernel->kernarg_size);
+        ks_fail(e, KS_INVALID_VALUE, "%s: no kernel arguments: it has %u bytes of them", shown(q, name), q->kernel->kernarg_size);
     else
         return true;
     return false;
@@ -192,6 +207,7 @@ static void run_groups(void *data)
         }
         while (!ks_group_step(&s->group, false))
             ;
+        ks_replay_end(s);
     }
     fesetenv(&before);
     add_counters(j, &s->group);
@@ -200,18 +216,18 @@ static void run_groups(void *data)
 
 /* Workgroups in turn on one thread: when all that have been started wait, as many more are started.  The turns go up
    and down, so that chains of workgroups that wait for the next or for the last one are done in few of them.
-   Hardware has room for no more than RESIDENT waves. */
-enum { RESIDENT = 304 * 4 * 4, RESIDENT_GROUPS = RESIDENT };
+   Hardware has room for no more than RESIDENT waves.  A cooperative launch's workgroups are all there from the start. */
+enum { RESIDENT = 304 * 4 * 4, MOST_UNITS = 1024, MOST_RESIDENT = MOST_UNITS * 4 * 8 };
 typedef struct turns {
-    ks_slot *slot[RESIDENT_GROUPS];
+    ks_slot *slot[MOST_RESIDENT];
     unsigned count;
     bool down;
 } turns;
 
 static bool admit(job *j, turns *t)
 {
-    uint64_t i = atomic_load(&j->next);
-    if (!wanted(j, i) || (t->count && (t->count + 1) * t->slot[0]->group.wave_count > RESIDENT))
+    uint64_t i = atomic_load(&j->next), most = j->launch->cooperative ? MOST_RESIDENT : RESIDENT;
+    if (!wanted(j, i) || (t->count && (t->count + 1) * t->slot[0]->group.wave_count > most))
         return false;
     ks_slot *s = ks_slot_take(j->launch);
     if (s && ks_group_start(s, j->launch, i)) {
@@ -224,14 +240,17 @@ static bool admit(job *j, turns *t)
         atomic_store(&j->no_memory, true);
     return false;
 }
-/* One turn of each; those that have ended leave. */
-static void take_turns(job *j, turns *t)
+/* One turn of each; those that have ended leave.  false: nobody could move. */
+static bool take_turns(job *j, turns *t)
 {
     unsigned left = 0;
+    bool moved = false;
     for (unsigned n = 0; n < t->count; n++) {
         unsigned i = t->down ? t->count - 1 - n : n;
         ks_slot *s = t->slot[i];
-        if (!j->launch->stop && !ks_group_step(&s->group, true))
+        bool ended = j->launch->stop || ks_group_step(&s->group, true);
+        moved |= ended || s->group.moved;
+        if (!ended)
             continue;
         add_counters(j, &s->group);
         ks_slot_give(s);
@@ -242,6 +261,22 @@ static void take_turns(job *j, turns *t)
             t->slot[left++] = t->slot[i];
     t->count = left;
     t->down = !t->down;
+    return moved;
+}
+/* All that are left wait for global wave sync, which hardware would do for ever. */
+static void report_stuck(job *j, const turns *t)
+{
+    ks_wave *w = NULL;
+    for (unsigned i = 0; !w; i++)
+        w = t->slot[0]->group.wave[i]->state == KS_AT_GWS ? t->slot[0]->group.wave[i] : NULL;
+    uint64_t ended = j->groups - t->count;
+    if (atomic_load(&j->next) < j->groups)
+        atomic_store(&j->no_memory, true);
+    else
+        ks_report(w, w->inst, KILNSIM_BARRIER, -1, 0, "waits for ever: %llu of the launch's %llu workgroups ended "
+                  "without reaching it; let every workgroup call grid.sync() before it returns",
+                  (unsigned long long)ended, (unsigned long long)j->groups);
+    ks_stop(w, KS_LAUNCH_TIMEOUT);
 }
 static void run_in_turn(void *data)
 {
@@ -254,10 +289,12 @@ static void run_in_turn(void *data)
     }
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);
-    for (unsigned more = 1; admit(j, t) || t->count; more = t->count ? t->count : 1) {
+    unsigned more = j->launch->cooperative ? MOST_RESIDENT : 1;
+    for (; admit(j, t) || t->count; more = t->count ? t->count : 1) {
         for (unsigned i = 1; i < more && admit(j, t); i++)
             ;
-        take_turns(j, t);
+        if (!take_turns(j, t) && t->count)
+            report_stuck(j, t);
     }
     fesetenv(&before);
     free(t);
@@ -270,7 +307,7 @@ static int run(ks_launch *l, ks_error *e)
         ks_fail(e, KS_OUT_OF_MEMORY, "%s: no memory for its dispatch packet", l->kernel->name);
         return KS_OUT_OF_MEMORY;
     }
-    if (l->kernel->serial)
+    if (l->kernel->serial || l->cooperative)
         run_in_turn(&j);
     else
         ks_pool_run(run_groups, &j, j.groups);
@@ -284,7 +321,7 @@ static int run(ks_launch *l, ks_error *e)
     return stop ? (int)(stop & 0xffff) : found;
 }
 int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
-                  const void *kernarg, ks_error *e)
+                  const void *kernarg, bool cooperative, ks_error *e)
 {
     request q = {.kernel = k, .grid = grid, .block = block, .kernarg = kernarg};
     q.items = (uint64_t)block[0] * block[1] > 1u << 20 ? 1u << 20 : (uint64_t)block[0] * block[1] * block[2];
@@ -293,7 +330,8 @@ int ks_launch_run(const ks_kernel *k, const uint32_t grid[3], const uint32_t blo
     if (!sizes_ok(&q, e) || !request_ok(&q, e))
         return e->hip;
     ks_launch l = {.kernel = k, .object = k->object, .lds = (uint32_t)q.lds, .scratch = (uint32_t)q.scratch,
-                   .kernarg = kernarg};
+                   .cooperative = cooperative, .kernarg = kernarg};
+    l.gws[0].counter = grid[0] * grid[1] * grid[2] - 1;
     memcpy(l.grid, grid, sizeof l.grid);
     memcpy(l.block, block, sizeof l.block);
     ks_packet_fill(&l);

@@ -94,6 +94,11 @@
     X(2_b32, 2_rtn_b32, 4, 4)     X(2st64_b32, 2st64_rtn_b32, 4, 256)                              \
     X(2_b64, 2_rtn_b64, 8, 8)     X(2st64_b64, 2st64_rtn_b64, 8, 512)
 
+/* global wave sync: name, what it does, registers */
+#define GWS_LIST(X)                                                                                \
+    X(sema_release_all, SEMA_RELEASE_ALL, 0) X(init, INIT, 1) X(sema_v, SEMA_V, 0)                 \
+    X(sema_br, SEMA_BR, 1) X(sema_p, SEMA_P, 0) X(barrier, BARRIER, 1)
+
 /* One row: name, what runs it, class, flags, data, result's and sources' registers (0: absent). */
 #define SPEC(n) { (n) ? KS_B32 : KS_NONE, n }
 #define ROW(n, fn, c, f, m, d0, s0, s1, s2, s3)                                                    \
@@ -182,6 +187,10 @@ static const ks_op memory_ops[] = {
     ROW("ds_bpermute_b32", ds_bpermute, LDS, LOADS, M(0), 1, 1, 1, 0, 0)
     ROW("ds_swizzle_b32", ds_swizzle, LDS, LOADS, M(0), 1, 1, 0, 0, 0)
     ROW("ds_nop", ds_nop, LDS, 0, M(0), 0, 0, 0, 0, 0)
+#define X(n, op, r)                                                                                \
+    ROW("ds_gws_" #n, ds_gws, LDS, 0, M(0, .fn = KS_GWS_##op), 0, r, 0, 0, 0)
+    GWS_LIST(X)
+#undef X
 };
 // clang-format on
 

@@ -29,10 +29,20 @@ typedef enum ks_atomic {
 typedef struct ks_mem { /* ks_op.data */
     uint8_t bytes; /* of memory, a lane; of an instruction with two addresses: at one of them */
     bool sign;     /* narrow loads: extended by sign */
-    uint8_t fn;    /* ks_atomic */
+    uint8_t fn;    /* ks_atomic, or ks_gws_op */
     uint16_t unit; /* two addresses: what one step of their offsets is */
     bool two; /* second data in an operand of its own, compared with first (DS); else after it */
 } ks_mem;
+
+/* Global wave sync: ks_mem.fn of its rows.  gws.c */
+typedef enum ks_gws_op {
+    KS_GWS_SEMA_RELEASE_ALL,
+    KS_GWS_INIT,
+    KS_GWS_SEMA_V,
+    KS_GWS_SEMA_BR,
+    KS_GWS_SEMA_P,
+    KS_GWS_BARRIER
+} ks_gws_op;
 
 typedef enum ks_space { KS_SPACE_GLOBAL, KS_SPACE_LDS, KS_SPACE_SCRATCH } ks_space;
 
@@ -48,6 +58,7 @@ typedef struct ks_access {
     const uint32_t *undefined; /* its undefined bits, or NULL */
     unsigned reg;              /* first register that it came from, for texts */
     intptr_t shadow;           /* at + shadow: a byte's undefined bits; 0: such memory has none */
+    bool many;                 /* lanes are in several allocations: ks_mem_parts */
     bool by_vm;                /* LDS written by an LDS-direct load */
     uint32_t offset[KS_LANES] __attribute__((aligned(64))); /* LDS, scratch: within it */
     uint64_t at[KS_LANES] __attribute__((aligned(64))); /* the host's address of the first byte */
@@ -73,6 +84,8 @@ void ks_access_data(ks_access *, const ks_operand *, unsigned slot);
 void ks_access_settle(ks_access *);
 void ks_gather(uint32_t *rows, const uint64_t *at, uint64_t lanes, unsigned bytes);
 void ks_scatter(const uint32_t *rows, const uint64_t *at, uint64_t lanes, unsigned bytes);
+/* The undefined bits of what the lanes are about to load; false: none. */
+bool ks_mem_undefined(ks_access *, uint32_t *rows);
 void ks_mem_load(ks_access *, unsigned reg);
 void ks_mem_store(ks_access *);
 void ks_mem_fill(ks_wave *, unsigned reg, unsigned count, uint64_t lanes, uint32_t value);
@@ -95,6 +108,10 @@ void ks_mem_place(ks_access *); /* bounds, alignment, races; access->at, shadow 
 /* Addresses with undefined bits: rows of them, or NULL. */
 void ks_mem_defined_address(ks_access *, const ks_operand *, const uint32_t *undefined,
                             unsigned count);
+/* Moves bytes of lanes that are in several allocations: those of one, then of the next, since each
+   has a shadow of its own (options.unwritten). */
+typedef void ks_move(ks_access *, void *user);
+void ks_mem_parts(ks_access *, ks_move *, void *user);
 /* The same of a scalar part of an address: false: reported, nothing is to be done. */
 bool ks_mem_defined_scalar(ks_access *, uint64_t undefined, const char *what, uint32_t origin);
 void ks_mem_defined_data(const ks_access *);
@@ -107,5 +124,5 @@ void ks_mem_cost(const ks_access *);
 /* ---- what rows of memory.c run ---- */
 ks_exec ks_run_flat, ks_run_scratch, ks_run_buffer, ks_run_cache, ks_run_ds, ks_run_ds_pair,
     ks_run_ds_addtid, ks_run_ds_count, ks_run_ds_permute, ks_run_ds_bpermute, ks_run_ds_swizzle,
-    ks_run_ds_nop;
+    ks_run_ds_nop, ks_run_ds_gws;
 #endif

@@ -6,6 +6,7 @@
 // flushed on gfx90a and kept on gfx942.
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 enum { DENORM_IN = 1 << 4, DENORM_OUT = 1 << 5 }; /* MODE: f32 */
 enum { DATA_SLOT = 4 };
@@ -199,10 +200,13 @@ static uint64_t undefined_word(ks_access *a, unsigned l, uint64_t from_data)
 
 typedef struct operands {
     const uint32_t *data, *data_u, *other, *other_u;
+    maths maths;
 } operands;
 
-static void each_lane(ks_access *a, const operands *o, const maths *k)
+static void each_lane(ks_access *a, void *with)
 {
+    const operands *o = with;
+    const maths *k = &o->maths;
     ks_atomic fn = (ks_atomic)a->mem->fn;
     unsigned words = k->bits / 32;
     bool shared = a->space == KS_SPACE_GLOBAL, shadow = a->shadow && a->w->undefined_checked;
@@ -242,7 +246,9 @@ static operands operands_of(ks_access *a, const ks_operand *data)
     if (!compare && fn != KS_ATOMIC_MSKOR && fn != KS_ATOMIC_WRAP) return o;
     if (a->mem->two) {
         o.other = ks_rows_read(a->w, data + 1, DATA_SLOT + 1, &o.other_u);
-        return compare ? (operands){o.other, o.other_u, o.data, o.data_u} : o;
+        if (!compare) return o;
+        return (operands){
+            .data = o.other, .data_u = o.other_u, .other = o.data, .other_u = o.data_u};
     }
     size_t second = a->bytes / 4u * KS_LANES;
     o.other = o.data + second;
@@ -256,13 +262,15 @@ void ks_mem_atomic(ks_access *a, const ks_operand *data)
     ks_mem_place(a);
     if (!a->lanes) return;
     operands o = operands_of(a, data);
-    if (!a->shadow && o.data_u) { /* elsewhere undefined bits go to memory's */
+    if (o.data_u &&
+        (a->space == KS_SPACE_GLOBAL || !a->shadow)) { /* elsewhere undefined bits go to memory's */
         a->reg = data->reg;
         a->undefined = o.data_u;
         ks_mem_defined_data(a);
     }
-    maths k = maths_of(a);
-    each_lane(a, &o, &k);
+    o.maths = maths_of(a);
+    if (a->space == KS_SPACE_GLOBAL) ks_replay_atomic(a);
+    ks_mem_parts(a, each_lane, &o);
     if (a->w->launch->cost) ks_mem_cost(a);
 }
 
@@ -275,6 +283,8 @@ void ks_mem_returned(ks_access *a, unsigned reg, uint64_t wanted)
         }
     if (a->lanes)
         ks_rows_written(a->w, reg, words,
-                        a->shadow && a->w->undefined_checked ? a->temp[1][0] : NULL, a->lanes);
+                        (a->shadow || a->many) && a->w->undefined_checked ? a->temp[1][0] : NULL,
+                        a->lanes);
     ks_mem_fill(a->w, reg, words, wanted & ~a->lanes, KS_POISON);
+    ks_polled(a->w, a->in, a->w->v[reg], words, a->lanes);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 typedef struct failure { /* of one kind in one instruction: the first lane and how many there are */
     unsigned count, lane;
@@ -137,6 +138,7 @@ static void place_global(ks_access *a)
     unsigned align = alignment(a);
     ks_range r;
     a->shadow = 0;
+    a->many = false;
     if (ks_find_range(a->at[0], &r) && !r.freed && r.end - r.begin >= a->bytes) {
         uint64_t last = r.end - r.begin - a->bytes, bits = 0;
         bool out = false;
@@ -144,10 +146,38 @@ static void place_global(ks_access *a)
             out |= a->at[l] - r.begin > last;
             bits |= a->at[l];
         }
+        a->shadow = r.shadow;
         if (!out && !(bits & (align - 1))) return;
     }
     global_lanes(a, align);
     ks_access_settle(a);
+    a->many = ks_options_get()->unwritten;
+}
+
+void ks_mem_parts(ks_access *a, ks_move *move, void *user)
+{
+    if (!a->many) {
+        move(a, user);
+        return;
+    }
+    const uint64_t lanes = a->lanes;
+    uint64_t at[KS_LANES], left = lanes;
+    memcpy(at, a->at, sizeof(at));
+    while (left) {
+        ks_range r;
+        ks_find_range(at[ks_first_lane(left)], &r);
+        memcpy(a->at, at, sizeof(at));
+        a->lanes = 0;
+        KS_EACH_LANE(l, left)
+        {
+            if (at[l] - r.begin < r.end - r.begin) a->lanes |= 1ull << l;
+        }
+        a->shadow = r.shadow;
+        left &= ~a->lanes;
+        ks_access_settle(a);
+        move(a, user);
+    }
+    a->lanes = lanes;
 }
 
 /* ---- LDS and private memory ---- */
@@ -284,10 +314,14 @@ void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *u
             }
     }
     if (!f.count) return;
+    const uint32_t from = o->where == KS_VGPR ? a->w->v_origin[o->reg + row] : KS_NO_ORIGIN;
+    if (ks_replay_used(a->w, from)) {
+        ks_access_settle(a);
+        return;
+    }
     char name[16], origin[320], more[40];
     register_text(o, row, name, sizeof(name));
-    ks_mem_origin(a->w, o->where == KS_VGPR ? a->w->v_origin[o->reg + row] : KS_NO_ORIGIN, origin,
-                  sizeof(origin));
+    ks_mem_origin(a->w, from, origin, sizeof(origin));
     ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, 0,
               "address in %s has undefined bits (0x%x), %s%s: write it before use", name, bits,
               origin, others(&f, more, sizeof(more)));
@@ -297,6 +331,7 @@ void ks_mem_defined_address(ks_access *a, const ks_operand *o, const uint32_t *u
 bool ks_mem_defined_scalar(ks_access *a, uint64_t undefined, const char *what, uint32_t origin)
 {
     if (!undefined || !a->w->undefined_checked) return true;
+    if (ks_replay_used(a->w, origin)) return false;
     char text[320];
     ks_mem_origin(a->w, origin, text, sizeof(text));
     ks_report(a->w, a->in, KILNSIM_UNDEFINED, -1, 0,
@@ -325,6 +360,7 @@ void ks_mem_defined_data(const ks_access *a)
     if (!f.count) return;
     char origin[320], more[40];
     unsigned reg = a->reg + row;
+    if (ks_replay_used(a->w, a->w->v_origin[reg])) return;
     ks_mem_origin(a->w, a->w->v_origin[reg], origin, sizeof(origin));
     ks_report(a->w, a->in, KILNSIM_UNDEFINED, (int)f.lane, a->at[f.lane] + row * 4ull,
               "stores undefined bits (0x%x) of %c%u, %s%s: write it before use", bits,

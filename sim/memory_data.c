@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Bytes between memory and vector registers: a lane's bytes stand in as many rows as they have
-// words. LDS and private memory have a byte of undefined bits for each byte, so undefined bits move
-// by the same code.
+// words. LDS and private memory have a byte of undefined bits for each byte, and so has device
+// memory where options.unwritten asks for it, so undefined bits move by the same code.
 #include <string.h>
 #include "memory.h"
+#include "replay.h"
 
 enum { DATA_SLOT = 4 }; /* of ks_rows_read: addresses come before */
 
@@ -36,8 +37,9 @@ bool ks_access_begin(ks_access *a, ks_wave *w, const ks_inst *in)
     a->rows = a->undefined = NULL;
     a->reg = 0;
     a->shadow = 0;
-    a->by_vm = false;
+    a->by_vm = a->many = false;
     w->aux = 0;
+    if (w->missed_lanes) ks_barrier_missed(w, a->lanes);
     return a->lanes != 0;
 }
 
@@ -210,7 +212,7 @@ void ks_mem_extend(const ks_access *a, uint32_t *row)
 
 /* The undefined bits of what the lanes are about to load; false: none. Lanes that are not done have
    the address of one that is. */
-static bool undefined_in_memory(ks_access *a, uint32_t *rows)
+bool ks_mem_undefined(ks_access *a, uint32_t *rows)
 {
     uint64_t any = 0;
     const uint64_t *at = a->at;
@@ -239,12 +241,22 @@ static bool undefined_in_memory(ks_access *a, uint32_t *rows)
     return true;
 }
 
+/* Whether others may be about to change what is read: global memory of a launch whose workgroups may wait for each
+   other, by a load that sees it at once; one place in LDS. */
+static bool may_be_polled(const ks_access *a)
+{
+    const ks_launch *l = a->w->launch;
+    if (a->space == KS_SPACE_GLOBAL)
+        return (a->in->sc0 || a->in->sc1) && (l->kernel->serial || l->cooperative);
+    return a->space == KS_SPACE_LDS && a->offset[0] == a->offset[KS_LANES - 1] && a->bytes <= 8;
+}
+
 void ks_mem_load(ks_access *a, unsigned reg)
 {
     ks_wave *w = a->w;
     unsigned count = a->bytes < 4 ? 1 : a->bytes / 4;
     uint32_t(*undefined)[KS_LANES] = a->temp[1];
-    bool some = w->undefined_checked && undefined_in_memory(a, undefined[0]),
+    bool some = w->undefined_checked && ks_mem_undefined(a, undefined[0]),
          half = a->flags & (KS_F_D16 | KS_F_D16_HI);
     if (a->bytes >= 4) {
         ks_gather(w->v[reg], a->at, a->lanes, a->bytes);
@@ -266,23 +278,34 @@ void ks_mem_load(ks_access *a, unsigned reg)
         }
     }
     ks_rows_written(w, reg, count, some ? undefined[0] : NULL, a->lanes);
+    if (a->space == KS_SPACE_LDS && ks_replay_on(w->group)) ks_replay_taint(a, reg, ks_lds_part(w));
+    if (may_be_polled(a)) ks_polled(w, a->in, w->v[reg], count, a->lanes);
 }
 
-static void store_undefined(const ks_access *a)
+static void store_undefined(const ks_access *a, const uint32_t *undefined)
 {
     static const uint32_t none[4 * KS_LANES];
     uint64_t beside[KS_LANES];
     for (unsigned l = 0; l < KS_LANES; l++) beside[l] = a->at[l] + (uint64_t)a->shadow;
-    ks_scatter(a->undefined ? a->undefined : none, beside, a->lanes, a->bytes);
+    ks_scatter(undefined ? undefined : none, beside, a->lanes, a->bytes);
 }
 
+/* Data that is stored where other workgroups and the host see it must be defined. */
 void ks_mem_store(ks_access *a)
 {
+    bool far = a->space == KS_SPACE_GLOBAL;
+    if (far) ks_replay_store(a);
     ks_scatter(a->rows, a->at, a->lanes, a->bytes);
-    if (a->shadow && a->w->undefined_checked)
-        store_undefined(a);
-    else if (a->undefined)
-        ks_mem_defined_data(a);
+    if (a->undefined && (far || !a->shadow)) ks_mem_defined_data(a);
+    if (a->shadow && a->w->undefined_checked) store_undefined(a, far ? NULL : a->undefined);
+}
+
+static void move(ks_access *a, void *reg)
+{
+    if (a->flags & KS_F_STORE)
+        ks_mem_store(a);
+    else
+        ks_mem_load(a, *(unsigned *)reg);
 }
 
 void ks_mem_perform(ks_access *a, unsigned reg)
@@ -290,10 +313,7 @@ void ks_mem_perform(ks_access *a, unsigned reg)
     uint64_t wanted = a->lanes;
     ks_mem_place(a);
     if (a->lanes && a->w->launch->cost) ks_mem_cost(a);
-    if (a->flags & KS_F_STORE) {
-        if (a->lanes) ks_mem_store(a);
-        return;
-    }
-    if (a->lanes) ks_mem_load(a, reg);
-    ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, wanted & ~a->lanes, KS_POISON);
+    if (a->lanes) ks_mem_parts(a, move, &reg);
+    if (!(a->flags & KS_F_STORE))
+        ks_mem_fill(a->w, reg, a->bytes < 4 ? 1 : a->bytes / 4, wanted & ~a->lanes, KS_POISON);
 }

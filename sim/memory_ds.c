@@ -6,7 +6,7 @@
 
 enum { HIP_UNKNOWN = 719 };
 
-/* Global data share is not there. */
+/* Global data share is not there, but for global wave sync (gws.c). */
 static bool begin(ks_access *a, ks_wave *w, const ks_inst *in)
 {
     if (in->gds) {

@@ -40,7 +40,8 @@ static uint64_t lanes_of(const ks_access *a, ks_space space)
                                                    : ~(lds | scratch));
 }
 
-static void put_to_lds(ks_access *a, const uint32_t *rows, uint64_t lanes)
+static void put_to_lds(ks_access *a, const uint32_t *rows, const uint32_t *undefined,
+                       uint64_t lanes)
 {
     ks_access to = {.w = a->w,
                     .in = a->in,
@@ -50,6 +51,7 @@ static void put_to_lds(ks_access *a, const uint32_t *rows, uint64_t lanes)
                     .bytes = 4,
                     .lanes = lanes,
                     .rows = rows,
+                    .undefined = undefined,
                     .by_vm = true};
     for (uint32_t l = 0; l < KS_LANES; l++)
         to.offset[l] = (a->w->s[KS_M0] & 0xffff) + (uint32_t)a->in->offset + 4 * l;
@@ -58,22 +60,31 @@ static void put_to_lds(ks_access *a, const uint32_t *rows, uint64_t lanes)
     if (to.lanes) ks_mem_store(&to);
 }
 
+static void fetch(ks_access *a, void *unused)
+{
+    (void)unused;
+    ks_gather(a->temp[0][0], a->at, a->lanes, a->bytes);
+    if (a->w->undefined_checked) ks_mem_undefined(a, a->temp[1][0]);
+}
+
 /* "LDS_ADDR = LDSbase + M0[15:0] + inst_offset + ThreadID * 4": narrow values are extended to a
  * word each. */
 void ks_mem_to_lds(ks_access *a, uint64_t zero)
 {
     uint64_t wanted = a->lanes;
-    uint32_t *row = a->temp[0][0];
+    uint32_t *row = a->temp[0][0], *undefined = a->temp[1][0];
     if (!ks_mem_defined_scalar(a, a->w->su[KS_M0] & 0xffff, "M0", a->w->s_origin[KS_M0])) return;
     memset(row, 0, sizeof(a->temp[0][0]));
+    memset(undefined, 0, sizeof(a->temp[1][0]));
     if (a->lanes) ks_mem_place(a);
     if (a->lanes && a->w->launch->cost) ks_mem_cost(a);
-    if (a->lanes) ks_gather(row, a->at, a->lanes, a->bytes);
+    if (a->lanes) ks_mem_parts(a, fetch, NULL);
     if (a->bytes < 4) ks_mem_extend(a, row);
+    if (a->bytes < 4) ks_mem_extend(a, undefined);
     KS_EACH_LANE (l, wanted & ~a->lanes) {
         row[l] = KS_POISON;
     }
-    put_to_lds(a, row, wanted | zero);
+    put_to_lds(a, row, undefined, wanted | zero);
 }
 
 static void perform(ks_access *a, ks_space space, uint64_t lanes)

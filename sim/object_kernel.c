@@ -36,6 +36,7 @@ static const char *const hidden_names[] = {
     [KS_ARG_DYNAMIC_LDS_SIZE] = "dynamic_lds_size",
     [KS_ARG_HOSTCALL] = "hostcall_buffer",
     [KS_ARG_HEAP] = "heap_v1",
+    [KS_ARG_MULTIGRID_SYNC_ARG] = "multigrid_sync_arg",
 };
 typedef struct descriptor { /* llvm::amdhsa::kernel_descriptor_t */
     uint32_t lds, scratch, kernarg_size, reserved0;

@@ -22,6 +22,7 @@
     X(log, log, TEXT)                /* a file that findings are added to, or off */               \
     X(llvm, llvm, TEXT)              /* the path of libLLVM */                                     \
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \
+    X(unwritten, unwritten, SWITCH)  /* device memory is undefined until it is written */          \
     X(quarantine, quarantine, COUNT) /* bytes of freed memory kept back to find its use */         \
     X(alignment, strict_alignment, ALIGNMENT) /* of plain accesses: what C++ needs, or hardware */ \
     X(arch, arch, ARCH)                       /* the only device */                                \

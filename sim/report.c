@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "hip.h"
+#include "replay.h"
 
 enum {
     MOST_FILED = 1000,    /* findings of a process; the rest is counted */
@@ -129,7 +130,9 @@ static void print(const finding *f)
     if (!out) return;
     fprintf(out, "kilnsim: %s: %s\n", kind_option[k->kind], kind_text[k->kind]);
     if (*k->kernel) {
-        fprintf(out, "  %s, workgroup (%u,%u,%u) wave %u", k->kernel, k->group[0], k->group[1],
+        char name[KS_NAME];
+        ks_name_text(k->kernel, name);
+        fprintf(out, "  %s, workgroup (%u,%u,%u) wave %u", name, k->group[0], k->group[1],
                 k->group[2], k->wave);
         if (k->lane >= 0) fprintf(out, " lane %d", k->lane);
         if (k->address) fprintf(out, ", address 0x%llx", (unsigned long long)k->address);
@@ -184,6 +187,12 @@ void ks_report(ks_wave *w, const ks_inst *inst, kilnsim_kind kind, int lane, uin
     const uint64_t pc = inst ? inst->pc : NO_PC;
     va_list list;
     if (!o->check[kind]) return;
+    if (ks_replay_on(w->group)) { /* found before */
+        if (!o->errors || !kind_error[kind]) return;
+        w->group->stop = kind_error[kind];
+        w->state = KS_ENDED;
+        return;
+    }
     lock();
     finding *f = pending(w->launch, kind, pc);
     const bool fresh = !f;

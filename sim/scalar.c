@@ -2,6 +2,7 @@
 // Scalar registers and the framework of scalar instructions.  An instruction is a pure function of its sources, SCC
 // and EXEC (scalar_ops.c); where a source has undefined bits, it is evaluated again with other values of them, and what
 // differs is undefined in its result.
+#include "replay.h"
 #include "scalar.h"
 
 static uint64_t special(const ks_wave *w, unsigned reg, uint64_t *undefined)
@@ -87,10 +88,12 @@ void ks_report_undefined(ks_wave *w, const ks_inst *inst, const char *what, uint
     char line[256] = "";
     if (origin == KS_NO_ORIGIN)
         origin = inst->pc;
+    if (ks_replay_used(w, origin))
+        return;
     if (w->launch->object && origin != inst->pc)
         ks_object_line(w->launch->object, origin, line, sizeof line);
     ks_report(w, inst, KILNSIM_UNDEFINED, -1, 0,
-              "%s depends on a register or LDS byte that was never written (first read at 0x%x%s%s): "
+              "%s depends on a register or byte of memory that was never written (first read at 0x%x%s%s): "
               "give it a value first", what, origin, *line ? ", " : "", line);
 }
 bool ks_scalar_need(ks_wave *w, const ks_inst *inst, const ks_operand *o, const char *what, uint64_t *value)

@@ -8,7 +8,7 @@ enum { KS_LAUNCH_FAILURE = 719, KS_LAUNCH_TIMEOUT = 702 }; /* hipError_t */
 
 /* The ks_exec of every row of ks_scalar_ops. */
 void ks_run_scalar(ks_wave *, const ks_inst *);
-/* "<what> depends on a register or LDS byte that was never written", and where that was first read. */
+/* "<what> depends on a register or byte of memory that was never written", and where that was first read. */
 void ks_report_undefined(ks_wave *, const ks_inst *, const char *what, uint32_t origin);
 /* Reads a scalar operand that decides something (an address, a condition): undefined bits are a finding, and then
    false. */

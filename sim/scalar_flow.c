@@ -95,13 +95,22 @@ static void run_endpgm(ks_wave *w, const ks_inst *inst)
 }
 static void run_barrier(ks_wave *w, const ks_inst *inst)
 {
-    uint64_t missing = w->live & ~ks_exec_of(w);
+    ks_barrier_missed(w, ks_exec_of(w));
+    if (!w->missed_lanes)
+        w->missed = inst;
+    w->missed_lanes |= w->live & ~ks_exec_of(w);
     w->state = KS_AT_BARRIER;
     ks_lds_barrier_arrive(w);
-    if (missing)
-        ks_report(w, inst, KILNSIM_BARRIER, __builtin_ctzll(missing), 0,
-                  "barrier in divergent code: %d of the wave's %d work-items do not reach it; move it out of the branch",
-                  __builtin_popcountll(missing), __builtin_popcountll(w->live));
+}
+void ks_barrier_missed(ks_wave *w, uint64_t lanes)
+{
+    uint64_t missing = w->missed_lanes & lanes;
+    if (!missing)
+        return;
+    w->missed_lanes = 0;
+    ks_report(w, w->missed, KILNSIM_BARRIER, __builtin_ctzll(missing), 0,
+              "barrier in divergent code: %d of the wave's %d work-items go on without having reached it; move it out "
+              "of the branch", __builtin_popcountll(missing), __builtin_popcountll(w->live));
 }
 static void run_sleep(ks_wave *w, const ks_inst *inst)
 {

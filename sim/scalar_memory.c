@@ -30,14 +30,14 @@ static void write_none(ks_wave *w, const ks_inst *inst)
     for (unsigned i = 0; i < inst->d[0].count; i++)
         ks_scalar_write(w, inst->d[0].reg + i, 1, KS_POISON, w->undefined_checked ? UINT32_MAX : 0, KS_NO_ORIGIN);
 }
-static void write_row(ks_wave *w, const ks_inst *inst, const uint32_t *value)
+static void write_row(ks_wave *w, const ks_inst *inst, const uint32_t *value, const uint32_t *undefined)
 {
     for (unsigned i = 0; i < inst->d[0].count; i++)
-        ks_scalar_write(w, inst->d[0].reg + i, 1, value[i], 0, KS_NO_ORIGIN);
+        ks_scalar_write(w, inst->d[0].reg + i, 1, value[i], undefined ? undefined[i] : 0, KS_NO_ORIGIN);
 }
 static void load(ks_wave *w, const ks_inst *inst, uint64_t address, unsigned count)
 {
-    uint32_t value[MOST_DWORDS] = {0};
+    uint32_t value[MOST_DWORDS] = {0}, undefined[MOST_DWORDS] = {0};
     ks_range r = {0};
     bool found = ks_find_range(address, &r);
     if (!found || r.freed || r.end - address < 4 * count) {
@@ -46,7 +46,9 @@ static void load(ks_wave *w, const ks_inst *inst, uint64_t address, unsigned cou
         return;
     }
     memcpy(value, (const void *)(uintptr_t)address, 4 * count);
-    write_row(w, inst, value);
+    if (r.shadow && w->undefined_checked)
+        memcpy(undefined, (const void *)(uintptr_t)(address + (uint64_t)r.shadow), 4 * count);
+    write_row(w, inst, value, undefined);
 }
 /* The two lowest bits of base and offset are not looked at. */
 static void run_load(ks_wave *w, const ks_inst *inst)
@@ -76,7 +78,7 @@ static void run_buffer_load(ks_wave *w, const ks_inst *inst)
     offset = (uint32_t)offset & ~3u;
     while (inside < count && offset + 4 * (inside + 1) <= size)
         inside++;
-    write_row(w, inst, zero);
+    write_row(w, inst, zero, NULL);
     if (!inside)
         return;
     ks_inst part = *inst;

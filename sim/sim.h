@@ -201,7 +201,7 @@ typedef enum ks_hidden {
     KS_ARG_GROUP_SIZE_Y, KS_ARG_GROUP_SIZE_Z, KS_ARG_REMAINDER_X, KS_ARG_REMAINDER_Y, KS_ARG_REMAINDER_Z,
     KS_ARG_GLOBAL_OFFSET_X, KS_ARG_GLOBAL_OFFSET_Y, KS_ARG_GLOBAL_OFFSET_Z, KS_ARG_GRID_DIMS,
     KS_ARG_PRIVATE_BASE, KS_ARG_SHARED_BASE, KS_ARG_DYNAMIC_LDS_SIZE,
-    KS_ARG_HOSTCALL, KS_ARG_HEAP, /* ks_set_hidden's */
+    KS_ARG_HOSTCALL, KS_ARG_HEAP, KS_ARG_MULTIGRID_SYNC_ARG, /* ks_set_hidden's */
     KS_ARG_OTHER /* zero */
 } ks_hidden;
 typedef struct ks_kernel {
@@ -298,8 +298,18 @@ struct ks_wave {
     ks_launch *launch;
     const ks_inst *inst; /* being executed */
     uint32_t index;      /* in its workgroup */
-    enum { KS_RUNNING, KS_AT_BARRIER, KS_YIELDED, KS_ENDED } state;
+    enum { KS_RUNNING, KS_AT_BARRIER, KS_YIELDED, KS_AT_GWS, KS_ENDED } state;
+    struct { /* KS_AT_GWS: gws.c */
+        uint8_t resource;
+        bool semaphore, flag;
+    } gws;
+    struct ks_poll { /* group.c: the last value of a load that others may change, and how often it was the same */
+        uint32_t pc, hash;
+        unsigned times;
+    } poll[4];
     uint8_t *scratch, *scratch_undefined; /* lane l's bytes start at l * launch->scratch */
+    uint64_t missed_lanes; /* that were off at a barrier: ended, or ks_barrier_missed reports it */
+    const ks_inst *missed; /* that barrier */
     uint64_t executed, slept; /* instructions; cycles of s_sleep */
     bool gpr_index_on; /* s_set_gpr_idx_on; M0 has index and mode */
     uint32_t aux;      /* left by the last memory op for the trace: LDS cycles or segments */
@@ -313,18 +323,27 @@ struct ks_group {
     uint32_t id[3];
     uint64_t index; /* linear, x fastest */
     int stop;       /* hipError_t that ended it; 0: go on */
+    bool moved;     /* a wave ran in the last step */
     uint32_t wave_count;
     ks_wave **wave;
     uint8_t *lds; /* KS_MAX_LDS bytes, launch->lds in use; poisoned at start */
     uint32_t epoch; /* barriers passed */
     struct ks_lds_shadow *shadow; /* check_lds.c */
+    struct ks_replay *replay;     /* replay.c */
     ks_counters counters;
 };
+enum { KS_GWS_RESOURCES = 64 };
+typedef struct ks_gws { /* a resource of global wave sync: a barrier or a semaphore */
+    uint32_t counter, waiting; /* waves that a semaphore holds */
+    bool flag;
+} ks_gws;
 struct ks_launch {
     const ks_kernel *kernel;
     ks_object *object;
     uint32_t grid[3], block[3]; /* workgroups; work-items of one */
     uint32_t lds, scratch;      /* bytes: of a workgroup (fixed + dynamic), of a lane */
+    bool cooperative;           /* all its workgroups are resident at once */
+    ks_gws gws[KS_GWS_RESOURCES];
     const uint8_t *kernarg;
     uint64_t packet[8];         /* hsa_kernel_dispatch_packet_t */
     uint64_t queue[32];         /* an amd_queue_t with the apertures */
@@ -333,9 +352,10 @@ struct ks_launch {
     struct ks_cost *cost;       /* not NULL: price it */
 };
 
-/* Runs to the end or to the first error; the hipError_t (0: fine).  launch.c */
+/* Runs to the end or to the first error; the hipError_t (0: fine).  cooperative: all workgroups at once, which the
+   caller has found to fit the device.  launch.c */
 int ks_launch_run(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_lds,
-                  const void *kernarg, ks_error *);
+                  const void *kernarg, bool cooperative, ks_error *);
 /* Ends this wave's workgroup, and all that come after it in order (earlier ones run on, so that the result does
    not depend on threads): ks_report where findings are errors; whoever cannot go on. */
 void ks_stop(ks_wave *, int hip);
@@ -346,6 +366,23 @@ void ks_fill_hidden(const ks_kernel *, const uint32_t grid[3], const uint32_t bl
 bool ks_has_hidden(const ks_kernel *, ks_hidden);
 void ks_set_hidden(const ks_kernel *, ks_hidden, void *kernarg, uint64_t value);
 uint64_t ks_get_hidden(const ks_launch *, ks_hidden);
+/* These lanes are about to do what others can see: a finding where one was off at a barrier, and so has not ended. */
+void ks_barrier_missed(ks_wave *, uint64_t lanes);
+/* What a cooperative launch's kernel knows of its grid: ROCm's device libraries read it (ockl's mg_info), where they do
+   not use global wave sync. */
+typedef struct ks_grid_sync {
+    uint64_t between_grids; /* of several devices: none */
+    uint32_t grid, grids;   /* 0: the launch is of one device */
+    uint64_t items_before, items;
+    uint32_t arrived, unused;
+    uint32_t groups, padding;
+} ks_grid_sync;
+/* Fills the hidden argument of a cooperative launch and *sync, which must live as long as kernarg. */
+void ks_fill_cooperative(const ks_kernel *, const uint32_t grid[3], ks_grid_sync *sync, void *kernarg);
+/* gws.c: whether a wave that waits for global wave sync may go on. */
+bool ks_gws_ready(ks_wave *);
+/* A wave that reads what others may change: those that see the same again and again let others run first.  group.c */
+void ks_polled(ks_wave *, const ks_inst *, const uint32_t *rows, unsigned count, uint64_t lanes);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
 /* Vector registers that the descriptor gives a wave: v0 on, a0 on. */
 static inline unsigned ks_vgprs_of(const ks_kernel *k)
@@ -387,7 +424,11 @@ typedef struct ks_range {
     uint8_t owner;  /* ks_note's: device + 1, 0: nobody said */
     uint32_t id;    /* counts allocations: "allocation 12 of 4096 bytes" */
     uint32_t flags; /* ks_note's */
+    intptr_t shadow; /* from a byte to its undefined bits; 0: all are defined (options.unwritten) */
 } ks_range;
+/* Host code has written these bytes, or copied them from others, if they are device memory. */
+void ks_memory_written(void *, size_t size);
+void ks_memory_copied(void *to, const void *from, size_t size);
 void *ks_alloc(size_t size, size_t align, ks_memory_kind); /* NULL: no memory */
 /* 0; else hipErrorInvalidValue, with a finding for a double free or an address in the middle of one. */
 int ks_free(void *, ks_memory_kind);
@@ -424,6 +465,9 @@ void ks_report(ks_wave *, const ks_inst *, kilnsim_kind, int lane, uint64_t addr
 int ks_report_end(ks_launch *);
 /* A finding that no instruction made (double free, leak). */
 void ks_report_host(kilnsim_kind, uint64_t address, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A kernel's name for people: demangled, shortened.  name.c */
+enum { KS_NAME = 128 };
+void ks_name_text(const char *name, char out[KS_NAME]);
 void ks_fail(ks_error *, int hip, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- Checks ---- */
@@ -446,9 +490,12 @@ typedef struct ks_lds_access {
     bool write, atomic, by_vm; /* by_vm: an LDS-direct load, ended by vmcnt */
     const uint32_t *data;      /* rows to be written: two lanes must not write different values; NULL: not looked at */
 } ks_lds_access;
+/* check_wait.c: bytes that a load of this wave is still bringing into LDS. */
+void ks_check_direct(ks_wave *, const ks_inst *, const ks_lds_access *);
 bool ks_lds_shadow_create(ks_group *);
 void ks_lds_shadow_free(ks_group *);
 void ks_lds_check(ks_wave *, const ks_inst *, const ks_lds_access *); /* bounds already checked: races */
+unsigned ks_lds_part(const ks_wave *); /* which of its instruction's accesses was checked last */
 void ks_lds_barrier_arrive(ks_wave *);  /* s_barrier is about to be passed by this wave */
 void ks_lds_barrier_passed(ks_group *); /* by all: a new epoch */
 uint8_t *ks_lds_undefined(ks_group *); /* a byte per LDS byte: its undefined bits */
@@ -474,6 +521,7 @@ typedef struct ks_options {
     const char *llvm; /* path of libLLVM */
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */
     bool strict_alignment; /* plain accesses must be aligned too (memory_check.c): KILN_SIM=alignment=strict */
+    bool unwritten;    /* device memory is undefined until it is written */
     size_t quarantine; /* bytes of freed memory kept back, so that its use is found */
     int arch;          /* the only kind's ks_arch; -1: there is one of each */
     unsigned devices;  /* of the only kind (gfx942 where arch is -1); 0: as arch says */

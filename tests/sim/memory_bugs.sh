@@ -46,10 +46,15 @@ bytes races 11 2 45 load of wave 2 at LDS byte 45 races with the store of wave 1
 lanes races 1 0 0 lanes 0 and 1 of one store write 0x0 and 0x1
 wait races 0 0 256 races with the store of wave 1, lane 0, .*: wait for that (s_waitcnt lgkmcnt(0)) before the barrier
 unwritten_lds undefined 33 0 out+132 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_global undefined 33 0 in+132 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_among undefined 2 1 in+264 stores undefined bits (0xffffffff) of v[0-9]*, from the instruction at pc
+unwritten_scalar undefined 0 0 in+0 stores undefined bits (0xffffffff) of v
 unwritten_register undefined 0 0 out+0 stores undefined bits (0xffffffff) of v77, nothing has written it
 unwritten_address undefined 0 0 0 address in v77 has undefined bits
 unwritten_branch undefined -1 0 0 branch
 private scratch_bounds 13 1 [0-9]* of private memory
+own_direct waits 0 0 0 LDS byte 0 is read while buffer_load_.*dword at .* is still loading it: insert s_waitcnt vmcnt(1)
+barrier barriers 40 0 0 24 of the wave's 64 work-items go on without having reached it
 flat lds_bounds 8 3 1024 load of 4 bytes at LDS byte 1024"
 direct="direct races 0 0 256 races with the store of wave 1, lane 0, .*: wait for that (s_waitcnt vmcnt(0)) before the barrier"
 
@@ -63,6 +68,7 @@ for target in gfx942 gfx90a; do
     while read -r name kind lane wave address text; do
         options=arch=$target,alignment=hardware first=()
         [ "$name" != unaligned ] || options=arch=$target,alignment=strict
+        [[ ! $name =~ unwritten_(global|among|scalar) ]] || options=$options,unwritten=on
         [ "$name" != freed ] || first=(free_first)
         drive "$options" "$object" "${first[@]}" "${name}_bad"
         found "$name" "$kind" "$lane" "$wave" "$address" "$text"
@@ -76,11 +82,22 @@ for target in gfx942 gfx90a; do
     drive "arch=$target" "$object" atomic_bad
     grep -q "^races .*memory_bugs.hip:.*\(atomic of wave 1.*load of wave 0\|load of wave.*atomic of wave\)" "$tmp/out"
     result $? "$target: an atomic beside a plain load is found"
-    for name in merged atomic unwritten_part unaligned; do
+    for name in past behind; do
+        drive "arch=$target" "$object" ${name}_bad
+        grep -q "^races .* text=.* races with the .*: put a barrier" "$tmp/out" && grep -q error=719 "$tmp/out"
+        result $? "$target: a race whose value is used is found: $name"
+        drive "arch=$target,undefined=off" "$object" ${name}_bad
+        grep -q "^races .* text=.* races with the .*: put a barrier" "$tmp/out"
+        result $? "$target: without undefined: $name"
+    done
+    for name in merged atomic unwritten_part unaligned past behind half; do
         drive "arch=$target" "$object" ${name}_good
         quiet
         result $? "$target: $name is sound"
     done
+    drive "arch=$target" "$object" unwritten_global_bad
+    quiet
+    result $? "$target: global memory is defined unless unwritten=on"
     drive "arch=$target" "$object" unaligned_bad
     quiet
     result $? "$target: hardware loads unaligned words"

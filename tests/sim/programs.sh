@@ -53,7 +53,7 @@ build() {
     if [ -e "$to" ] && [ -z "$(find $programs "$BUILD/toolchain.mk" -newer "$to" -type f)" ]; then return; fi
     "$@" -o "$to" >"$to.log" 2>&1 || { rm -f "$to"; return 1; }
 }
-names='vector_add reduce histogram transpose symbols matmul graph faulty textured prints allocates peers'
+names='vector_add reduce histogram transpose symbols matmul graph cooperative spin again faulty textured prints allocates peers'
 # shellcheck disable=SC2086
 {
     for p in $names; do
@@ -88,7 +88,7 @@ says() {
 
 options=
 for t in $targets; do
-    for p in vector_add reduce histogram transpose symbols matmul graph; do check "$p on $t" silent "$t" "$p"; done
+    for p in vector_add reduce histogram transpose symbols matmul graph cooperative spin again; do check "$p on $t" silent "$t" "$p"; done
     check "module on $t: a bundle" silent "$t" module "$out/module_kernels.hipfb"
     check "faulty on $t: the finding names the line" says 'faulty.hip:9' "$t" faulty
     check "faulty on $t: and the lane" says 'lane 40' "$t" faulty

@@ -81,15 +81,19 @@ static void visit(const kilnsim_finding *f, void *unused)
     snprintf(found.text, sizeof found.text, "%s", f->text);
 }
 static ks_error error;
-static int launch(const program *p, uint32_t groups, uint32_t items)
+static int launch_as(const program *p, uint32_t groups, uint32_t items, bool cooperative)
 {
     const uint32_t grid[3] = {groups, 1, 1}, block[3] = {items, 1, 1};
     memset(&error, 0, sizeof error);
     memset(&found, 0, sizeof found);
-    int result = ks_launch_run(&p->kernel, grid, block, 0, NULL, &error);
+    int result = ks_launch_run(&p->kernel, grid, block, 0, NULL, cooperative, &error);
     kilnsim_findings(visit, NULL);
     kilnsim_findings_clear();
     return result;
+}
+static int launch(const program *p, uint32_t groups, uint32_t items)
+{
+    return launch_as(p, groups, items, false);
 }
 
 /* ---- The start ---- */
@@ -195,7 +199,7 @@ static void test_start(void **state)
     kernarg = ks_alloc(16, 64, KS_KERNARG);
     assert_non_null(kernarg);
     seen_waves = 0;
-    int result = ks_launch_run(&p->kernel, grid, block, 100, kernarg, &error);
+    int result = ks_launch_run(&p->kernel, grid, block, 100, kernarg, false, &error);
     kilnsim_findings(visit, NULL);
     kilnsim_findings_clear();
     if (result)
@@ -238,7 +242,7 @@ static void test_preload(void **state)
     memcpy(kernarg, (uint32_t[4]){1, 2, 3, 4}, 16);
     seen_waves = 0;
     const uint32_t one[3] = {1, 1, 1};
-    assert_int_equal(ks_launch_run(&p->kernel, one, one, 0, kernarg, &error), 0);
+    assert_int_equal(ks_launch_run(&p->kernel, one, one, 0, kernarg, false, &error), 0);
     assert_int_equal(seen_waves, 1);
     ks_free(kernarg, KS_KERNARG);
     end(p);
@@ -306,6 +310,7 @@ static void only_first(ks_wave *w, const ks_inst *inst)
     w->scc = w->index == 0;
     w->scc_u = false;
 }
+/* s_barrier waits for those that have not ended. */
 static void test_barrier_not_reached(void **state)
 {
     (void)state;
@@ -316,11 +321,11 @@ static void test_barrier_not_reached(void **state)
     named(p, "s_barrier");
     calls(p, step);
     named(p, "s_endpgm");
-    assert_int_equal(launch(p, 1, 256), 719);
-    assert_int_equal(found.count, 1);
-    assert_int_equal(found.kind, KILNSIM_BARRIER);
-    assert_int_equal(found.pc, 12);
-    assert_non_null(strstr(found.text, "3 of the workgroup's 4 waves ended"));
+    steps = 0;
+    assert_int_equal(launch(p, 1, 256), 0);
+    assert_int_equal(found.count, 0);
+    assert_int_equal(steps, 1);
+    assert_int_equal(order[0], 10);
     end(p);
 }
 static void half(ks_wave *w, const ks_inst *inst)
@@ -328,16 +333,35 @@ static void half(ks_wave *w, const ks_inst *inst)
     (void)inst;
     ks_exec_set(w, ks_exec_of(w) & 0xffff);
 }
+static void all(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    ks_exec_set(w, w->live);
+}
+/* Lanes that miss a barrier must have ended: one that goes on is found at the next barrier or memory access. */
 static void test_divergent_barrier(void **state)
 {
     (void)state;
     program *p = begin();
     calls(p, half);
     named(p, "s_barrier");
+    named(p, "s_barrier");
+    calls(p, all);
+    named(p, "s_endpgm");
+    assert_int_equal(launch(p, 1, 20), 0);
+    assert_int_equal(found.count, 0);
+    end(p);
+    p = begin();
+    calls(p, half);
+    named(p, "s_barrier");
+    calls(p, all);
+    named(p, "s_barrier");
     named(p, "s_endpgm");
     assert_int_equal(launch(p, 1, 16), 0); /* the lanes that do not exist need not reach it */
     assert_int_equal(launch(p, 1, 20), 719);
+    assert_int_equal(found.count, 1);
     assert_int_equal(found.kind, KILNSIM_BARRIER);
+    assert_int_equal(found.pc, 4);
     assert_non_null(strstr(found.text, "4 of the wave's 20"));
     end(p);
 }
@@ -491,6 +515,81 @@ static void test_in_turn(void **state)
         assert_int_equal(order[i], i / 4);
     end(p);
 }
+/* Global wave sync: no workgroup passes before all are there; one that never comes, or a launch that is not
+   cooperative, is a finding. */
+static atomic_uint arrived, early;
+static void arrive(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    if (w->index == 0)
+        atomic_fetch_add(&arrived, 1);
+}
+static void passed(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    if (atomic_load(&arrived) % w->launch->grid[0] != 0)
+        atomic_fetch_add(&early, 1);
+}
+static void from_second_group(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    w->scc = w->group->index == 0;
+    w->scc_u = false;
+}
+static void leader(ks_wave *w, const ks_inst *inst)
+{
+    (void)inst;
+    w->scc = w->index != 0;
+    w->scc_u = false;
+    w->su[KS_M0] = w->s[KS_M0] = 0;
+}
+static void grid_sync(program *p)
+{
+    named(p, "s_barrier");
+    calls(p, leader);
+    jump(p, "s_cbranch_scc1", p->object.inst_count + 2);
+    ks_inst *sync = named(p, "ds_gws_barrier");
+    sync->s[0] = (ks_operand){.where = KS_CONST, .type = KS_U32, .count = 1, .value = 9};
+    sync->ns = 1;
+    sync->gds = true;
+    named(p, "s_barrier");
+}
+static void test_grid_sync(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 3; kind++) {
+        program *p = begin();
+        unsigned end_at = 0;
+        if (kind == 1) { /* the first workgroup ends at once */
+            calls(p, from_second_group);
+            jump(p, "s_cbranch_scc1", 0);
+            end_at = p->object.inst_count - 1;
+        }
+        for (int i = 0; i < 2; i++) {
+            calls(p, arrive);
+            grid_sync(p);
+            calls(p, passed);
+            grid_sync(p);
+        }
+        if (kind == 1)
+            p->inst[end_at].target = p->object.inst_count;
+        named(p, "s_endpgm");
+        atomic_store(&arrived, 0);
+        atomic_store(&early, 0);
+        assert_int_equal(launch_as(p, 10, 128, kind != 2), kind ? 719 : 0);
+        assert_int_equal(atomic_load(&early), 0);
+        assert_int_equal(found.count, kind ? 1 : 0);
+        if (kind == 0)
+            assert_int_equal(atomic_load(&arrived), 20);
+        else
+            assert_int_equal(found.kind, KILNSIM_BARRIER);
+        if (kind == 1)
+            assert_non_null(strstr(found.text, "1 of the launch's 10 workgroups ended"));
+        if (kind == 2)
+            assert_non_null(strstr(found.text, "hipLaunchCooperativeKernel"));
+        end(p);
+    }
+}
 /* Workgroup 37 fails when one from 40 on, on another thread, has failed in another way. */
 static atomic_uint failed;
 static void fail_in_two_ways(ks_wave *w, const ks_inst *inst)
@@ -532,7 +631,7 @@ static void *launcher(void *data)
     const uint32_t grid[3] = {100, 3, 2}, block[3] = {70, 1, 1};
     ks_error e;
     for (unsigned i = 0; i < 20; i++)
-        if (ks_launch_run(&((program *)data)->kernel, grid, block, 0, NULL, &e))
+        if (ks_launch_run(&((program *)data)->kernel, grid, block, 0, NULL, false, &e))
             return data;
     return NULL;
 }
@@ -561,7 +660,7 @@ static void refused(const program *p, const uint32_t grid[3], const uint32_t blo
                     const char *text)
 {
     memset(&error, 0, sizeof error);
-    assert_int_equal(ks_launch_run(&p->kernel, grid, block, lds, NULL, &error), code);
+    assert_int_equal(ks_launch_run(&p->kernel, grid, block, lds, NULL, false, &error), code);
     assert_int_equal(error.hip, code);
     if (!strstr(error.text, text))
         fail_msg("\"%s\" is not in \"%s\"", text, error.text);
@@ -593,7 +692,7 @@ static void test_refusals(void **state)
     refused(p, one, one, 0, KS_BAD_IMAGE, "descriptor gives 8 and 0");
     p->kernel.agprs_used = 0;
     p->kernel.rsrc1 = 63; /* 512 registers: one wave on each SIMD */
-    assert_int_equal(ks_launch_run(&p->kernel, one, block, 0, NULL, &error), 0);
+    assert_int_equal(ks_launch_run(&p->kernel, one, block, 0, NULL, false, &error), 0);
     refused(p, one, full, 0, KS_OUT_OF_RESOURCES, "4 fit on a compute unit");
     p->kernel.scratch = 1 << 20;
     refused(p, one, one, 0, KS_OUT_OF_RESOURCES, "private memory");
@@ -607,7 +706,7 @@ int main(void)
     setenv("KILN_SIM", "log=off,threads=4,limit=300000", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start), cmocka_unit_test(test_preload), cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_barrier), cmocka_unit_test(test_barrier_not_reached), cmocka_unit_test(test_divergent_barrier),
+        cmocka_unit_test(test_barrier), cmocka_unit_test(test_grid_sync), cmocka_unit_test(test_barrier_not_reached), cmocka_unit_test(test_divergent_barrier),
         cmocka_unit_test(test_endless), cmocka_unit_test(test_limit), cmocka_unit_test(test_no_end),
         cmocka_unit_test(test_waves_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_first_error), cmocka_unit_test(test_many_launches), cmocka_unit_test(test_refusals),

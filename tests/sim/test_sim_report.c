@@ -294,6 +294,35 @@ static void text_of_findings(void **state)
     assert_string_equal(out, "kilnsim: a refusal\n");
 }
 
+static void names(void **state)
+{
+    static const char *const cases[][2] = {
+        {"plain", "plain"},
+        {"_Z6squarePfi", "square(float*, int)"},
+        {"_Zbroken", "_Zbroken"},
+        {"_ZN12_GLOBAL__N_16squareEPfi", "(anonymous namespace)::square(float*, int)"},
+    };
+    char out[KS_NAME], second[KS_NAME], wide[3000] = "_Z6kernelILi1";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ks_name_text(cases[i][0], out);
+        assert_string_equal(out, cases[i][1]);
+    }
+    /* instances of a template with many arguments: short, and told apart */
+    for (int i = 0; i < 200; i++) strcat(wide, "ELi1");
+    strcat(wide, "EEvPf");
+    ks_name_text(wide, out);
+    wide[12] = '2';
+    ks_name_text(wide, second);
+    assert_memory_equal(out, "void kernel<...>(...) #", 23);
+    assert_memory_equal(second, out, 23);
+    assert_string_not_equal(second, out);
+    memset(wide, 'x', sizeof wide - 1);
+    ks_name_text(wide, out);
+    assert_non_null(strstr(out, "xxx...xxx"));
+    assert_true(strlen(out) < KS_NAME);
+}
+
 int main(int argc, char **argv)
 {
     self = argv[0];
@@ -302,6 +331,7 @@ int main(int argc, char **argv)
     setenv("KILN_SIM", "log=off", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_nothing),
+        cmocka_unit_test(names),
         cmocka_unit_test(first_instance_is_kept),
         cmocka_unit_test(order_is_by_instruction_then_kind),
         cmocka_unit_test(repeats_are_counted_over_launches),

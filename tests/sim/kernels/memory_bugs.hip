@@ -180,6 +180,50 @@ RACE(war_good, u32 x = v[tid() ^ 64], v[tid()] = x, sync())
 // BUG waw
 RACE(waw_bad, v[tid()] = n, v[tid() ^ 64] = tid(), )
 RACE(waw_good, v[tid()] = n, v[tid() ^ 64] = tid(), sync())
+/* A value past the wave's part, which another wave stores in the same epoch: a race where it is used.  The load of the
+ * first wave comes before that store, or, where `step` is negative, after it. */
+INLINE void past(u8 *out, u32 *lds, u32 n, int step, u32 mask)
+{
+    volatile __attribute__((address_space(3))) u32 *v =
+        (volatile __attribute__((address_space(3))) u32 *)lds;
+    u32 lane = tid() & 63, own = tid(), next = (u32)((int)tid() + step) & 255;
+    v[own] = own;
+    sync();
+    v[own] = own + n;
+    /* lanes at the part's edge read the neighbour's word, */
+    u32 x = v[next];
+    bool edge = step < 0 ? lane < (u32)-step : lane >= 64 - (u32)step;
+    /* and keep what the mask says of it */
+    u32 kept = edge ? x & mask : x;
+    sync();
+    words(out)[own] = kept;
+}
+#define PAST(name, step, mask)                                                                     \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        static SHARED u32 lds[256];                                                                \
+        past(out, lds, n, step, mask);                                                             \
+    }
+PAST(past_bad, 3, n)
+PAST(past_good, 3, 0)
+PAST(behind_bad, -3, n)
+PAST(behind_good, -3, 0)
+/* Of 8 loaded bytes the upper 4 are another wave's, and nobody looks at them. */
+KERNEL half_good(ARGS)
+{
+    static SHARED __attribute__((aligned(8))) u32 lds[260];
+    volatile u32 *v = lds;
+    v[tid()] = tid();
+    sync();
+    v[tid()] = n;
+    u64 x;
+    asm volatile("ds_read_b64 %0, %1\n s_waitcnt lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(lds_address(lds) + 4 * tid())
+                 : "memory");
+    sync();
+    words(out)[tid()] = (u32)x;
+}
 /* Bytes of one word, each of another wave: sound. */
 KERNEL bytes_good(ARGS)
 {
@@ -262,6 +306,29 @@ KERNEL wait_good(ARGS)
     words(out)[tid()] = across(lds, true);
 }
 
+/* ---- Barriers ---- */
+KERNEL barrier_bad(ARGS)
+{
+    static SHARED u32 lds[256];
+    lds[tid()] = tid();
+    if (tid() % 64 < 40) {
+        // BUG barrier
+        __builtin_amdgcn_s_barrier();
+    }
+    words(out)[tid()] = lds[tid()];
+}
+/* Waves, and work-items of one, that have ended need not reach it. */
+KERNEL barrier_good(ARGS)
+{
+    static SHARED u32 lds[256];
+    if (tid() >= 100 * n / 3) return;
+    lds[tid()] = tid();
+    sync();
+    words(out)[tid()] = lds[99 - tid()];
+    sync();
+    lds[tid()] = 1;
+}
+
 /* ---- What was never written ---- */
 KERNEL unwritten_lds_bad(ARGS)
 {
@@ -282,6 +349,34 @@ KERNEL unwritten_lds_good(ARGS)
     u32 x = v[tid() + (tid() == 33 ? 2 : 0)];
     words(out)[tid()] = x;
 }
+/* Global memory, with unwritten=on: the driver writes `in` and not `out`. */
+#define LOAD(x, p) asm volatile("global_load_dword %0, %1, off\n s_waitcnt vmcnt(0)" : "=v"(x) : "v"(p) : "memory")
+#define GLOBAL(name, from)                                                                         \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        ((volatile u32 *)out)[tid()] = n;                                                          \
+        u32 x;                                                                                     \
+        LOAD(x, from);                                                                             \
+        words(in)[tid()] = x;                                                                      \
+    }
+// BUG unwritten_global
+GLOBAL(unwritten_global_bad, words(out) + (tid() == 33 ? 300 : tid()))
+GLOBAL(unwritten_global_good, words(out) + (tid() == 33 ? 20 : tid()))
+/* lanes in several allocations */
+// BUG unwritten_among
+GLOBAL(unwritten_among_bad, tid() % 2 ? words(in) + tid() : words(out) + tid() + (tid() == 66 ? 300 : 0))
+GLOBAL(unwritten_among_good, tid() % 2 ? words(in) + tid() : words(out) + tid())
+#define SCALAR(name, at)                                                                           \
+    KERNEL name(ARGS)                                                                              \
+    {                                                                                              \
+        u32 x;                                                                                     \
+        ((volatile u32 *)out)[tid()] = n;                                                          \
+        asm volatile("s_load_dword %0, %1, 0x0\n s_waitcnt lgkmcnt(0)" : "=s"(x) : "s"(out + at)); \
+        words(in)[tid()] = x;                                                                      \
+    }
+// BUG unwritten_scalar
+SCALAR(unwritten_scalar_bad, 1024)
+SCALAR(unwritten_scalar_good, 0)
 #define STORE "global_store_dword %0, v77, off\n s_waitcnt vmcnt(0)"
 KERNEL unwritten_register_bad(ARGS)
 {
@@ -366,6 +461,35 @@ KERNEL flat_good(ARGS)
     sync();
     u32 x = through(lds, tid());
     words(out)[tid()] = x + through(a, tid() & 3) + through(words(in), tid());
+}
+
+/* A load into LDS, read by the wave that has started it: that many loads may still be in flight. */
+INLINE u32 own_direct(u8 *in, u32 *lds, bool wait)
+{
+    u32x4 r = {(u32)(u64)in, (u32)((u64)in >> 32), 4096, 0x00020000};
+    u32 base = lds_address(lds), wave = __builtin_amdgcn_readfirstlane(tid() / 64), x;
+    asm volatile("s_mov_b32 m0, %0\n s_nop 0\n buffer_load_dword %1, %2, 0 offen lds\n"
+                 "s_mov_b32 m0, %3\n s_nop 0\n buffer_load_dword %1, %2, 0 offen lds" ::"s"(
+                     base + wave * 256),
+                 "v"(tid() * 4), "s"(r), "s"(base + 1024 + wave * 256)
+                 : "memory");
+    if (wait) asm volatile("s_waitcnt vmcnt(1)" ::: "memory");
+    // BUG own_direct
+    asm volatile("ds_read_b32 %0, %1\n s_waitcnt vmcnt(0) lgkmcnt(0)"
+                 : "=v"(x)
+                 : "v"(base + tid() * 4)
+                 : "memory");
+    return x;
+}
+KERNEL own_direct_bad(ARGS)
+{
+    static SHARED u32 lds[512];
+    words(out)[tid()] = own_direct(in, lds, false);
+}
+KERNEL own_direct_good(ARGS)
+{
+    static SHARED u32 lds[512];
+    words(out)[tid()] = own_direct(in, lds, true);
 }
 
 #ifdef __gfx942__
