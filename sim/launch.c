@@ -26,7 +26,7 @@ static uint64_t hidden_value(ks_hidden what, const uint32_t grid[3], const uint3
         return KS_SHARED_BASE >> 32;
     case KS_ARG_DYNAMIC_LDS_SIZE:
         return dynamic_lds;
-    case KS_ARG_EXPLICIT: case KS_ARG_OTHER:
+    case KS_ARG_EXPLICIT: case KS_ARG_OTHER: case KS_ARG_PRINTF:
     case KS_ARG_HOSTCALL: case KS_ARG_HEAP: case KS_ARG_MULTIGRID_SYNC_ARG: /* ks_set_hidden's */
     case KS_ARG_REMAINDER_X: case KS_ARG_REMAINDER_Y: case KS_ARG_REMAINDER_Z: /* all workgroups are whole */
     case KS_ARG_GLOBAL_OFFSET_X: case KS_ARG_GLOBAL_OFFSET_Y: case KS_ARG_GLOBAL_OFFSET_Z:
@@ -79,6 +79,14 @@ void ks_fill_cooperative(const ks_kernel *k, const uint32_t grid[3], ks_grid_syn
 {
     *sync = (ks_grid_sync){.groups = grid[0] * grid[1] * grid[2]};
     ks_set_hidden(k, KS_ARG_MULTIGRID_SYNC_ARG, kernarg, k->object->arch == KS_GFX90A ? 1 : (uint64_t)(uintptr_t)sync);
+}
+
+const char *ks_remedy(const ks_launch *l, uint64_t address, const char *usual)
+{
+    enum { FIRST_PAGE = 4096 };
+    if (address >= FIRST_PAGE || !ks_has_hidden(l->kernel, KS_ARG_PRINTF))
+        return usual;
+    return "the simulator has no buffer for printf of -mprintf-kind=buffered: compile with -mprintf-kind=hostcall";
 }
 
 /* ---- What is asked for ---- */

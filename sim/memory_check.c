@@ -94,8 +94,9 @@ static void report_bounds(ks_access *a, const failure *f)
     ks_find_range(address, &r);
     describe(address, a->bytes, &r, where, sizeof(where));
     ks_report(a->w, a->in, KILNSIM_BOUNDS, (int)f->lane, address,
-              "%s of %llu byte%s at 0x%llx: %s%s: check the index", verb(a), BYTES(a->bytes),
-              (unsigned long long)address, where, others(f, more, sizeof(more)));
+              "%s of %llu byte%s at 0x%llx: %s%s: %s", verb(a), BYTES(a->bytes),
+              (unsigned long long)address, where, others(f, more, sizeof(more)),
+              ks_remedy(a->w->launch, address, "check the index"));
 }
 
 static void report_freed(ks_access *a, const failure *f)

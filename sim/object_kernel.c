@@ -37,6 +37,7 @@ static const char *const hidden_names[] = {
     [KS_ARG_HOSTCALL] = "hostcall_buffer",
     [KS_ARG_HEAP] = "heap_v1",
     [KS_ARG_MULTIGRID_SYNC_ARG] = "multigrid_sync_arg",
+    [KS_ARG_PRINTF] = "printf_buffer",
 };
 typedef struct descriptor { /* llvm::amdhsa::kernel_descriptor_t */
     uint32_t lds, scratch, kernarg_size, reserved0;

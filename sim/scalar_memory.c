@@ -22,7 +22,8 @@ static void report_range(ks_wave *w, const ks_inst *inst, uint64_t address, unsi
                   "which was freed: free it after the launch has ended", bytes, r->id, size, begin);
     else
         ks_report(w, inst, KILNSIM_BOUNDS, -1, address, "load of %u bytes; the nearest allocation is %u with %llu bytes "
-                  "at 0x%llx: look at the pointer and the index", bytes, r->id, size, begin);
+                  "at 0x%llx: %s", bytes, r->id, size, begin,
+                  ks_remedy(w->launch, address, "look at the pointer and the index"));
 }
 /* Registers without a value, where the address was no good. */
 static void write_none(ks_wave *w, const ks_inst *inst)

@@ -202,6 +202,7 @@ typedef enum ks_hidden {
     KS_ARG_GLOBAL_OFFSET_X, KS_ARG_GLOBAL_OFFSET_Y, KS_ARG_GLOBAL_OFFSET_Z, KS_ARG_GRID_DIMS,
     KS_ARG_PRIVATE_BASE, KS_ARG_SHARED_BASE, KS_ARG_DYNAMIC_LDS_SIZE,
     KS_ARG_HOSTCALL, KS_ARG_HEAP, KS_ARG_MULTIGRID_SYNC_ARG, /* ks_set_hidden's */
+    KS_ARG_PRINTF, /* null: its use is found, and named */
     KS_ARG_OTHER /* zero */
 } ks_hidden;
 typedef struct ks_kernel {
@@ -383,6 +384,8 @@ void ks_fill_cooperative(const ks_kernel *, const uint32_t grid[3], ks_grid_sync
 bool ks_gws_ready(ks_wave *);
 /* A wave that reads what others may change: those that see the same again and again let others run first.  group.c */
 void ks_polled(ks_wave *, const ks_inst *, const uint32_t *rows, unsigned count, uint64_t lanes);
+/* What to do about an access outside of every allocation: the usual, or what a hidden argument that is null asks for. */
+const char *ks_remedy(const ks_launch *, uint64_t address, const char *usual);
 void ks_exec_set(ks_wave *, uint64_t exec); /* EXEC and exec_row */
 /* Vector registers that the descriptor gives a wave: v0 on, a0 on. */
 static inline unsigned ks_vgprs_of(const ks_kernel *k)

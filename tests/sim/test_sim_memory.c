@@ -375,6 +375,23 @@ static void denormals(void **state)
 }
 
 /* ---- Lanes that fail ---- */
+static void null_pointers_name_what_is_missing(void **state)
+{
+    (void)state;
+    ks_arg hidden = {0, 8, KS_ARG_PRINTF};
+    ks_inst in;
+    fresh();
+    in = make("global_load_dword", 20, 2, ABSENT, ABSENT, ABSENT);
+    for (unsigned l = 0; l < KS_LANES; l++) set64(2, l, 4);
+    run(&in);
+    expect(KILNSIM_BOUNDS, 0, "check the index");
+    kernel.args = &hidden;
+    kernel.arg_count = 1;
+    run(&in);
+    expect(KILNSIM_BOUNDS, 0, "-mprintf-kind=hostcall");
+    kernel.args = NULL;
+    kernel.arg_count = 0;
+}
 static void failing_lanes(void **state)
 {
     (void)state;
@@ -464,9 +481,13 @@ int main(void)
 {
     setenv("KILN_SIM", "log=off,errors=off", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_load),    cmocka_unit_test(every_store),
-        cmocka_unit_test(every_atomic),  cmocka_unit_test(denormals),
-        cmocka_unit_test(failing_lanes), cmocka_unit_test(undefined_addresses),
+        cmocka_unit_test(every_load),
+        cmocka_unit_test(every_store),
+        cmocka_unit_test(every_atomic),
+        cmocka_unit_test(denormals),
+        cmocka_unit_test(null_pointers_name_what_is_missing),
+        cmocka_unit_test(failing_lanes),
+        cmocka_unit_test(undefined_addresses),
         cmocka_unit_test(mixed_flat),
     };
     return cmocka_run_group_tests_name("sim_memory", tests, begin_tests, end_tests);
