@@ -66,8 +66,8 @@ static void report_alignment(ks_access *a, const failure *f, uint64_t address, u
 /* Where the bytes lie in words: "12 bytes past the end of allocation 3 (4096 bytes)". */
 static void describe(uint64_t address, unsigned bytes, const ks_range *r, char *out, size_t size)
 {
-    static const char *const kinds[] = {"allocation", "host allocation", "managed allocation",
-                                        "code image", "kernel arguments",  "kernels' heap"};
+    static const char *const kinds[] = {"allocation", "host allocation",  "managed allocation",
+                                        "code image", "kernel arguments", "kernels' heap"};
     char name[64];
     snprintf(name, sizeof(name), "%s %u (%llu byte%s)", kinds[r->kind], r->id,
              BYTES(r->end - r->begin));
