@@ -229,7 +229,7 @@ void ks_check_direct(ks_wave *w, const ks_inst *inst, const ks_lds_access *x)
     }
     if (!t->direct_count) return;
     uint32_t from = UINT32_MAX, to = 0, byte;
-    for (unsigned l = 0; l < KS_LANES; l++) { /* those that are not done have an address of others */
+    for (unsigned l = 0; l < KS_LANES; l++) { /* idle lanes have an address of the others */
         from = x->address[l] < from ? x->address[l] : from;
         to = x->address[l] + x->bytes > to ? x->address[l] + x->bytes : to;
     }

@@ -241,8 +241,8 @@ bool ks_mem_undefined(ks_access *a, uint32_t *rows)
     return true;
 }
 
-/* Whether others may be about to change what is read: global memory of a launch whose workgroups may wait for each
-   other, by a load that sees it at once; one place in LDS. */
+/* Whether others may be about to change what is read: global memory of a launch whose workgroups
+   may wait for each other, by a load that sees it at once; one place in LDS. */
 static bool may_be_polled(const ks_access *a)
 {
     const ks_launch *l = a->w->launch;
