@@ -16,8 +16,8 @@ touch "$tmp/mark"
 make BUILD="$PWD/build" "$PWD/build/toolchain.mk" >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ]
 result $? 'nor does another name of the build folder make the kernels out of date'
 touch templates/targets/gfx1201.lua
-make build/toolchain.mk >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ] && [ build/toolchain.mk.probed -nt "$tmp/mark" ]
-result $? "nor do another target's facts"
+make build/toolchain.mk >"$tmp/out" 2>&1 && [ -z "$(find build/toolchain* -newer "$tmp/mark" -type f)" ]
+result $? "nor does a target's file that was touched, not changed"
 
 # A folder of one's own, two ops; then an edit of one.
 ops=$tmp/my_ops
