@@ -199,8 +199,8 @@ for file in "$targets_dir"/*.lua; do
     target=$(basename "$file" .lua)
     vendor=$(fact "$target" vendor) arch=$(fact "$target" arch) ext=$(fact "$target" ext) least=$(fact "$target" clang)
     case $vendor in
-    amd) candidates=$(amd_candidates "$arch" "${least:-0}")
-        needs="hipcc clang-$least lld-$least llvm-$least (or a later clang, or ROCm 6 or later)" ;;
+    amd) candidates=$(amd_candidates "$arch" "${least:-0}") v=${least:+-$least}
+        needs="hipcc clang$v lld$v llvm$v (or a later clang, or ROCm 6 or later)" ;;
     nvidia) candidates=$(nvidia_candidates "$arch") needs="hipcc, and nvcc of CUDA 12.4 or later" ;;
     *) continue ;;
     esac

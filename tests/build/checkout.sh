@@ -61,6 +61,9 @@ cp -a "$tmp/moved" "$tmp/third"
 cd "$tmp/third" || exit
 build TARGETS='host gfx942' && [ ! -s "$tmp/out" ]; result $? 'copied: nothing is compiled again'
 
+find "$out" -name '*.co' -delete
+build TARGETS='host gfx942' && diff -r "$out/gen" "$tmp/moved/$out/gen" >"$tmp/out"; result $? 'compiled there, kernels are the same'
+
 # Quick iteration: what is left out is said, and comes back with a make that names no targets.
 sed -i 's/relu(acc)/relu(acc) + 1/' my_ops/mine.lua
 build TARGETS=host && compiled && grep -q "out of date in $out and left so.*: gfx942 " "$tmp/out"; result $? 'a module that TARGETS leaves out is said to be out of date'
