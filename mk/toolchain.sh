@@ -98,6 +98,7 @@ private_rocm() { # private_rocm DIR LLVM VERSION
     done
     # Whole programs need the bundler too, and it what it finds beside it: hipcc's own package brings that of its clang.
     for tool in clang-offload-bundler llvm-objcopy; do
+        # shellcheck disable=SC2012
         for dir in "$2" $(ls -d /usr/lib/llvm-* 2>/dev/null | sort -rV); do
             if [ -x "$dir/bin/$tool" ]; then ln -s "$dir/bin/$tool" "$1/llvm/bin/"; break; fi
         done
