@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The one entry point; `make help` lists what it does.  Rules for parts live in mk/.
 .DEFAULT_GOAL := all
+include mk/paths.mk
 include mk/common.mk
 include mk/programs.mk
 include mk/sim.mk

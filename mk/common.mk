@@ -2,6 +2,8 @@
 # Folders, flags and the printing of build lines.
 ROOT   := $(CURDIR)
 BUILD  ?= build
+override BUILD := $(call relative,$(BUILD))
+$(call check_path,BUILD)
 CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 AR     := $(if $(filter default,$(origin AR)),ar,$(AR))
 CFLAGS ?= -O2 -g

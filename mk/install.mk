@@ -2,7 +2,7 @@
 # Modules of instances/ keep their names; those of any other folder of INSTANCES get its name in theirs, beside them.
 PREFIX ?= /usr/local
 LIBDIR ?= lib
-D := $(DESTDIR)$(PREFIX)
+D := '$(DESTDIR)$(PREFIX)'
 SHARE := $D/share/kiln
 DOC := $D/share/doc/kiln
 put = install -m644
@@ -11,7 +11,7 @@ put = install -m644
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
 	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
-	    $(DOC) $(SHARE)/abi $(SHARE)/instances $(patsubst %,$(SHARE)/%,$(wildcard templates templates/*))
+	    $(DOC) $(SHARE)/abi $(SHARE)/instances $(foreach d,$(wildcard templates templates/*),$(SHARE)/$d)
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so

@@ -1,36 +1,60 @@
 # SPDX-License-Identifier: MIT
-# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS; SCHEDULES, a folder with targets/
-# and gemm/, in place of templates/.  A make of its own, because its rules come from what kiln-gen writes.
+# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS, of which those in OPTIONAL are left
+# out where no compiler is; SCHEDULES, a folder with targets/ and gemm/, in place of templates/.  A make of its own, because
+# its rules come from what kiln-gen writes.
+include mk/paths.mk
+SCHEDULES ?= templates
+$(foreach v,BUILD DIR OUT LIB SCHEDULES,$(eval override $v := $(call relative,$($v)))$(call check_path,$v))
 include $(BUILD)/toolchain.mk
 Q := $(if $(V),,@)
 GEN := $(BUILD)/bin/kiln-gen
-SCHEDULES ?= templates
 STAMP := $(OUT)/generated.stamp
 
+ifeq ($(SECOND),)
+MISSING := $(foreach t,$(TARGETS),$(if $(KILN_HIPCC_$t),,$(if $(KILN_NEEDS_$t),$t)))
+$(foreach t,$(filter-out $(OPTIONAL),$(MISSING)),$(error nothing here compiles $t; install: $(KILN_NEEDS_$t)))
+$(foreach t,$(MISSING),$(info kiln: $t is left out, for nothing here compiles it; install: $(KILN_NEEDS_$t)))
+override TARGETS := $(filter-out $(MISSING),$(TARGETS))
+endif
+# Sources are written for the other modules in LIB, too: so it is known which of them are out of date.
+BUILT := $(patsubst $(LIB)/libkiln-%.so,%,$(wildcard $(LIB)/libkiln-*.so))
+ALL := $(sort $(TARGETS) $(patsubst $(SCHEDULES)/targets/%.lua,%,$(wildcard $(BUILT:%=$(SCHEDULES)/targets/%.lua))))
+
 all: modules
-# Generation, when an input is newer or TARGETS changed.  kiln-gen itself rewrites only what changed.
+# Generation, when an input is newer or ALL changed.  kiln-gen itself rewrites only what changed.
 $(OUT)/targets: FORCE
-	$(Q)mkdir -p $(@D); echo '$(TARGETS)' | cmp -s - $@ || echo '$(TARGETS)' >$@
+	$(Q)mkdir -p $(@D); echo '$(ALL)' | cmp -s - $@ || echo '$(ALL)' >$@
 $(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard $(SCHEDULES)/targets/* $(SCHEDULES)/gemm/*)
-	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(TARGETS:%=--target %) $(DIR)
+	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(DIR)
 	$(Q)touch $@
 ifeq ($(SECOND),)
-# First pass generates, second compiles with the rules that the first one wrote; a dry run counts the steps.
+# Each compiler once, with what it is for.
+compiler = $(subst $(space),~,$(or $(KILN_COMPILER_$1),$(CC)))
+compilers = $(subst ~, ,$(subst $(space),$(comma)~,$(strip $(foreach c,$(sort $(foreach t,$(TARGETS),$(call compiler,$t))),\
+    $c~for$(subst $(space),,$(foreach t,$(TARGETS),$(if $(filter $c,$(call compiler,$t)),~$t)))))))
+# First pass generates, second compiles with the rules that the first one wrote; a dry run of all that there is counts the
+# steps, and finds the modules that this run leaves as they are though they are out of date.
 modules: $(STAMP)
-	$(Q)steps=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 modules 2>/dev/null | grep -c '^: STEP'); \
-	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps modules
+	$(Q)all=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 TARGETS='$(ALL)' modules 2>/dev/null | sed -n 's/^: STEP //p'); \
+	    steps=$$(echo "$$all" | grep -c $(foreach t,$(TARGETS),-e '^[A-Z]* $t/' -e '^LINK $t$$')); \
+	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)'; \
+	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps TARGETS='$(TARGETS)' modules || exit; \
+	    old=$$(echo "$$all" | sed -n 's/^LINK //p' | grep -vx $(TARGETS:%=-e %) | tr '\n' ' '); \
+	    [ -z "$$old" ] || echo 'kiln: out of date in $(LIB) and left so, not being among TARGETS:' "$$old(without TARGETS, all are built)" >&2
 else
 # A recipe, so that make has nothing to say where nothing is to be done.
 modules:
 	@:
 DONE := 0
 next = $(eval DONE := $(shell expr $(DONE) + 1))
-say = $(if $(filter 0,$(STEPS)),: STEP,$(next)@printf '[%3d/%d] %-6s %s\n' $(DONE) $(STEPS) '$1' '$2')
+say = $(if $(filter 0,$(STEPS)),: STEP $1 $2,$(next)@printf '[%3d/%d] %-6s %s\n' $(DONE) $(STEPS) '$1' '$2')
 
 define target_rules
 include $(OUT)/$1/rules.mk
 -include $$(wildcard $$(KILN_OBJECTS_$1:%=$(OUT)/%.d))
 modules: $(LIB)/libkiln-$1.so
+# A kernel for a GPU depends on what compiles it, too.
+$$(KILN_OBJECTS_$1:%=$(OUT)/%): $(wildcard $(BUILD)/toolchain/$1)
 # A module's table is laid out by abi/'s headers.
 $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $(wildcard abi/*.h) $$(KILN_OBJECTS_$1:%=$(OUT)/%)
 	$$(call say,LINK,$1)
@@ -41,18 +65,19 @@ $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $(wildcard abi/*.h) $$(KILN_OBJECTS_$1:
 endef
 $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
 
-# Headers of the device code, and what each object read of them.
-DEVICE = -Iabi -Itemplates/device -MMD -MP -MF $@.d
+# Headers of the device code; what each object read of them, make reads back.
+DEVICE = -Iabi -Itemplates/device
+TARGET = $(firstword $(subst /, ,$*))
 HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
-	$(Q)$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -c -o $@ $<
-$(OUT)/%.co: $(OUT)/%.hip $(BUILD)/toolchain.mk
+	$(Q)$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<
+$(OUT)/%.co: $(OUT)/%.hip
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(KILN_FLAGS_$*.co) $(DEVICE) -o $@ $<
-$(OUT)/%.cubin: $(OUT)/%.cpp $(BUILD)/toolchain.mk
+	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.co) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+$(OUT)/%.cubin: $(OUT)/%.cpp
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(firstword $(subst /, ,$*))) $(KILN_FLAGS_$*.cubin) $(DEVICE) -o $@ $<
+	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.cubin) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

@@ -4,11 +4,18 @@
 # KILN_MODULE_PATH.
 KNOWN_TARGETS := $(patsubst templates/targets/%.lua,%,$(wildcard templates/targets/*.lua))
 INSTANCES ?= instances
-# Without TARGETS: the host, gfx942, and what this machine's own GPU needs.
-TARGETS ?= host gfx942 $(shell mk/detect.sh)
+override INSTANCES := $(call relative,$(INSTANCES))
 
 gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
 lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
+
+# Without TARGETS: the host, gfx942, what this machine's own GPU needs, and what was built before, lest it grow old.
+ifeq ($(origin TARGETS),undefined)
+BUILT := $(filter $(KNOWN_TARGETS:%=libkiln-%.so),$(notdir $(foreach d,$(INSTANCES),$(wildcard $(call lib_dir,$d)/libkiln-*.so))))
+TARGETS := $(sort host gfx942 $(shell mk/detect.sh) $(BUILT:libkiln-%.so=%))
+# Of those nobody asked for, the ones that nothing here compiles are left out.
+OPTIONAL := $(TARGETS)
+endif
 
 # Probes anew when another hipcc or nvcc is found; unchanged, the file stays as it is.
 $(BUILD)/toolchain.mk: FORCE | $(DEPS)
@@ -23,7 +30,7 @@ check_folders = $(foreach d,$(INSTANCES),$(if $(findstring ',$d)$(if $(wildcard 
 # Every run asks kiln-gen's stamp and the objects' ages; nothing out of date means nothing done.
 instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES for TARGETS into modules
 	$(check_folders)$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
-	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' CC='$(CC)' V=$(V) &&) true
+	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' OPTIONAL='$(OPTIONAL)' CC='$(CC)' V=$(V) &&) true
 
 .PHONY: FORCE
 FORCE:

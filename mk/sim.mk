@@ -12,11 +12,13 @@ SIM_OBJ := $(patsubst sim/%.c,$(BUILD)/obj/sim/%.o,$(filter-out $(SIM_VEC),$(SIM
 SIM_SO := $(BUILD)/lib/libkilnsim.so
 SIM_NAMES := $(foreach n,amdhip64 hiprtc,$(foreach v,so so.5 so.6 so.7,lib$n.$v))
 SIM_AR := $(BUILD)/obj/sim.a
-SIM_LIBS := -lelf -ldw -lmsgpackc -ldl -lpthread -lm
+# The C library of msgpack has had three names.
+MSGPACK = $(shell for n in msgpack-c msgpackc msgpack; do pkg-config $1 $$n 2>/dev/null && exit; done; echo $2)
+SIM_LIBS = -lelf -ldw $(call MSGPACK,--libs,-lmsgpackc) -ldl -lpthread -lm
 # Lanes are independent and exceptions are not looked at, but rounding modes are: nothing may be contracted or folded.
 # Functions of lanes are called through a pointer after the direction is set and fold nothing that it changes, while
 # -frounding-math would keep compilers from turning their loops into vectors: they go without.
-SIM_CFLAGS = $(KILN_CFLAGS) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -frounding-math \
+SIM_CFLAGS = $(KILN_CFLAGS) $(call MSGPACK,--cflags) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -frounding-math \
     -fno-strict-aliasing
 
 $(BUILD)/obj/sim/%.o: sim/%.c | $(DEPS)

@@ -15,6 +15,10 @@ $(GEN_AR): $(filter-out %/main.o,$(GEN_OBJ))
 $(RT_AR): $(RT_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# Test programs know where the checkout lies: those of another place are not used.
+$(BUILD)/tests/root: FORCE
+	$(Q)mkdir -p $(@D); echo '$(ROOT)' | cmp -s - $@ || echo '$(ROOT)' >$@
+$(TEST_PROGRAMS): $(BUILD)/tests/root
 # Unit tests and fuzz targets see the insides: they link both archives, of which the linker takes what is used.
 TEST_CC = $(CC) $(KILN_CFLAGS) $(LUA_CFLAGS) -Igen -Itools -Itests -Itemplates/device -MF $@.d -MT $@ \
     -DKILN_TEST_ROOT='"$(ROOT)"' -DKILN_TEST_BUILD='"$(abspath $(BUILD))"'

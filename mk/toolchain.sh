@@ -1,131 +1,187 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # toolchain.sh OUT: finds for every GPU target of templates/targets/ a hipcc command that compiles it, and writes them to
-# OUT for make: KILN_HIPCC_<target> (`$(KILN_HIPCC_gfx942) -o x.co x.hip`), KILN_HIPCC_PROGRAMS (hipcc for whole programs
-# for AMD, where there is one) and KILN_TARGETS_AVAILABLE.
-#   AMD      a hipcc of ROCm 6 or later (PATH, $ROCM_PATH, /opt/rocm) as it is; else Debian's hipcc 5.2, which knows
-#            nothing newer than gfx90a, on Debian's newer clang through a private ROCm-like folder, $BUILD/rocm
+# OUT for make.  For each target that a compiler was found for
+#   KILN_HIPCC_<target>     `$(KILN_HIPCC_gfx942) -o x.co x.hip`, from the checkout's root
+#   KILN_COMPILER_<target>  what that is, for people to read
+#   KILN_DEPEND_<target>    flags that make it write $@.d, which says what $@ was made of
+# and KILN_NEEDS_<target>, what to install, for each other; KILN_TARGETS_AVAILABLE; KILN_HIPCC_PROGRAMS, hipcc for whole
+# programs for AMD, where there is one.
+#   AMD      a hipcc of ROCm 6 or later with the compiler that it brings; else hipcc on the oldest of Debian's clangs that
+#            is good for the target (`clang`, its facts) through a private ROCm-like folder, $BUILD/rocm-VERSION.
+#            KILN_LLVM=/usr/lib/llvm-22 names another, or several with colons between.
 #   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
 # hipcc is a script: a fifth of a kernel's compile time is its start.  So it is asked for the compiler's command line
 # (HIPCC_VERBOSE), which is used in its place where it makes the same object.
 # Needs no network and no root.  OUT.probed has a fingerprint of all that was looked at: while that holds, nothing is
-# probed again.  OUT keeps its age, and kernels stay as they are, while compilers and commands are the same.
+# probed again.  $BUILD/toolchain/<target> changes when the target's command or compiler does: kernels depend on it.
+# Paths within the checkout are written relative to it: a copy, or a path with spaces in it, makes no difference.
 set -u
 out=${1:?usage: toolchain.sh OUT}
 build=${BUILD:-build}
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-targets_dir=$here/../templates/targets
+cd "$(dirname -- "$0")/.." || exit
+targets_dir=templates/targets
 
 # Address space of one compiler process, in KiB: a runaway pass ends with a message, not with a swapping machine.
 memory_limit=6291456
 # No cuid: a hash of the command line, and so of the folder, in every object.
 amd_flags='-O3 -std=c++17 -fuse-cuid=none -nogpuinc -nogpulib -mcode-object-version=4 -fno-gpu-flush-denormals-to-zero'
 nvidia_flags='-O3 -std=c++17'
-amd_packages='hipcc rocm-device-libs clang-19 lld-19 llvm-19'
 
 die() { echo "kiln: $*" >&2; exit 1; }
 first_of() { for tool in "$@"; do command -v "$tool" 2>/dev/null && return; done; return 1; }
-fact() { sed -n "s/.*[ ,{]$2 *= *\"\([^\"]*\)\".*/\1/p" "$targets_dir/$1.lua" | head -n 1; } # fact gfx942 vendor
+fact() { sed -n "s/.*[ ,{]$2 *= *\"\{0,1\}\([a-z0-9_.]*\).*/\1/p" "$targets_dir/$1.lua" | head -n 1; } # fact gfx942 vendor
 
-mkdir -p "$build" "$(dirname -- "$out")" || die "cannot make $build"
-build=$(CDPATH='' cd -- "$build" && pwd) # one name, however it is called
+# One name, however it is called.
+within() { case $1 in "$PWD"/*) echo "${1#"$PWD"/}" ;; *) echo "$1" ;; esac; }
+build=$(within "$build") out=$(within "$out")
+mkdir -p "$build/toolchain" "$(dirname -- "$out")" || die "cannot make $build"
 
 # ---- what there is ----
 hipcc=$(first_of "${KILN_HIPCC:-hipcc}" "${ROCM_PATH:-/opt/rocm}/bin/hipcc" /opt/rocm/bin/hipcc) || hipcc=
 nvcc=$(first_of nvcc "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc) || nvcc=
-llvm=
-for version in 23 22 21 20 19; do
-    dir=/usr/lib/llvm-$version
-    if [ -x "$dir/bin/clang++" ] && [ -x "$dir/bin/ld.lld" ]; then llvm=$dir; break; fi
-done
-bitcode=
-for dir in /usr/lib/*/amdgcn/bitcode; do if [ -d "$dir" ]; then bitcode=$dir; break; fi; done
+llvms= # folders, the oldest first
+for version in 15 16 17 18 19 20 21 22 23 24 25; do llvms=$llvms:/usr/lib/llvm-$version; done
+llvms=$(echo "${KILN_LLVM:-$llvms}" | tr ':' '\n' | while read -r dir; do
+    if [ -x "$dir/bin/clang++" ] && [ -x "$dir/bin/ld.lld" ]; then echo "$dir"; fi
+done)
 
 identity() { # identity FILE...
     for f in "$@"; do [ -n "$f" ] && printf '%s ' "$f" && stat -L -c '%s %Y' "$f"; done | cksum
 }
-compilers="$(identity "$hipcc" "$nvcc" "${llvm:+$llvm/bin/clang++}") ${hipcc:-no-hipcc} ${nvcc:-no-nvcc} ${llvm:-no-llvm}"
-fingerprint="$compilers $(identity "$0" "$targets_dir"/*.lua) $build"
+# shellcheck disable=SC2046,SC2086 # folders of compilers, without spaces
+fingerprint="$(identity "$hipcc" "$nvcc" $(printf '%s/bin/clang++ ' $llvms)) $build $(cat mk/toolchain.sh "$targets_dir"/*.lua | cksum)"
 if [ -r "$out" ] && [ "$(cat "$out.probed" 2>/dev/null)" = "$fingerprint" ]; then
-    if [ -d "$build/rocm" ] || ! grep -q 'ROCM_PATH=' "$out"; then exit 0; fi
+    whole=yes # nothing of it was deleted
+    # shellcheck disable=SC2013
+    for dir in $(grep -o "ROCM_PATH=$build/[^ ]*" "$out" | sort -u); do [ -d "${dir#*=}" ] || whole=; done
+    # shellcheck disable=SC2013
+    for target in $(sed -n 's/^KILN_HIPCC_\([a-z0-9_]*\) .*/\1/p' "$out"); do [ -e "$build/toolchain/$target" ] || whole=; done
+    [ -z "$whole" ] || exit 0
 fi
 
 work=$(mktemp -d "$build/probe.XXXXXX") || die "cannot write in $build"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-printf 'extern "C" __attribute__((global)) void kiln_probe(int *p) { p[0] = 1; }\n' >"$work/probe.hip"
+echo 'typedef int kiln_probe_int;' >"$work/probe.h"
+printf '#include "probe.h"\nextern "C" __attribute__((global)) void kiln_probe(kiln_probe_int *p) { p[0] = 1; }\n' >"$work/probe.hip"
 cp "$work/probe.hip" "$work/probe.cpp"
+printf '#include <hip/hip_runtime.h>\n__global__ void kiln_probe(int *p) { p[threadIdx.x] = 1; }\n' >"$work/program.hip"
 
-# ---- Debian's hipcc on a newer clang ----
-# hipcc 5.2 calls ROCM_PATH/llvm/bin/clang++-15 whatever HIP_CLANG_PATH says.  The folder holds links, and for chips that
-# the packaged device library predates the one file of it that differs: the constant with the chip's version.
+# ---- Debian's hipcc on a clang of our choice ----
+# Each release of hipcc calls ROCM_PATH/llvm/bin/clang++ with its own version behind it, whatever HIP_CLANG_PATH says.  The
+# folder holds links, and for chips that the packaged device library predates the one file of it that differs: the constant
+# with the chip's version.
 data_layout='e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9'
-isa_bitcode() { # isa_bitcode DIR CHIP NUMBER
-    [ -e "$1/oclc_isa_version_$2.bc" ] && return
+isa_bitcode() { # isa_bitcode LLVM DIR CHIP NUMBER
+    [ -e "$2/oclc_isa_version_$3.bc" ] && return
     printf 'target datalayout = "%s"\ntarget triple = "amdgcn-amd-amdhsa"\n@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %s, align 4\n' \
-        "$data_layout" "$3" | "$llvm/bin/llvm-as" -o "$1/oclc_isa_version_$2.bc" -
+        "$data_layout" "$4" | "$1/bin/llvm-as" -o "$2/oclc_isa_version_$3.bc" -
 }
 
-private_rocm() { # private_rocm DIR
+# The device library: this clang's own, else the newest of an older one (a reader of bitcode knows older bitcode alone).
+bitcode_of() { # bitcode_of MAJOR
+    version=$1
+    while [ "$version" -ge 15 ]; do
+        for dir in /usr/lib/llvm-"$version"/lib/clang/*/amdgcn/bitcode; do if [ -d "$dir" ]; then echo "$dir"; return; fi; done
+        version=$((version - 1))
+    done
+    for dir in /usr/lib/*/amdgcn/bitcode; do if [ -d "$dir" ]; then echo "$dir"; return; fi; done
+}
+
+private_rocm() { # private_rocm DIR LLVM VERSION
     rm -rf "$1"
-    mkdir -p "$1/amdgcn/bitcode" "$1/bin" "$1/include" "$1/lib" "$1/llvm/bin" "$1/llvm/lib/clang" || return
-    for name in clang++-15 clang++ clang-15 clang; do ln -s "$llvm/bin/clang++" "$1/llvm/bin/$name"; done
-    for name in clang-15 clang; do ln -sf "$llvm/bin/clang" "$1/llvm/bin/$name"; done
-    # Whole programs need the bundler too: hipcc's own package brings that of its clang.
-    for version in 23 22 21 20 19 18 17 16 15; do
-        tool=/usr/lib/llvm-$version/bin/clang-offload-bundler
-        if [ -x "$tool" ]; then ln -s "$tool" "$1/llvm/bin/"; break; fi
+    mkdir -p "$1/amdgcn/bitcode" "$1/bin" "$1/include" "$1/lib" "$1/share" "$1/llvm/bin" "$1/llvm/lib/clang" || return
+    for name in clang++ clang; do
+        ln -s "$2/bin/$name" "$1/llvm/bin/$name"
+        for suffix in 15 16 17 18 19 20 21 22 23 24 25; do ln -s "$2/bin/$name" "$1/llvm/bin/$name-$suffix"; done
+    done
+    # Whole programs need the bundler too, and it what it finds beside it: hipcc's own package brings that of its clang.
+    for tool in clang-offload-bundler llvm-objcopy; do
+        # shellcheck disable=SC2012
+        for dir in "$2" $(ls -d /usr/lib/llvm-* 2>/dev/null | sort -rV); do
+            if [ -x "$dir/bin/$tool" ]; then ln -s "$dir/bin/$tool" "$1/llvm/bin/"; break; fi
+        done
     done
     # hipcc looks for the headers under the full version, Debian keeps them under the major one.
-    full=$("$llvm/bin/clang++" -dumpversion)
-    ln -s "$("$llvm/bin/clang++" -print-resource-dir)" "$1/llvm/lib/clang/$full"
+    ln -s "$("$2/bin/clang++" -print-resource-dir)" "$1/llvm/lib/clang/$3"
     for dir in /usr/include/hip /usr/include/hsa; do if [ -d "$dir" ]; then ln -s "$dir" "$1/include/"; fi; done
-    if [ -n "$bitcode" ] && [ -x "$llvm/bin/llvm-as" ]; then
+    if [ -d /usr/share/hip ]; then ln -s /usr/share/hip "$1/share/"; fi
+    bitcode=$(bitcode_of "${3%%.*}")
+    if [ -n "$bitcode" ] && [ -x "$2/bin/llvm-as" ]; then
         ln -s "$bitcode"/*.bc "$1/amdgcn/bitcode/"
-        for target in $(cd "$targets_dir" && ls ./*.lua); do
-            arch=$(fact "$(basename "$target" .lua)" arch)
+        for file in "$targets_dir"/*.lua; do
+            arch=$(fact "$(basename "$file" .lua)" arch)
             case $arch in gfx*) ;; *) continue ;; esac
             # gfx942 -> 9402, gfx90a -> 9010, gfx1201 -> 12001: major*1000 + minor*100 + stepping, minor and stepping hex
             digits=${arch#gfx}; family=${digits%??}; rest=${digits#"$family"}
-            isa_bitcode "$1/amdgcn/bitcode" "$digits" \
+            isa_bitcode "$2" "$1/amdgcn/bitcode" "$digits" \
                 $((family * 1000 + 0x${rest%?} * 100 + 0x${rest#?}))
         done
     fi
 }
 
-# ---- candidates, best first; each line: a command prefix.  A prefix is tried on the target and the first that works wins ----
-hip_major() { "$hipcc" --version 2>/dev/null | sed -n 's/^HIP version: *\([0-9]*\).*/\1/p'; }
+# ---- candidates, best first; each line: what it is, |, a command prefix.  The first that works on the target wins ----
 limited="ulimit -v $memory_limit 2>/dev/null;"
+bare="$limited env HIP_PLATFORM=amd"
+on_clang() { # on_clang VERSION: hipcc in the private folder
+    echo "$limited env HIP_PLATFORM=amd HIP_CLANG_PATH=$build/rocm-$1/llvm/bin HIP_PATH=$build/rocm-$1 ROCM_PATH=$build/rocm-$1 $hipcc"
+}
 
-amd_candidates() { # amd_candidates ARCH
+# hipcc's compiler is its own (ROCm's), or one of the clangs that are looked at one by one.
+hip=0 own=
+if [ -n "$hipcc" ]; then
+    "$hipcc" --version >"$work/version" 2>/dev/null
+    hip=$(sed -n 's/^HIP version: *\([0-9]*\).*/\1/p' "$work/version")
+    hip=${hip:-0}
+    own=$(sed -n 's/.*clang version \([0-9.]*\).*/\1/p' "$work/version" | head -n 1)
+    installed=$(sed -n 's/^InstalledDir: *//p' "$work/version" | head -n 1)
+    case $installed in /usr/lib/llvm-*) own= ;; /usr/bin) if [ -x "/usr/lib/llvm-${own%%.*}/bin/clang++" ]; then own=; fi ;; esac
+fi
+clangs=$(for dir in $llvms; do echo "$("$dir/bin/clang++" -dumpversion) $dir"; done) # a line each: 19.1.7 /usr/lib/llvm-19
+
+amd_candidates() { # amd_candidates ARCH LEAST
     args="--genco --no-gpu-bundle-output --offload-arch=$1 $amd_flags"
     [ -n "$hipcc" ] || return
-    asis="$limited env HIP_PLATFORM=amd $hipcc $args"
-    [ "$hip" -ge 6 ] && echo "$asis"
-    [ -n "$llvm" ] && echo "$limited env HIP_PLATFORM=amd HIP_PATH=$build/rocm ROCM_PATH=$build/rocm $hipcc $args"
-    [ "$hip" -lt 6 ] && echo "$asis"
+    asis="hipcc of HIP $hip, clang $own ($hipcc)|$bare $hipcc $args"
+    [ -n "$own" ] && [ "$hip" -ge 6 ] && echo "$asis"
+    echo "$clangs" | while read -r version dir; do
+        if [ -n "$dir" ] && [ "${version%%.*}" -ge "$2" ]; then echo "clang $version ($dir)|$(on_clang "$version") $args"; fi
+    done
+    [ -n "$own" ] && [ "$hip" -lt 6 ] && echo "$asis"
 }
 
 nvidia_candidates() { # nvidia_candidates ARCH
     [ -n "$nvcc" ] || return
     args="-cubin $nvidia_flags -gencode=arch=compute_${1#sm_},code=$1"
     cuda=$(dirname -- "$(dirname -- "$(readlink -f "$nvcc")")")
-    [ -n "$hipcc" ] && echo "$limited env HIP_PLATFORM=nvidia CUDA_PATH=$cuda $hipcc $args"
-    echo "$limited $nvcc $args"
+    name="nvcc $("$nvcc" --version 2>/dev/null | sed -n 's/.* release \([0-9.]*\),.*/\1/p') ($nvcc)"
+    [ -n "$hipcc" ] && echo "$name|$limited env HIP_PLATFORM=nvidia CUDA_PATH=$cuda $hipcc $args"
+    echo "$name|$limited $nvcc $args"
+}
+
+# What a kernel was made of.  clang's driver does without -MF where it compiles for the device alone, from version 21 on; the
+# compiler proper takes the same as it always did.
+depend() { # depend VENDOR OBJECT
+    case $1 in
+    amd) echo "-Xclang -dependency-file -Xclang $2.d -Xclang -MT -Xclang $2 -Xclang -MP" ;;
+    *) echo "-MMD -MP -MF $2.d" ;;
+    esac
 }
 
 is_elf() { [ "$(head -c 4 "$1" 2>/dev/null | od -An -c | tr -d ' ')" = '177ELF' ]; }
 
-probe() { # probe COMMAND EXT: does it make a code object?
-    rm -f "$work/probe.out"
-    (cd "$work" && eval "$1 -o probe.out probe$2") >"$work/log" 2>&1 && is_elf "$work/probe.out"
+probe() { # probe COMMAND EXT VENDOR: does it make a code object, and say of what?
+    rm -f "$work/probe.out" "$work/probe.out.d"
+    eval "$1 $(depend "$3" "$work/probe.out") -o $work/probe.out $work/probe$2" >"$work/log" 2>&1 && is_elf "$work/probe.out" &&
+        grep -q 'probe\.h' "$work/probe.out.d" 2>/dev/null
 }
 
-direct() { # direct COMMAND EXT: the command line behind hipcc's COMMAND, or COMMAND
+direct() { # direct COMMAND EXT VENDOR: the command line behind hipcc's COMMAND, or COMMAND
     case $1 in *"$hipcc "*) ;; *) echo "$1"; return ;; esac
-    line=$(cd "$work" && eval "export HIPCC_VERBOSE=1; $1 -o probe.out probe$2" 2>/dev/null |
-        sed -n "s/^hipcc-cmd: \(.*\) -o \"*probe\.out\"*\(.*\) \"*probe\\$2\"*\$/\1\2/p")
-    if [ -n "$line" ] && mv "$work/probe.out" "$work/probe.hipcc" 2>/dev/null && probe "$limited $line" "$2" &&
+    line=$(eval "export HIPCC_VERBOSE=1; $1 -o $work/probe.out $work/probe$2" 2>/dev/null |
+        sed -n "s/^hipcc-cmd: \(.*\) -o \"*[^ \"]*probe\.out\"*\(.*\) \"*[^ \"]*probe\\$2\"*\$/\1\2/p")
+    if [ -n "$line" ] && mv "$work/probe.out" "$work/probe.hipcc" 2>/dev/null && probe "$limited $line" "$2" "$3" &&
         cmp -s "$work/probe.out" "$work/probe.hipcc"; then
         echo "$limited $line"
     else
@@ -133,40 +189,65 @@ direct() { # direct COMMAND EXT: the command line behind hipcc's COMMAND, or COM
     fi
 }
 
-hip=0
-if [ -n "$hipcc" ]; then hip=$(hip_major); hip=${hip:-0}; fi
-if [ -n "$hipcc" ] && [ "$hip" -lt 6 ] && [ -n "$llvm" ]; then private_rocm "$build/rocm"; fi
+if [ -n "$hipcc" ]; then
+    echo "$clangs" | while read -r version dir; do if [ -n "$dir" ]; then private_rocm "$build/rocm-$version" "$dir" "$version"; fi; done
+fi
 
-# ---- one line per target ----
-available=host programs=
+# ---- one group of lines per target ----
+available=host programs='' archs=''
 : >"$work/commands"
 for file in "$targets_dir"/*.lua; do
     target=$(basename "$file" .lua)
-    vendor=$(fact "$target" vendor) arch=$(fact "$target" arch) ext=$(fact "$target" ext)
+    vendor=$(fact "$target" vendor) arch=$(fact "$target" arch) ext=$(fact "$target" ext) least=$(fact "$target" clang)
     case $vendor in
-    amd) candidates=$(amd_candidates "$arch") needs="$amd_packages (or ROCm 6 or later)" ;;
+    amd) candidates=$(amd_candidates "$arch" "${least:-0}") v=${least:+-$least}
+        needs="hipcc clang$v lld$v llvm$v (or a later clang, or ROCm 6 or later)" ;;
     nvidia) candidates=$(nvidia_candidates "$arch") needs="hipcc, and nvcc of CUDA 12.4 or later" ;;
     *) continue ;;
     esac
-    command=
-    while IFS= read -r candidate; do
-        if [ -n "$candidate" ] && probe "$candidate" "$ext"; then command=$candidate; break; fi
+    compiler='' command=''
+    while IFS='|' read -r name candidate; do
+        if [ -n "$candidate" ] && probe "$candidate" "$ext" "$vendor"; then compiler=$name command=$candidate; break; fi
     done <<END
 $candidates
 END
-    if [ -n "$command" ]; then
-        available="$available $target"
-        echo "KILN_HIPCC_$target := $(direct "$command" "$ext")" >>"$work/commands"
-        case $vendor$command in amd*"$hipcc "*) programs=${command%% --genco*} ;; esac
-    else
-        echo "KILN_HIPCC_$target := echo 'kiln: nothing here compiles $target; install: $needs' >&2; exit 1;" >>"$work/commands"
+    echo "KILN_DEPEND_$target = $(depend "$vendor" "\$@")" >>"$work/commands"
+    if [ -z "$command" ]; then
+        echo "KILN_NEEDS_$target := $needs" >>"$work/commands"
+        continue
+    fi
+    available="$available $target"
+    line=$(direct "$command" "$ext" "$vendor")
+    printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
+    binary=${compiler##* (}
+    binary=${binary%)}
+    if [ -d "$binary" ]; then binary=$binary/bin/clang++; fi
+    echo "$line $(identity "$binary")" >"$work/stamp"
+    cmp -s "$work/stamp" "$build/toolchain/$target" || cp "$work/stamp" "$build/toolchain/$target" || die "cannot write in $build"
+    if [ "$vendor" = amd ]; then
+        archs="$archs --offload-arch=$arch"
+        command=${command%% --genco*}
+        case $command in *ROCM_PATH=*) command="$command -B$(echo "${command##*ROCM_PATH=}" | cut -d' ' -f1)/llvm/bin" ;; esac
+        case $programs in *"$command"*) ;; *) programs="$programs$command
+" ;; esac
     fi
 done
+
+# Whole programs include HIP's headers and link its device library, which not every clang goes with; hipcc's own does.
+programs=$(printf '%s%s\n' "$programs" "$bare $hipcc" | while [ -n "$archs" ] && read -r candidate; do
+    if eval "$candidate --genco $archs -std=c++17 -o $work/program.out $work/program.hip" >"$work/log" 2>&1; then
+        echo "$candidate"
+        break
+    fi
+done)
+
 {
-    echo "# compilers: $compilers"
     echo "KILN_TARGETS_AVAILABLE := $available"
     if [ -n "$programs" ]; then echo "KILN_HIPCC_PROGRAMS := $programs"; fi
     cat "$work/commands"
 } >"$work/mk" || die "cannot write in $build"
 cmp -s "$work/mk" "$out" || mv -f "$work/mk" "$out" || die "cannot write $out"
+# Folders that no command names, and stamps of targets that nothing compiles any more.
+for dir in "$build"/rocm "$build"/rocm-*; do if ! grep -q "ROCM_PATH=$dir \|$dir/" "$out"; then rm -rf "$dir"; fi; done
+for file in "$build"/toolchain/*; do if ! grep -q "^KILN_HIPCC_${file##*/} " "$out"; then rm -f "$file"; fi; done
 echo "$fingerprint" >"$out.probed" || die "cannot write $out.probed"

@@ -9,4 +9,5 @@ return target {
   gbps = 960,
   launch_us = 5,
   source = "hip", ext = ".hip", arch = "gfx1100",
+  clang = 19,  -- the oldest major version whose kernels are tested
 }

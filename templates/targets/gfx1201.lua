@@ -9,4 +9,5 @@ return target {
   gbps = 640,
   launch_us = 5,
   source = "hip", ext = ".hip", arch = "gfx1201",
+  clang = 19,  -- the oldest major version whose kernels are tested
 }

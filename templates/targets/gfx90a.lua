@@ -17,4 +17,5 @@ return target {
     ["i8 i8"] = { [32] = "mfma_i32_32x32x8i8", [16] = "mfma_i32_16x16x16i8", operand = "int", words = 1 },
   },
   source = "hip", ext = ".hip", arch = "gfx90a",
+  clang = 19,  -- the oldest major version whose kernels are tested
 }

@@ -22,4 +22,5 @@ return target {
     ["f8e5m2fnuz f8e5m2fnuz"] = { [32] = "mfma_f32_32x32x16_bf8_bf8", [16] = "mfma_f32_16x16x32_bf8_bf8", operand = "long", words = 2 },
   },
   source = "hip", ext = ".hip", arch = "gfx942",
+  clang = 19,  -- the oldest major version whose kernels are tested
 }

@@ -31,6 +31,11 @@ if command -v scdoc >/dev/null && command -v groff >/dev/null; then
 fi
 bash -c '. "$1" && complete -p kiln' - "$usr/share/bash-completion/completions/kiln" >"$tmp/out" 2>&1; result $? 'bash takes the completion'
 
+make install DESTDIR="$tmp/with space" PREFIX='/opt/a kiln' >"$tmp/out" 2>&1 && "$tmp/with space/opt/a kiln/bin/kiln" list --op bias_relu >>"$tmp/out" 2>&1
+result $? 'folders with spaces in their names'
+PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$tmp/with space/opt/a kiln/lib/pkgconfig" pkg-config --cflags kiln >"$tmp/out" 2>&1 && grep -qF '/opt/a\ kiln/include' "$tmp/out"
+result $? 'and pkg-config quotes them'
+
 # A folder of one's own goes beside the modules that are there.
 mkdir "$tmp/install_ops"
 sed 's/"bias_relu"/"mine"/; s/bf16/f32/g; s/"rrr"/"rrc"/' instances/bias_relu.lua >"$tmp/install_ops/mine.lua"

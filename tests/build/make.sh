@@ -16,8 +16,8 @@ touch "$tmp/mark"
 make BUILD="$PWD/build" "$PWD/build/toolchain.mk" >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ]
 result $? 'nor does another name of the build folder make the kernels out of date'
 touch templates/targets/gfx1201.lua
-make build/toolchain.mk >"$tmp/out" 2>&1 && [ ! build/toolchain.mk -nt "$tmp/mark" ] && [ build/toolchain.mk.probed -nt "$tmp/mark" ]
-result $? "nor do another target's facts"
+make build/toolchain.mk >"$tmp/out" 2>&1 && [ -z "$(find build/toolchain* -newer "$tmp/mark" -type f)" ]
+result $? "nor does a target's file that was touched, not changed"
 
 # A folder of one's own, two ops; then an edit of one.
 ops=$tmp/my_ops
@@ -57,17 +57,4 @@ result $? 'a folder that is not there is named'
 mkdir -p "$tmp/twin/my_ops"
 ! make instances TARGETS=host INSTANCES="$ops $tmp/twin/my_ops" >"$tmp/out" 2>&1 && grep -q 'one last name' "$tmp/out"
 result $? 'two folders of one name are refused'
-
-# Without root and with packages missing: one command, then stop.
-cat >"$tmp/dpkg-query" <<'EOF'
-#!/bin/sh
-exit 1
-EOF
-cat >"$tmp/id" <<'EOF'
-#!/bin/sh
-echo 1000
-EOF
-chmod +x "$tmp/dpkg-query" "$tmp/id"
-! PATH=$tmp:$PATH mk/deps.sh build >"$tmp/out" 2>&1 && grep -q '^  sudo .*apt-get install.*liblua5.4-dev' "$tmp/out"
-result $? 'without root, missing packages give the one command and a stop'
 finish

@@ -26,7 +26,7 @@ done
 
 module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
     make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
-        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh $root/tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
+        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
     LD_LIBRARY_PATH=$out/driver "$kiln" verify --modules "$out/$1/lib" --device nvidia --seed 1 "${@:2}"

@@ -40,7 +40,6 @@ if [ -z "$command" ] || [ -z "$real" ] || ! grep -q '^KILN_TARGETS_AVAILABLE.* g
     finish
     exit
 fi
-[ -x "$BUILD/rocm/llvm/bin/clang-offload-bundler" ] && PATH=$BUILD/rocm/llvm/bin:$PATH
 hipcc() { sh -c "$command \"\$@\"" sh -O2 -g -std=c++17 "$@"; }
 mkdir -p "$out"
 offload=

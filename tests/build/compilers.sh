@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Which compiler mk/toolchain.sh takes for which target, out of several releases of hipcc and of clang, all of them fakes. TAP.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir -p "$tmp/bin"
+printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/nvcc"
+chmod +x "$tmp/bin/nvcc"
+PATH=$tmp/bin:$PATH
+
+llvm() { # VERSION [ARCH that it does not know]: a folder like /usr/lib/llvm-19
+    mkdir -p "$tmp/llvm-${1%%.*}/bin"
+    touch "$tmp/llvm-${1%%.*}/bin/ld.lld"
+    cat >"$tmp/llvm-${1%%.*}/bin/clang++" <<END
+#!/bin/bash
+case \$* in -dumpversion) echo $1; exit ;; -print-resource-dir) echo $tmp; exit ;; *=${2:-no-such}\ *) exit 1 ;; esac
+while [ \$# -gt 0 ]; do
+    case \$1\$3 in
+    -o*) printf '\\177ELF%s' $1 >"\$2" ;;
+    -Xclang-Xclang) [ "\$2" != -dependency-file ] || echo probe.h >"\$4" ;;
+    -MF*) [ ${1%%.*} -ge 21 ] || echo probe.h >"\$2" ;;
+    esac
+    shift
+done
+END
+    cp "$tmp/llvm-${1%%.*}/bin/clang++" "$tmp/llvm-${1%%.*}/bin/clang"
+    chmod +x "$tmp/llvm-${1%%.*}/bin/"*
+}
+hipcc() { # HIP'S VERSION, SUFFIX: one of Debian's, which calls clang++SUFFIX, from the folder that ROCM_PATH says
+    cat >"$tmp/hipcc" <<END
+#!/bin/sh
+if [ "\$1" = --version ]; then
+    printf 'HIP version: %s\nDebian clang version %s\nInstalledDir: %s\n' $1 ${3:-17.0.6} ${4:-/usr/lib/llvm-17/bin}
+    exit
+fi
+line="\${ROCM_PATH:-$tmp/own}/llvm/bin/clang++${2-} \$*"
+[ -z "\${HIPCC_VERBOSE-}" ] || echo "hipcc-cmd: \$line"
+exec \$line
+END
+    chmod +x "$tmp/hipcc"
+}
+out=$tmp/build/toolchain.mk
+found() { # VERSIONS with colons between
+    local path
+    path=$tmp/llvm-${1//:/:$tmp/llvm-}
+    KILN_LLVM=$path KILN_HIPCC=$tmp/hipcc BUILD=$tmp/build mk/toolchain.sh "$out" >"$tmp/out" 2>&1
+    local rc=$?
+    cat "$out" >>"$tmp/out"
+    return $rc
+}
+is() { # TARGET VERSION: that compiler, run without hipcc
+    grep -q "^KILN_COMPILER_$1 := clang $2 ($tmp/llvm-${2%%.*})\$" "$out" && grep -q "^KILN_HIPCC_$1 := .*/rocm-$2/llvm/bin/clang++" "$out"
+}
+amd=$(grep -l 'vendor = "amd"' templates/targets/*.lua | sed 's|.*/||; s|\.lua||')
+all() { for target in $amd; do is "$target" "$1" || return; done; }
+
+llvm 17.0.6; llvm 19.1.7; llvm 21.1.8; llvm 22.1.8; llvm 23.0.0
+for release in '5.2.21153-0 -15' '5.7.31921-0 -17' '6.4.43484-9999'; do
+    # shellcheck disable=SC2086
+    hipcc $release
+    rm -rf "$tmp/build"
+    found 17:19:22 && all 19.1.7; result $? "HIP ${release%%-*}: the oldest good clang, by the name that hipcc has for it"
+done
+hipcc 5.2.21153-0 -15
+rm -rf "$tmp/build"
+found 19 && all 19.1.7; result $? 'one clang'
+touch "$tmp/mark"; sleep 0.02
+found 19:22 && all 19.1.7; result $? 'a newer one beside it changes nothing'
+[ -z "$(find "$tmp/build/toolchain" -newer "$tmp/mark")" ]; result $? 'and makes no kernel out of date'
+for version in 21.1.8 22.1.8 23.0.0; do
+    found ${version%%.*} && all $version; result $? "clang $version alone"
+    grep -q '^KILN_DEPEND_gfx942 = .*\$@\.d' "$out"; result $? "says what a kernel was made of"
+done
+
+llvm 19.1.7 gfx1201
+touch "$tmp/llvm-19/bin/clang++" -d '2 days ago'
+found 19:22 && is gfx942 19.1.7 && is gfx1201 22.1.8; result $? 'a target that the oldest does not know takes the next; the others do not'
+touch "$tmp/mark"; sleep 0.02
+touch "$tmp/llvm-22/bin/clang++"
+found 19:22; [ "$(cd "$tmp/build/toolchain" && find . -newer "$tmp/mark" -type f)" = ./gfx1201 ]
+result $? 'another compiler of its name makes its kernels out of date alone'
+found 17; grep -q '^KILN_NEEDS_gfx942 := hipcc clang-19 lld-19 llvm-19' "$out" && ! grep -q KILN_HIPCC_gfx942 "$out"
+result $? 'none that is good: what to install'
+
+# ROCm's hipcc has a compiler of its own.
+mkdir -p "$tmp/own/llvm/bin"
+llvm 18.0.0
+ln -s "$tmp/llvm-18/bin/clang++" "$tmp/own/llvm/bin/clang++"
+hipcc 6.2.41133 '' 18.0.0 /opt/rocm-6.2/lib/llvm/bin
+found 19:22; grep -q '^KILN_COMPILER_gfx942 := hipcc of HIP 6, clang 18.0.0' "$out" && grep -q "^KILN_HIPCC_gfx942 := .*$tmp/own/llvm/bin/clang++" "$out"
+result $? "ROCm's hipcc stays with the compiler that it brings"
+
+# Targets without a compiler, in a build.
+mkdir -p "$tmp/build/bin" "$tmp/ops"
+ln -s "$gen" "$tmp/build/bin/kiln-gen"
+printf 'gemm "tiny" { types = { { a = f32, b = f32, e = f32 } }, layouts = { "rrr" }, epilogue = function(acc) return acc end }\n' >"$tmp/ops/tiny.lua"
+hipcc 5.2.21153-0 -15
+found 17
+instances() { make -f mk/instances.mk BUILD="$tmp/build" DIR="$tmp/ops" OUT="$tmp/build/gen" LIB="$tmp/build/lib" "$@" >"$tmp/out" 2>&1; }
+! instances TARGETS='gfx942 host' && grep -q 'nothing here compiles gfx942; install: hipcc clang-19' "$tmp/out" && [ ! -e "$tmp/build/gen" ]
+result $? 'a target that nothing compiles is refused, before anything is compiled'
+instances TARGETS='gfx942 host' OPTIONAL='gfx942 host' && grep -q 'gfx942 is left out.*install: hipcc clang-19' "$tmp/out" && [ -e "$tmp/build/lib/libkiln-host.so" ]
+result $? 'one that nobody asked for is left out, and said'
+grep -q '^WITH .*for host' "$tmp/out"; result $? 'the compiler is said before it is used'
+finish
