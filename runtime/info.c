@@ -3,6 +3,13 @@
 #include <string.h>
 #include "internal.h"
 
+/* kiln.h is read without the module's table: its arrays are as long as that says. */
+#define LENGTH(field)                                                                              \
+    (sizeof(((kiln_kernel_info *)NULL)->field) / sizeof(*((kiln_kernel_info *)NULL)->field))
+_Static_assert(LENGTH(value) == KILN_MAX_SLOTS && LENGTH(value_name) == KILN_MAX_SLOTS,
+               "kiln_kernel_info has room for every slot of a row");
+_Static_assert(LENGTH(symbol) == KILN_MAX_STAGES, "kiln_kernel_info has room for every stage");
+
 #define CHECK_STRUCT(type, p)                                                                      \
     do {                                                                                           \
         if ((p)->struct_size != sizeof(type))                                                      \

@@ -24,12 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "kiln_dtype.h"
+#include "kiln_version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define KILN_VERSION "0.1.0"
 #if defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
