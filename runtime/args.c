@@ -74,12 +74,6 @@ static int inputs_of(const kr_view *v, const kr_module *m, const kiln_op_row *op
 kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
                           const kiln_args *args, bool writes_e)
 {
-    if (!args) return INVALID("the arguments are NULL");
-    if (args->struct_size != sizeof *args)
-        return INVALID("kiln_args.struct_size is %zu, this libkiln's is %zu: set it to "
-                       "sizeof(kiln_args) and compile "
-                       "against the kiln.h of version " KILN_VERSION,
-                       args->struct_size, sizeof *args);
     if (v->e.bytes == 0) return KILN_OK; /* no element of E: nothing is touched */
     use in[1 + KILN_MAX_B + KILN_MAX_D];
     const int n = inputs_of(v, m, op, args, in);
@@ -105,10 +99,11 @@ kiln_status kr_workspace_check(const kr_view *v, const kr_module *m, const kiln_
     for (int i = 0; i < n; i++) {
         const uintptr_t size = (uintptr_t)all[i].o->bytes;
         if (size == 0 || at >= all[i].at + size || all[i].at >= at + bytes) continue;
-        return INVALID("the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
-                       "of its own",
-                       (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
-                       (unsigned long long)size);
+        return INVALID(
+            "the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
+            "of its own",
+            (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
+            (unsigned long long)size);
     }
     return KILN_OK;
 }

@@ -14,7 +14,7 @@ static kiln_status check_code(const kiln_kernel *k)
     if (XXH3_64bits(k->module->table->code + r->code_offset, r->code_size) == r->code_hash)
         return KILN_OK;
     return kr_fail(KILN_BAD_MODULE, "%s: its code object in %s is damaged; build the module again",
-                   kr_kernel_name(k), k->module->file);
+                   kr_kernel_name(k), k->module->path);
 }
 
 /* What a function must be allowed before it may be launched so: set once, not per launch. */

@@ -302,16 +302,15 @@ kiln_status kr_job_open(kr_job *job, const kiln_problem *p, const kiln_args *arg
 {
     uint8_t sig[7];
     uint64_t key;
-    *job = (kr_job){.args = args, .bounds = bounds};
+    kiln_problem room;
+    *job = (kr_job){.bounds = bounds};
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kiln_status status = kr_key(p, sig, &key);
     if (status) return status;
+    if (!(job->args = kr_args_in(args, &job->room))) return KILN_INVALID;
     kr_module *m;
-    job->op = kr_op_acquire(p->op, &m);
-    if (!job->op)
-        return kr_fail(
-            KILN_NOT_FOUND,
-            "no open module describes an op '%s': the reference needs an open context that does",
-            p->op);
+    status = kr_op_acquire(p->op, &job->op, &m);
+    if (status) return status;
     job->module = m;
     status = check_job(job, p, sig);
     if (status) kr_job_close(job);

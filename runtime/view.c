@@ -28,12 +28,6 @@ static kiln_status bad_signature(const kiln_problem *p)
 
 kiln_status kr_key(const kiln_problem *p, uint8_t sig[7], uint64_t *key)
 {
-    if (!p) return INVALID("the problem is NULL");
-    if (p->struct_size != sizeof *p)
-        return INVALID("kiln_problem.struct_size is %zu, this libkiln's is %zu: set it to "
-                       "sizeof(kiln_problem) and compile "
-                       "against the kiln.h of version " KILN_VERSION,
-                       p->struct_size, sizeof *p);
     if (!p->op[0] || !memchr(p->op, 0, sizeof p->op))
         return INVALID("kiln_problem.op is %s: it takes the name of an op, at most %d bytes",
                        p->op[0] ? "not 0-terminated" : "empty", KILN_NAME_MAX - 1);
@@ -255,11 +249,15 @@ kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
     uint8_t sig[7];
     uint64_t key;
     if (!out) return INVALID("kiln_problem_resolve needs a place for its result");
+    kiln_problem room;
+    const kiln_problem *const given = p;
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kiln_status status = kr_key(p, sig, &key);
     if (status) return status;
     kr_module *m;
-    const kiln_op_row *op = kr_op_acquire(p->op, &m);
-    if (!op) return kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", p->op);
+    const kiln_op_row *op;
+    status = kr_op_acquire(p->op, &op, &m);
+    if (status) return status;
     kr_view v;
     status = kr_view_make(p, sig, m, op, 1, &v);
     if (status == KILN_OK) {
@@ -270,7 +268,7 @@ kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
         resolve_tensor(&v.b, &p->b, &r.b);
         resolve_tensor(&v.e, &p->e, &r.e);
         for (int i = 0; i < op->nd; i++) resolve_tensor(&v.d[i], &p->d[i], &r.d[i]);
-        *out = r;
+        status = kr_struct_out("kiln_problem", &r, sizeof r, out, given->struct_size);
     }
     kr_module_close(m);
     return status;

@@ -169,9 +169,9 @@ static void test_misuse(void **state)
         "overlaps B");
     const situation fine = good();
     assert_error(kiln_launch(ctx, fine.kernel, &fine.p, NULL, NULL), KILN_INVALID,
-                 "the arguments are NULL");
+                 "the kiln_args is NULL");
     assert_error(kiln_launch(ctx, fine.kernel, NULL, NULL, NULL), KILN_INVALID,
-                 "the problem is NULL");
+                 "the kiln_problem is NULL");
     assert_status(kiln_prepare(ctx, foreign), KILN_INVALID);
     assert_status(kiln_prepare(ctx, elsewhere), KILN_NOT_SUPPORTED);
     assert_ok(kiln_prepare(ctx, fine.kernel));
