@@ -246,6 +246,10 @@ kiln_status kr_view_make(const kiln_problem *, const uint8_t sig[7], const kr_mo
 int64_t kr_shape_id(const kiln_shape *);
 kiln_status kr_put_problem(const kiln_problem *, kr_text *); /* as text (problem.c) */
 kiln_dtype kr_d_type(const kiln_d_row *, const uint8_t sig[7]);
+/* overlap.c: whether two batches of one operand share an element, exactly; whether two operands lie
+ * between each other without sharing one (false: not known). */
+bool kr_batches_meet(const kr_operand *, int64_t batch);
+bool kr_interleaved(const kr_operand *, uintptr_t, const kr_operand *, uintptr_t, int64_t batch);
 /* Pointers, alignment, overlap. */
 kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row *,
                           const kiln_args *, bool writes_e);

@@ -70,7 +70,7 @@ static bool times(int64_t a, int64_t b, int64_t *r)
 }
 
 static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_operand *o,
-                               int64_t batch, bool is_e)
+                               bool is_e)
 {
     if (t->ld < 0)
         return INVALID("%s's leading dimension is negative (%lld)", name, (long long)t->ld);
@@ -86,14 +86,17 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
         return INVALID(
             "%s's batch stride is KILN_BROADCAST: every batch of the result needs its own place",
             name);
-    if (is_e && batch > 1 && o->stride < o->extent)
-        return INVALID("%s's batch stride is %lld, but one batch spans %lld elements: batches "
-                       "would overwrite each other",
-                       name, (long long)o->stride, (long long)o->extent);
     if (t->align & (t->align - 1))
         return INVALID("%s's alignment is %u: it must be a power of two", name, t->align);
-    return INVALID(
-        "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride", name);
+    if (o->bytes < 0)
+        return INVALID(
+            "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride",
+            name);
+    return INVALID("%s's batch stride is %lld: with %lld %s of %lld elements, %lld apart, batches "
+                   "would overwrite each other",
+                   name, (long long)o->stride, (long long)o->outer,
+                   o->layout == KILN_ROW ? "rows" : "columns", (long long)o->inner,
+                   (long long)o->ld);
 }
 
 /* The shape is in o already; fills in what t leaves to defaults. */
@@ -118,10 +121,11 @@ static kiln_status place_operand(const char *name, const kiln_tensor *t, int64_t
            !__builtin_add_overflow(last, o->extent, &last) && times(last, o->size, &o->bytes) &&
            times(o->stride, o->size, &packed) && times(o->ld, o->size, &packed);
     if (o->extent == 0) o->bytes = 0;
+    if (!fits) o->bytes = -1;
     if (!fits || t->ld < 0 || o->ld < o->inner || t->batch_stride < KILN_BROADCAST ||
         (t->align & (t->align - 1)) ||
-        (is_e && (t->batch_stride == KILN_BROADCAST || (batch > 1 && o->stride < o->extent))))
-        return bad_operand(name, t, o, batch, is_e);
+        (is_e && (t->batch_stride == KILN_BROADCAST || kr_batches_meet(o, batch))))
+        return bad_operand(name, t, o, is_e);
     return KILN_OK;
 }
 

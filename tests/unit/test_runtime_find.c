@@ -413,7 +413,7 @@ static void test_misuse(void **state)
     BAD(p.a.batch_stride = -2, KILN_INVALID, "A's batch stride is negative (-2)");
     BAD(p.e.batch_stride = KILN_BROADCAST, KILN_INVALID, "E's batch stride is KILN_BROADCAST");
     BAD(p.e.batch_stride = 23, KILN_INVALID,
-        "E's batch stride is 23, but one batch spans 24 elements");
+        "E's batch stride is 23: with 4 rows of 6 elements, 6 apart, batches would overwrite");
     BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
     BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
     BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
