@@ -120,6 +120,7 @@ KILN_API kiln_status kiln_kernel_by_name(kiln_ctx *, const char *name, const kil
 /* ---- running ---- */
 KILN_API size_t kiln_workspace_size(const kiln_kernel *, const kiln_problem *); /* bytes; SIZE_MAX: not a legal pair */
 KILN_API kiln_status kiln_prepare(kiln_ctx *, const kiln_kernel *);             /* loads the code now */
+/* stream: the driver's own; the host ignores what kiln_stream_create did not make. */
 KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_problem *, const kiln_args *, void *stream);
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
