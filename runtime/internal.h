@@ -157,6 +157,8 @@ struct kr_device {
 kiln_status kr_device_open(const char *spec, int threads, kr_device **);
 kiln_status kr_device_open_host(int threads, kr_device **);
 kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch, kr_device **);
+/* Puts ", SPEC" for each device that the vendor's driver has. */
+void kr_gpu_list(const char *vendor, kr_text *);
 
 enum { KR_MAX_MAPS = 2 + KILN_MAX_B + KILN_MAX_D }; /* tensor maps of one kernel: one per operand */
 

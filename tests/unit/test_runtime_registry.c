@@ -400,7 +400,9 @@ static void test_environment(void **state)
     assert_int_equal(count_kernels(ctx), 20);
     kiln_close(ctx);
     setenv("KILN_DEVICE", "gpu", 1);
-    assert_error(kiln_open(&ctx, NULL), KILN_INVALID, "no device 'gpu': there are host, amd");
+    assert_error(kiln_open(&ctx, NULL), KILN_INVALID,
+                 "no device 'gpu': a device is host, amd[:i], nvidia[:i] or sim:ARCH, and here "
+                 "there are: host");
     assert_null(ctx);
     unsetenv("KILN_DEVICE");
     unsetenv("KILN_MODULE_PATH");
