@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What follows from element types alone: what A and B are multiplied as and what sums default to
-// (docs/schedules.md, "Values").  The generator writes kernels by it, the library checks them by
-// it.
+// (docs/schedules.md, "Values").  The generator writes kernels by it, the library checks by it.
 #ifndef KILN_VALUES_H
 #define KILN_VALUES_H
 #include <stdbool.h>

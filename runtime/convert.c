@@ -120,8 +120,7 @@ static uint32_t encode_float(kiln_dtype t, double x)
     if (e > 127) {
         body = (uint64_t)ones + 1;
     } else {
-        /* In units of the last place, including the leading one; a carry out of it lands in the
-         * exponent. */
+        /* In units of the last place, with the leading one; its carry lands in the exponent. */
         const double units = nearbyint(size * power_of_two(f->mantissa - e));
         body = ((uint64_t)(e + bias - 1) << f->mantissa) + (uint64_t)units;
     }

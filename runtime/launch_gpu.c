@@ -56,8 +56,7 @@ kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
     if (status) return status;
     status = kr_enter(dev, &scope);
     if (status) return status;
-    /* Loading must not spoil a capture that is going on in this thread, nor be refused because of
-     * it. */
+    /* Loading must not spoil a capture that goes on in this thread, nor be refused for it. */
     int mode = CAPTURE_RELAXED;
     const bool exchanged = d->capture_mode(&mode) == 0;
     void *code = NULL;

@@ -102,8 +102,7 @@ static kiln_status check_op_names(const kr_module *m)
 
 /* ---- opening and closing ---- */
 
-/* An OpenMP runtime that host kernels brought in keeps threads of its own: it must outlive the
- * module. */
+/* An OpenMP runtime that host kernels brought in has threads of its own: it outlives the module. */
 static void pin_openmp(void)
 {
     static const char *const runtime[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
