@@ -72,6 +72,7 @@ static void test_against_reference(void **state)
         "axpby f32,f32,f32 rrr m=7 n=5 k=9",
         "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 sb=broadcast sd.c=50",
         "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=2 lda=13 ldb=6 lde=11 ldd.c=9",
+        "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 lde=15 se=5", /* heads, interleaved */
         "axpby f32,f32,f32 rrr m=1 n=1 k=1",
         "axpby f32,f32,f32 rrr m=7 n=5 k=0",
     };
