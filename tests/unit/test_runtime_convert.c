@@ -221,6 +221,19 @@ static void test_mul_types(void **state)
     }
 }
 
+/* By their formats, not by where they stand in the list. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
+        const char *name = kiln_dtype_name((kiln_dtype)t);
+        assert_int_equal(kiln_is_fp8((kiln_dtype)t), strncmp(name, "f8", 2) == 0);
+        assert_int_equal(kiln_is_float((kiln_dtype)t), name[0] != 'i');
+        assert_int_equal(kiln_default_acc((kiln_dtype)t, KILN_I8),
+                         name[0] == 'i' ? KILN_I32 : KILN_F32);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -244,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_mul_types),
+        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
