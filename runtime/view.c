@@ -70,7 +70,7 @@ static bool times(int64_t a, int64_t b, int64_t *r)
 }
 
 static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_operand *o,
-                               bool is_e)
+                               bool fits, bool is_e)
 {
     if (t->ld < 0)
         return INVALID("%s's leading dimension is negative (%lld)", name, (long long)t->ld);
@@ -88,7 +88,7 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
             name);
     if (t->align & (t->align - 1))
         return INVALID("%s's alignment is %u: it must be a power of two", name, t->align);
-    if (o->bytes < 0)
+    if (!fits)
         return INVALID(
             "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride",
             name);
@@ -121,11 +121,11 @@ static kiln_status place_operand(const char *name, const kiln_tensor *t, int64_t
            !__builtin_add_overflow(last, o->extent, &last) && times(last, o->size, &o->bytes) &&
            times(o->stride, o->size, &packed) && times(o->ld, o->size, &packed);
     if (o->extent == 0) o->bytes = 0;
-    if (!fits) o->bytes = -1;
     if (!fits || t->ld < 0 || o->ld < o->inner || t->batch_stride < KILN_BROADCAST ||
         (t->align & (t->align - 1)) ||
-        (is_e && (t->batch_stride == KILN_BROADCAST || kr_batches_meet(o, batch))))
-        return bad_operand(name, t, o, is_e);
+        (is_e && (t->batch_stride == KILN_BROADCAST ||
+                  (o->stride < o->extent && kr_batches_meet(o, batch)))))
+        return bad_operand(name, t, o, fits, is_e);
     return KILN_OK;
 }
 
