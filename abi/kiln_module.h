@@ -77,7 +77,7 @@ typedef struct kiln_d_row {
 typedef struct kiln_expr_ref { uint32_t first, count; } kiln_expr_ref; /* into nodes; count 0 = none */
 
 typedef struct kiln_op_row {
-    uint64_t hash;            /* of the op's meaning: two modules may share an op's name only with equal hashes */
+    uint64_t hash;            /* of the op's meaning: an op's name has one meaning in a context */
     kiln_str name, file;      /* file: as shown in messages */
     uint32_t line;
     uint8_t nd, nscalars, products, reserved;
@@ -134,7 +134,7 @@ typedef struct kiln_seal {
 } kiln_seal;
 
 /* Functional key: FNV-1a over "op\0" and the bytes a b e acc layout_a layout_b layout_e.  D kinds, types and layouts
- * are the op's, and an op's name has one meaning in a process. */
+ * are the op's, and an op's name has one meaning in a context. */
 static inline uint64_t kiln_key(const char *op, const uint8_t sig[7])
 {
     uint64_t h = 0xcbf29ce484222325ull;

@@ -6,8 +6,8 @@
 #define KILN_PROBLEM_MATH_H
 #include <stdint.h>
 
-#define KILN_TOO_LARGE                                                                             \
-    INT64_MAX /* compares as what it says: min() may still bring it back into range */
+/* Compares as what it says: min() may still bring it back into range. */
+#define KILN_TOO_LARGE INT64_MAX
 
 static inline int64_t kiln_i_add(int64_t x, int64_t y)
 {

@@ -182,7 +182,6 @@ const int *kg_present(kg_ctx *, kg_view, bool anew);
 void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
-kiln_dtype kg_default_acc(kiln_dtype a, kiln_dtype b);
 const char *kg_shown(kg_ctx *,
                      const char *file); /* last two components: the same in every checkout */
 void kg_put_quoted(kg_buf *, const char *, size_t); /* as a C string literal */

@@ -4,7 +4,7 @@
 // manifest says what is ours to remove, so one that names old and new files stands there while
 // files change: a killed run leaves nothing that the next does not know.
 #include "back.h"
-#include "../runtime/kiln.h" /* KILN_VERSION */
+#include "../abi/kiln_version.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // which `kiln-gen --pack` writes.
 #define _GNU_SOURCE /* qsort_r */
 #include "back.h"
-#include "../runtime/kiln.h" /* KILN_VERSION */
+#include "../abi/kiln_version.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

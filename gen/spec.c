@@ -3,6 +3,7 @@
 // its own place.  The fields are one table below: order of checking, what is required, what kind of
 // value, and the text of documentation.
 #include "spec.h"
+#include "../abi/kiln_values.h"
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -270,14 +271,9 @@ static size_t read_names(kg_spec *sp, const kg_value *v, const char *kind, const
 
 /* ---- types ---- */
 
-static bool is_fp8(kiln_dtype t)
-{
-    return t >= KILN_F8E4M3;
-}
-
 static bool is_input_type(kiln_dtype t)
 {
-    return t == KILN_F32 || t == KILN_F16 || t == KILN_BF16 || t == KILN_I8 || is_fp8(t);
+    return t == KILN_F32 || t == KILN_F16 || t == KILN_BF16 || t == KILN_I8 || kiln_is_fp8(t);
 }
 
 static void read_type_field(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -318,7 +314,7 @@ static bool check_types(kg_spec *sp, const kg_value *v, kg_types *row)
     }
     if (!complete) return false;
     bool integers = row->a == KILN_I8 && row->b == KILN_I8;
-    if (!row->acc) row->acc = integers ? KILN_I32 : KILN_F32;
+    if (!row->acc) row->acc = kiln_default_acc(row->a, row->b);
     if (!is_input_type(row->a)) wrong = "a must be f32, f16, bf16, i8 or an fp8";
     else if (!is_input_type(row->b)) wrong = "b must be f32, f16, bf16, i8 or an fp8";
     else if (row->acc != KILN_F32 && row->acc != KILN_I32) wrong = "acc must be f32 or i32";

@@ -17,7 +17,7 @@ override BUILD := build/san
 override CFLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SAN_LINK := -fsanitize=address,undefined
 endif
-VERSION := $(shell sed -n 's/.*KILN_VERSION "\(.*\)"/\1/p' runtime/kiln.h)
+VERSION := $(shell sed -n 's/.*KILN_VERSION "\(.*\)"/\1/p' abi/kiln_version.h)
 KILN_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) -Iabi -Iruntime -MMD -MP
 
 # Parallel unless told otherwise.

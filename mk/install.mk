@@ -19,7 +19,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)for n in $(SIM_NAMES); do ln -sf ../../libkilnsim.so $D/$(LIBDIR)/kiln/sim/$$n || exit; done
 	$(Q)$(foreach d,$(INSTANCES),for f in $(call lib_dir,$d)/libkiln-*.so; do \
 	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
-	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h $D/include
+	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h abi/kiln_version.h $D/include
 	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
 	$(Q)for d in templates/*; do $(put) $$d/* $(SHARE)/$$d || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \

@@ -31,26 +31,12 @@ static kiln_status check_pointer(const use *u)
     return KILN_OK;
 }
 
-/* Two matrices cut from one buffer side by side: the same pitch, and their runs never meet. */
-static bool interleaved(const use *x, const use *y, int64_t batch)
-{
-    const int64_t pitch = x->o->ld * x->o->size;
-    if (pitch != y->o->ld * y->o->size || x->o->outer < 2 || y->o->outer < 2) return false;
-    if (batch > 1 && ((x->o->stride * x->o->size) % pitch || (y->o->stride * y->o->size) % pitch))
-        return false;
-    const uint64_t p = (uint64_t)pitch, wx = (uint64_t)(x->o->inner * x->o->size),
-                   wy = (uint64_t)(y->o->inner * y->o->size);
-    const uint64_t offset = (x->at >= y->at ? (x->at - y->at) % p
-                                            : (p - (y->at - x->at) % p) % p); /* of x in y's rows */
-    return offset >= wy && offset + wx <= p;
-}
-
 static kiln_status check_apart(const use *e, const use *in, int64_t batch)
 {
     if (e->o->bytes == 0 || in->o->bytes == 0) return KILN_OK;
     if (e->at >= in->at + (uintptr_t)in->o->bytes || in->at >= e->at + (uintptr_t)e->o->bytes)
         return KILN_OK;
-    if (interleaved(e, in, batch)) return KILN_OK;
+    if (kr_interleaved(e->o, e->at, in->o, in->at, batch)) return KILN_OK;
     return INVALID("E (%p, %lld bytes) overlaps %s (%p, %lld bytes): give E memory of its own",
                    (void *)e->at, (long long)e->o->bytes, in->name, (void *)in->at,
                    (long long)in->o->bytes);
@@ -74,12 +60,6 @@ static int inputs_of(const kr_view *v, const kr_module *m, const kiln_op_row *op
 kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
                           const kiln_args *args, bool writes_e)
 {
-    if (!args) return INVALID("the arguments are NULL");
-    if (args->struct_size != sizeof *args)
-        return INVALID("kiln_args.struct_size is %zu, this libkiln's is %zu: set it to "
-                       "sizeof(kiln_args) and compile "
-                       "against the kiln.h of version " KILN_VERSION,
-                       args->struct_size, sizeof *args);
     if (v->e.bytes == 0) return KILN_OK; /* no element of E: nothing is touched */
     use in[1 + KILN_MAX_B + KILN_MAX_D];
     const int n = inputs_of(v, m, op, args, in);
@@ -105,10 +85,11 @@ kiln_status kr_workspace_check(const kr_view *v, const kr_module *m, const kiln_
     for (int i = 0; i < n; i++) {
         const uintptr_t size = (uintptr_t)all[i].o->bytes;
         if (size == 0 || at >= all[i].at + size || all[i].at >= at + bytes) continue;
-        return INVALID("the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
-                       "of its own",
-                       (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
-                       (unsigned long long)size);
+        return INVALID(
+            "the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
+            "of its own",
+            (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
+            (unsigned long long)size);
     }
     return KILN_OK;
 }

@@ -5,35 +5,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "internal.h"
-
-/* ---- what was refused ---- */
-
-bool kr_refuse(kiln_ctx *ctx, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    kr_log("refused: %s", text);
-    char **list = realloc(ctx->refused, (ctx->nrefused + 1) * sizeof *list);
-    if (!list) return false;
-    ctx->refused = list;
-    list[ctx->nrefused] = strdup(text);
-    if (!list[ctx->nrefused]) return false;
-    ctx->nrefused++;
-    return true;
-}
-
-const char *kiln_refused_at(kiln_ctx *ctx, size_t i)
-{
-    return ctx && i < ctx->nrefused ? ctx->refused[i] : NULL;
-}
 
 /* ---- module files ---- */
 
@@ -161,34 +136,42 @@ static void add_group(kiln_ctx *ctx, uint64_t key, uint32_t first, uint32_t coun
     ctx->slot[at] = ctx->ngroups;
 }
 
-/* Rows of one key are neighbours in their module. */
-static void index_module(kiln_ctx *ctx, const kr_module *m, uint32_t base)
+/* Kernels of one key are neighbours in their module. */
+static void index_kernels(kiln_ctx *ctx, uint32_t first)
 {
-    const kiln_row *row = m->table->rows;
-    for (uint32_t i = 0, end; i < m->table->nrows; i = end) {
-        for (end = i + 1; end < m->table->nrows && row[end].key == row[i].key;) end++;
-        add_group(ctx, row[i].key, base + i, end - i);
+    const kiln_kernel *k = ctx->kernel;
+    for (uint32_t i = first, end; i < ctx->nkernels; i = end) {
+        for (end = i + 1; end < ctx->nkernels && k[end].row->key == k[i].row->key;) end++;
+        add_group(ctx, k[i].row->key, i, end - i);
     }
 }
 
-static void fill_kernels(kiln_ctx *ctx, const kr_module *m, kiln_kernel *k)
+/* The rows of m, but for ops that mean something else in this context. */
+static void add_kernels(kiln_ctx *ctx, const kr_module *m)
 {
-    for (uint32_t i = 0; i < m->table->nrows; i++, k++) {
+    const kiln_module *t = m->table;
+    bool counts = false;
+    for (uint32_t i = 0; i < t->nrows; i++) {
+        const kiln_row *row = &t->rows[i];
+        if (i == 0 || row->op != row[-1].op) counts = kr_op_counts(ctx, m, &t->ops[row->op]);
+        if (!counts) continue;
+        kiln_kernel *k = &ctx->kernel[ctx->nkernels++];
         k->ctx = ctx;
         k->module = m;
-        k->row = &m->table->rows[i];
-        k->op = &m->table->ops[k->row->op];
-        k->schedule = &m->table->schedules[k->row->schedule];
+        k->row = row;
+        k->op = &t->ops[row->op];
+        k->schedule = &t->schedules[row->schedule];
     }
 }
 
 static kiln_status build_index(kiln_ctx *ctx)
 {
+    size_t rows = 0;
     uint32_t keys = 0;
     uint64_t id = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < ctx->nmodules; i++) {
         const kiln_module *t = ctx->module[i]->table;
-        ctx->nkernels += t->nrows;
+        rows += t->nrows;
         id = (id ^ t->id) * 0x9e3779b97f4a7c15ull;
         id ^= id >> 31;
         for (uint32_t r = 0; r < t->nrows; r++)
@@ -197,18 +180,17 @@ static kiln_status build_index(kiln_ctx *ctx)
     ctx->registry_id = id;
     uint32_t slots = 16;
     while (slots < 2 * keys) slots *= 2;
-    ctx->kernel = calloc(ctx->nkernels + 1, sizeof *ctx->kernel);
+    ctx->kernel = calloc(rows + 1, sizeof *ctx->kernel);
     ctx->group = malloc((keys + 1) * sizeof *ctx->group);
     ctx->slot = calloc(slots, sizeof *ctx->slot);
     ctx->slot_mask = slots - 1;
-    if (!ctx->kernel || !ctx->group || !ctx->slot || ctx->nkernels > UINT32_MAX / 2)
-        return kr_fail(KILN_NO_MEMORY, "no memory for an index of %zu instances", ctx->nkernels);
-    uint32_t base = 0;
+    if (!ctx->kernel || !ctx->group || !ctx->slot || rows > UINT32_MAX / 2)
+        return kr_fail(KILN_NO_MEMORY, "no memory for an index of %zu instances", rows);
     for (size_t i = 0; i < ctx->nmodules; i++) {
-        const kr_module *m = ctx->module[i];
-        fill_kernels(ctx, m, ctx->kernel + base);
-        if (strcmp(m->target, ctx->device->info.target) == 0) index_module(ctx, m, base);
-        base += m->table->nrows;
+        const uint32_t first = (uint32_t)ctx->nkernels;
+        add_kernels(ctx, ctx->module[i]);
+        if (strcmp(ctx->module[i]->target, ctx->device->info.target) == 0)
+            index_kernels(ctx, first);
     }
     return KILN_OK;
 }
@@ -267,17 +249,15 @@ kiln_status kiln_open(kiln_ctx **out, const kiln_config *config)
 {
     if (!out) return kr_fail(KILN_INVALID, "kiln_open needs a place for the context");
     *out = NULL;
-    if (config && config->struct_size != sizeof *config)
-        return kr_fail(
-            KILN_INVALID,
-            "kiln_config.struct_size is %zu, this libkiln's is %zu: set it to sizeof(kiln_config) "
-            "and compile against the kiln.h of version " KILN_VERSION,
-            config->struct_size, sizeof *config);
+    kiln_config room;
+    if (config && !(config = kr_struct_in("kiln_config", config, sizeof *config, &room)))
+        return KILN_INVALID;
     kiln_ctx *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return kr_fail(KILN_NO_MEMORY, "no memory for a context");
     pthread_mutex_init(&ctx->load, NULL);
     kiln_status status = add_modules(ctx, config);
     if (status == KILN_OK) status = open_device(ctx, config);
+    if (status == KILN_OK) status = kr_ops_settle(ctx);
     if (status == KILN_OK) status = build_index(ctx);
     if (status) {
         kiln_close(ctx);
@@ -298,6 +278,7 @@ void kiln_close(kiln_ctx *ctx)
             if (ctx->kernel[i].code) ctx->device->ops->unload(ctx->device, &ctx->kernel[i]);
         ctx->device->ops->close(ctx->device);
     }
+    kr_ops_release(ctx);
     for (size_t i = 0; i < ctx->nmodules; i++) kr_module_close(ctx->module[i]);
     for (size_t i = 0; i < ctx->nrefused; i++) free(ctx->refused[i]);
     pthread_mutex_destroy(&ctx->load);

@@ -15,16 +15,6 @@ typedef enum top {
     TOP_FNUZ      /* NaN is the pattern of minus zero; no infinity, no minus zero */
 } top;
 
-static const struct format {
-    const char *name;
-    uint8_t bytes, is_float, exponent, mantissa;
-} format[KILN_DTYPE_COUNT] = {
-#define X(name, id, bytes, is_float, exponent, mantissa, text)                                     \
-    [id] = {#name, bytes, is_float, exponent, mantissa},
-    KILN_DTYPES(X)
-#undef X
-};
-
 static const struct special {
     int bias;
     top top;
@@ -38,25 +28,20 @@ static const struct special {
 
 const char *kiln_dtype_name(kiln_dtype t)
 {
-    return kr_dtype_ok(t) ? format[t].name : "none";
+    return kr_dtype_ok(t) ? kiln_formats[t].name : "none";
 }
 
 size_t kiln_dtype_size(kiln_dtype t)
 {
-    return kr_dtype_ok(t) ? format[t].bytes : 0;
+    return kr_dtype_ok(t) ? kiln_formats[t].bytes : 0;
 }
 
 kiln_dtype kr_dtype_by_name(const char *name, size_t len)
 {
     for (unsigned t = 1; t < KILN_DTYPE_COUNT; t++)
-        if (strlen(format[t].name) == len && memcmp(format[t].name, name, len) == 0)
+        if (strlen(kiln_formats[t].name) == len && memcmp(kiln_formats[t].name, name, len) == 0)
             return (kiln_dtype)t;
     return KILN_DTYPE_NONE;
-}
-
-bool kr_is_float(kiln_dtype t)
-{
-    return format[t].is_float != 0;
 }
 
 static double power_of_two(int e) /* -1022 <= e <= 1023 */
@@ -69,7 +54,7 @@ static double power_of_two(int e) /* -1022 <= e <= 1023 */
 
 static double decode_float(kiln_dtype t, uint32_t bits)
 {
-    const struct format *f = &format[t];
+    const kiln_format *f = &kiln_formats[t];
     const int width = f->exponent + f->mantissa;
     const uint32_t sign = bits >> width & 1, body = bits & ((1u << width) - 1);
     const uint32_t e = body >> f->mantissa, m = body & ((1u << f->mantissa) - 1);
@@ -97,7 +82,7 @@ double kr_decode(kiln_dtype t, const void *p)
 {
     uint32_t bits = 0;
     uint16_t half;
-    switch (format[t].bytes) {
+    switch (kiln_formats[t].bytes) {
     case 1:
         bits = *(const uint8_t *)p;
         break;
@@ -116,7 +101,7 @@ double kr_decode(kiln_dtype t, const void *p)
 
 static uint32_t encode_float(kiln_dtype t, double x)
 {
-    const struct format *f = &format[t];
+    const kiln_format *f = &kiln_formats[t];
     const int width = f->exponent + f->mantissa, bias = special[t].bias;
     const top kind = special[t].top;
     const uint32_t ones = (1u << width) - 1, infinity = ((1u << f->exponent) - 1) << f->mantissa;
@@ -135,8 +120,7 @@ static uint32_t encode_float(kiln_dtype t, double x)
     if (e > 127) {
         body = (uint64_t)ones + 1;
     } else {
-        /* In units of the last place, including the leading one; a carry out of it lands in the
-         * exponent. */
+        /* In units of the last place, with the leading one; its carry lands in the exponent. */
         const double units = nearbyint(size * power_of_two(f->mantissa - e));
         body = ((uint64_t)(e + bias - 1) << f->mantissa) + (uint64_t)units;
     }
@@ -160,7 +144,7 @@ void kr_encode(kiln_dtype t, double x, void *p)
     }
     const uint32_t bits = encode_float(t, x);
     const uint16_t half = (uint16_t)bits;
-    switch (format[t].bytes) {
+    switch (kiln_formats[t].bytes) {
     case 1:
         *(uint8_t *)p = (uint8_t)bits;
         break;
@@ -178,18 +162,4 @@ double kr_round_to(kiln_dtype t, double x)
     uint32_t bits;
     kr_encode(t, x, &bits);
     return kr_decode(t, &bits);
-}
-
-void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b)
-{
-    const bool a16 = a == KILN_F16 || a == KILN_BF16, b16 = b == KILN_F16 || b == KILN_BF16;
-    const bool a8 = format[a].bytes == 1, b8 = format[b].bytes == 1;
-    const bool both_fp8 = a8 && b8 && kr_is_float(a) && kr_is_float(b);
-    *mul_a = *mul_b = KILN_F32;
-    if (a == b || both_fp8)
-        *mul_a = a, *mul_b = b;
-    else if (a16 && b8)
-        *mul_a = *mul_b = a;
-    else if (a8 && b16)
-        *mul_a = *mul_b = b;
 }

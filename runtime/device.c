@@ -16,6 +16,21 @@ static bool read_ordinal(const char *text, int *ordinal)
     return *end == 0 && v <= 1000;
 }
 
+/* What a spec looks like, and what there is here to open. */
+static kiln_status bad_spec(const char *spec)
+{
+    char names[400];
+    kr_text text = {names, sizeof names, 0};
+    kr_put(&text, "host");
+    kr_gpu_list("nvidia", &text);
+    kr_gpu_list("amd", &text);
+    kr_gpu_list("sim", &text);
+    return kr_fail(KILN_INVALID,
+                   "no device '%.60s': a device is host, amd[:i], nvidia[:i] or sim:ARCH, and here "
+                   "there are: %s",
+                   spec, names);
+}
+
 kiln_status kr_device_open(const char *spec, int threads, kr_device **out)
 {
     const char *colon = strchr(spec, ':');
@@ -29,9 +44,7 @@ kiln_status kr_device_open(const char *spec, int threads, kr_device **out)
                nvidia = len == 6 && memcmp(spec, "nvidia", 6) == 0;
     if ((amd || nvidia) && (!colon || read_ordinal(colon + 1, &ordinal)))
         return kr_device_open_gpu(amd ? "amd" : "nvidia", ordinal, NULL, out);
-    return kr_fail(KILN_INVALID,
-                   "no device '%.60s': there are host, amd, amd:1, nvidia, nvidia:1, sim:gfx942",
-                   spec);
+    return bad_spec(spec);
 }
 
 /* ---- public ---- */

@@ -229,6 +229,24 @@ static int find_arch(const kr_driver *d, int count, const char *arch)
     return -1;
 }
 
+void kr_gpu_list(const char *vendor, kr_text *text)
+{
+    const kr_driver *d = kr_driver_bind(vendor);
+    const bool simulated = strcmp(vendor, "sim") == 0;
+    int count = 0;
+    if (!d || d->device_count(&count)) return;
+    for (int i = 0; i < count; i++) {
+        char target[32] = "";
+        int device;
+        if (d->device_get(&device, i)) continue;
+        kr_gpu_target(d, device, target, sizeof target);
+        if (simulated)
+            kr_put(text, ", sim:%s", target);
+        else
+            kr_put(text, ", %s:%d (%s)", vendor, i, *target ? target : "no target of Kiln's");
+    }
+}
+
 static kiln_status describe(kr_device *dev)
 {
     const kr_driver *d = kr_driver_of(dev);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CPU as a device: memory is malloc's, a launch computes before it returns, a stream only knows
-// whether it is being recorded, and a graph is a list of calls.
+// whether it is being recorded, and a graph is a list of calls.  A handle is compared with the
+// streams that were made here and followed only if it is one: others' are ignored.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -21,8 +22,16 @@ typedef struct graph {
 } graph;
 
 typedef struct stream {
+    struct stream *next;
     graph *recording;
 } stream;
+
+typedef struct host {
+    kr_device base;
+    pthread_mutex_t mutex; /* guards the streams and what they record */
+    stream *streams;
+    _Atomic int recordings; /* while there are none, a launch looks no further */
+} host;
 
 static kiln_status no_memory(size_t size)
 {
@@ -72,9 +81,31 @@ static void describe(kr_device *dev, int threads)
     info->l2 = cache > 0 ? (size_t)cache : 0;
 }
 
+static void free_graph(graph *g)
+{
+    if (g) free(g->call);
+    free(g);
+}
+
 static void host_close(kr_device *dev)
 {
-    free(dev);
+    host *h = (host *)dev;
+    while (h->streams) {
+        stream *s = h->streams;
+        h->streams = s->next;
+        free_graph(s->recording);
+        free(s);
+    }
+    pthread_mutex_destroy(&h->mutex);
+    free(h);
+}
+
+/* The link that holds a stream of this device; NULL: the handle is none.  With the mutex held. */
+static stream **find_stream(host *h, const void *handle)
+{
+    stream **link = &h->streams;
+    while (*link && *link != handle) link = &(*link)->next;
+    return *link ? link : NULL;
 }
 
 /* ---- kernels ---- */
@@ -109,11 +140,18 @@ static kiln_status record(graph *g, const call *c)
 
 static kiln_status host_launch(kr_device *dev, const kr_launch *l, void *handle)
 {
-    (void)dev;
-    const stream *s = handle;
+    host *h = (host *)dev;
     const kiln_host_fn fn =
         (kiln_host_fn)(uintptr_t)atomic_load_explicit(&l->kernel->fn[0], memory_order_acquire);
-    if (s && s->recording) return record(s->recording, &(call){fn, *l->args});
+    if (handle && atomic_load_explicit(&h->recordings, memory_order_relaxed)) {
+        kiln_status status = KILN_OK;
+        pthread_mutex_lock(&h->mutex);
+        stream **s = find_stream(h, handle);
+        const bool recorded = s && (*s)->recording;
+        if (recorded) status = record((*s)->recording, &(call){fn, *l->args});
+        pthread_mutex_unlock(&h->mutex);
+        if (recorded) return status;
+    }
     fn(l->args);
     return KILN_OK;
 }
@@ -145,24 +183,40 @@ static kiln_status host_copy(kr_device *dev, void *to, const void *from, size_t 
 
 static kiln_status host_stream_create(kr_device *dev, void **out)
 {
-    (void)dev;
-    *out = calloc(1, sizeof(stream));
-    return *out ? KILN_OK : no_memory(sizeof(stream));
+    host *h = (host *)dev;
+    stream *s = calloc(1, sizeof *s);
+    if (!s) return no_memory(sizeof *s);
+    pthread_mutex_lock(&h->mutex);
+    s->next = h->streams;
+    h->streams = s;
+    pthread_mutex_unlock(&h->mutex);
+    *out = s;
+    return KILN_OK;
 }
 
 static kiln_status host_graph_destroy(kr_device *dev, void *handle)
 {
     (void)dev;
-    graph *g = handle;
-    free(g->call);
-    free(g);
+    free_graph(handle);
     return KILN_OK;
+}
+
+static kiln_status no_stream(const char *function)
+{
+    return kr_fail(KILN_INVALID, "%s: not a stream that kiln_stream_create made on this device",
+                   function);
 }
 
 static kiln_status host_stream_destroy(kr_device *dev, void *handle)
 {
-    stream *s = handle;
-    if (s->recording) host_graph_destroy(dev, s->recording);
+    host *h = (host *)dev;
+    pthread_mutex_lock(&h->mutex);
+    stream **link = find_stream(h, handle), *s = link ? *link : NULL;
+    if (s) *link = s->next;
+    if (s && s->recording) h->recordings--;
+    pthread_mutex_unlock(&h->mutex);
+    if (!s) return no_stream("kiln_stream_destroy");
+    free_graph(s->recording);
     free(s);
     return KILN_OK;
 }
@@ -176,12 +230,20 @@ static kiln_status host_synchronize(kr_device *dev, void *handle)
 
 static kiln_status host_graph_begin(kr_device *dev, void *handle)
 {
-    (void)dev;
-    stream *s = handle;
-    if (s->recording)
-        return kr_fail(KILN_INVALID, "kiln_graph_begin: this stream is being recorded already");
-    s->recording = calloc(1, sizeof(graph));
-    return s->recording ? KILN_OK : no_memory(sizeof(graph));
+    host *h = (host *)dev;
+    kiln_status status = KILN_OK;
+    pthread_mutex_lock(&h->mutex);
+    stream **s = find_stream(h, handle);
+    if (!s)
+        status = no_stream("kiln_graph_begin");
+    else if ((*s)->recording)
+        status = kr_fail(KILN_INVALID, "kiln_graph_begin: this stream is being recorded already");
+    else if (!((*s)->recording = calloc(1, sizeof(graph))))
+        status = no_memory(sizeof(graph));
+    else
+        h->recordings++;
+    pthread_mutex_unlock(&h->mutex);
+    return status;
 }
 
 static double now(void)
@@ -205,12 +267,19 @@ static kiln_status host_graph_replay(kr_device *dev, void *handle, void *stream_
 
 static kiln_status host_graph_end(kr_device *dev, void *handle, void **out)
 {
-    stream *s = handle;
-    if (!s->recording)
-        return kr_fail(KILN_INVALID, "kiln_graph_end: this stream is not being recorded");
-    *out = s->recording;
-    s->recording = NULL;
-    return host_graph_replay(dev, *out, NULL, NULL);
+    host *h = (host *)dev;
+    pthread_mutex_lock(&h->mutex);
+    stream **s = find_stream(h, handle);
+    graph *g = s ? (*s)->recording : NULL;
+    if (g) {
+        (*s)->recording = NULL;
+        h->recordings--;
+    }
+    pthread_mutex_unlock(&h->mutex);
+    if (!s) return no_stream("kiln_graph_end");
+    if (!g) return kr_fail(KILN_INVALID, "kiln_graph_end: this stream is not being recorded");
+    *out = g;
+    return host_graph_replay(dev, g, NULL, NULL);
 }
 
 static const kr_device_ops host_ops = {
@@ -233,10 +302,11 @@ static const kr_device_ops host_ops = {
 
 kiln_status kr_device_open_host(int threads, kr_device **out)
 {
-    kr_device *dev = calloc(1, sizeof *dev);
-    if (!dev) return no_memory(sizeof *dev);
-    dev->ops = &host_ops;
-    describe(dev, threads);
-    *out = dev;
+    host *h = calloc(1, sizeof *h);
+    if (!h) return no_memory(sizeof *h);
+    pthread_mutex_init(&h->mutex, NULL);
+    h->base.ops = &host_ops;
+    describe(&h->base, threads);
+    *out = &h->base;
     return KILN_OK;
 }

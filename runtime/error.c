@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "internal.h"
 
-static _Thread_local char last[1024];
+static _Thread_local char last[2048];
 
 kiln_status kr_fail(kiln_status status, const char *format, ...)
 {

@@ -81,19 +81,31 @@ static void put_other_targets(const kiln_ctx *ctx, const char *op, uint64_t key,
     }
 }
 
+/* Modules in which the op means something else. */
+static void put_set_aside(const kiln_ctx *ctx, const char *name, kr_text *text)
+{
+    for (size_t i = 0; i < ctx->nmodules; i++) {
+        const kr_module *m = ctx->module[i];
+        const kiln_op_row *row = kr_module_op(m, name);
+        if (row && !kr_op_counts(ctx, m, row))
+            kr_put(text, "  %s  set aside: its %s (%s:%u) means something else\n", m->path, name,
+                   kr_str(m, row->file), row->line);
+    }
+}
+
 kiln_status kiln_explain(kiln_ctx *ctx, const kiln_problem *p, char *out, size_t *len)
 {
     if (!ctx || !len) return kr_fail(KILN_INVALID, "kiln_explain needs a context and a length");
     uint8_t sig[7];
     uint64_t key;
-    char problem[1024];
-    size_t problem_len = sizeof problem;
-    kiln_status status = kr_key(p, sig, &key);
-    if (status == KILN_OK) status = kiln_problem_format(p, problem, &problem_len);
-    if (status) return status;
+    kiln_problem room;
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kr_text text = {out, *len, 0};
     if (out && *len) out[0] = 0;
-    kr_put(&text, "%s on %s (%s, %d units)\n", problem,
+    kiln_status status = kr_key(p, sig, &key);
+    if (status == KILN_OK) status = kr_put_problem(p, &text);
+    if (status) return status;
+    kr_put(&text, " on %s (%s, %d units)\n",
            ctx->device->info.target[0] ? ctx->device->info.target : "no target",
            ctx->device->info.name, ctx->device->info.units);
 
@@ -116,5 +128,6 @@ kiln_status kiln_explain(kiln_ctx *ctx, const kiln_problem *p, char *out, size_t
         kr_put(&text, "  %s: %s\n", kiln_status_name(status), nearest);
     }
     put_other_targets(ctx, p->op, key, &text);
+    put_set_aside(ctx, p->op, &text);
     return kr_text_end(&text, len);
 }

@@ -9,6 +9,8 @@
 #include "internal.h"
 
 typedef struct query {
+    const kiln_problem *p; /* the caller's, or in room */
+    kiln_problem room;
     uint64_t key;
     uint8_t sig[7];
     const kr_group *group; /* NULL: no row on this device */
@@ -24,6 +26,7 @@ static const kiln_kernel *first_of(const kiln_ctx *ctx, const kr_group *g)
 static kiln_status ask(kiln_ctx *ctx, const kiln_problem *p, query *q)
 {
     if (!ctx) return kr_fail(KILN_INVALID, "the context is NULL: open one with kiln_open");
+    if (!(q->p = p = kr_problem_in(p, &q->room))) return KILN_INVALID;
     kiln_status status = kr_key(p, q->sig, &q->key);
     if (status) return status;
     q->group = kr_group_find(ctx, q->key);
@@ -36,11 +39,11 @@ static kiln_status ask(kiln_ctx *ctx, const kiln_problem *p, query *q)
     return status;
 }
 
-static kiln_status nothing(const kiln_ctx *ctx, const kiln_problem *p, uint64_t key)
+static kiln_status nothing(const kiln_ctx *ctx, const query *q)
 {
     char buffer[900];
     kr_text text = {buffer, sizeof buffer, 0};
-    const kiln_status status = kr_nearest(ctx, p, key, &text);
+    const kiln_status status = kr_nearest(ctx, q->p, q->key, &text);
     return kr_fail(status, "%s", buffer);
 }
 
@@ -119,7 +122,7 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
     *out = NULL;
     const kiln_status status = ask(ctx, p, &q);
     if (status) return status;
-    if (!q.group) return nothing(ctx, p, q.key);
+    if (!q.group) return nothing(ctx, &q);
     const uint64_t hash = problem_hash(&q);
     _Atomic uint64_t *slot = &ctx->cache[hash % KR_CACHE];
     *out = cached(ctx, &q, atomic_load_explicit(slot, memory_order_relaxed), hash);
@@ -127,10 +130,10 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
 
     kr_how how;
     const kiln_kernel *k = kr_choose(ctx, q.group, &q.view, &how);
-    if (!k) return nothing(ctx, p, q.key);
+    if (!k) return nothing(ctx, &q);
     atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
                           memory_order_relaxed);
-    kr_log("found %s for %s m=%lld n=%lld k=%lld batch=%lld by %s", kr_kernel_name(k), p->op,
+    kr_log("found %s for %s m=%lld n=%lld k=%lld batch=%lld by %s", kr_kernel_name(k), q.p->op,
            (long long)q.view.shape.m, (long long)q.view.shape.n, (long long)q.view.shape.k,
            (long long)q.view.shape.batch,
            how == KR_BY_COST    ? "cost"
@@ -163,7 +166,7 @@ kiln_status kiln_find_all(kiln_ctx *ctx, const kiln_problem *p, const kiln_kerne
     *count = 0;
     kiln_status status = ask(ctx, p, &q);
     if (status) return status;
-    if (!q.group) return nothing(ctx, p, q.key);
+    if (!q.group) return nothing(ctx, &q);
     size_t most = 0, n = 0;
     for (const kr_group *g = q.group; g; g = next_group(ctx, g)) most += g->count;
     ranked *list = malloc(most * sizeof *list);
@@ -180,7 +183,7 @@ kiln_status kiln_find_all(kiln_ctx *ctx, const kiln_problem *p, const kiln_kerne
     for (size_t i = 0; i < n && i < room; i++) out[i] = list[i].kernel;
     free(list);
     *count = n;
-    if (n == 0) return nothing(ctx, p, q.key);
+    if (n == 0) return nothing(ctx, &q);
     if (out && room < n)
         return kr_fail(KILN_TRUNCATED, "%zu instances are legal and the array has room for %zu", n,
                        room);

@@ -3,23 +3,19 @@
 #include <string.h>
 #include "internal.h"
 
-#define CHECK_STRUCT(type, p)                                                                      \
-    do {                                                                                           \
-        if ((p)->struct_size != sizeof(type))                                                      \
-            return kr_fail(                                                                        \
-                KILN_INVALID,                                                                      \
-                #type ".struct_size is %zu, this libkiln's is %zu: set it to sizeof(" #type ")",   \
-                (p)->struct_size, sizeof(type));                                                   \
-    } while (0)
+/* kiln.h is read without the module's table: its arrays are as long as that says. */
+#define LENGTH(field)                                                                              \
+    (sizeof(((kiln_kernel_info *)NULL)->field) / sizeof(*((kiln_kernel_info *)NULL)->field))
+_Static_assert(LENGTH(value) == KILN_MAX_SLOTS && LENGTH(value_name) == KILN_MAX_SLOTS,
+               "kiln_kernel_info has room for every slot of a row");
+_Static_assert(LENGTH(symbol) == KILN_MAX_STAGES, "kiln_kernel_info has room for every stage");
 
 kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
 {
     if (!k || !out) return kr_fail(KILN_INVALID, "kiln_kernel_describe needs a kernel and a place");
-    CHECK_STRUCT(kiln_kernel_info, out);
     const kr_module *m = k->module;
     const kiln_row *r = k->row;
-    *out = (kiln_kernel_info){
-        .struct_size = sizeof *out,
+    kiln_kernel_info info = {
         .name = kr_kernel_name(k),
         .op = kr_str(m, k->op->name),
         .target = m->target,
@@ -40,12 +36,12 @@ kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
         .runnable = kr_kernel_runs(k->ctx, k),
     };
     for (uint32_t i = 0; i < k->schedule->slots; i++) {
-        out->value_name[i] = kr_str(m, k->schedule->slot_name[i]);
-        out->value[i] = r->t[i];
+        info.value_name[i] = kr_str(m, k->schedule->slot_name[i]);
+        info.value[i] = r->t[i];
     }
     for (int i = 0; i < KILN_MAX_STAGES; i++)
-        if (*kr_str(m, r->symbol[i])) out->symbol[out->nsymbols++] = kr_str(m, r->symbol[i]);
-    return KILN_OK;
+        if (*kr_str(m, r->symbol[i])) info.symbol[info.nsymbols++] = kr_str(m, r->symbol[i]);
+    return kr_struct_out("kiln_kernel_info", &info, sizeof info, out, out->struct_size);
 }
 
 kiln_status kiln_kernel_at(kiln_ctx *ctx, size_t i, const kiln_kernel **out)
@@ -60,16 +56,11 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
 {
     if (!ctx || !op || !out)
         return kr_fail(KILN_INVALID, "kiln_op_describe needs a context, a name and a place");
-    CHECK_STRUCT(kiln_op_info, out);
-    const kiln_op_row *row = NULL;
-    const kr_module *m = NULL;
-    for (size_t i = 0; i < ctx->nmodules && !row; i++) {
-        m = ctx->module[i];
-        row = kr_module_op(m, op);
-    }
-    if (!row) return kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", op);
-    *out = (kiln_op_info){
-        .struct_size = sizeof *out,
+    const kr_op *known = kr_ops_find(ctx, op);
+    if (!known) return kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", op);
+    const kr_module *m = known->module;
+    const kiln_op_row *row = known->row;
+    kiln_op_info info = {
         .name = kr_str(m, row->name),
         .file = kr_str(m, row->file),
         .line = (int)row->line,
@@ -81,21 +72,20 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
         .rtol = row->rtol,
     };
     for (int i = 0; i < row->nd; i++) {
-        out->d_name[i] = kr_str(m, row->d[i].name);
-        out->d_kind[i] = (kiln_dkind)row->d[i].kind;
+        info.d_name[i] = kr_str(m, row->d[i].name);
+        info.d_kind[i] = (kiln_dkind)row->d[i].kind;
     }
-    for (int i = 0; i < row->nscalars; i++) out->scalar_name[i] = kr_str(m, row->scalar[i]);
-    for (int i = 0; i < row->products; i++) out->b_name[i] = kr_str(m, row->b_name[i]);
-    return KILN_OK;
+    for (int i = 0; i < row->nscalars; i++) info.scalar_name[i] = kr_str(m, row->scalar[i]);
+    for (int i = 0; i < row->products; i++) info.b_name[i] = kr_str(m, row->b_name[i]);
+    return kr_struct_out("kiln_op_info", &info, sizeof info, out, out->struct_size);
 }
 
 kiln_status kiln_device_describe(kiln_ctx *ctx, kiln_device_info *out)
 {
     if (!ctx || !out)
         return kr_fail(KILN_INVALID, "kiln_device_describe needs a context and a place");
-    CHECK_STRUCT(kiln_device_info, out);
-    *out = ctx->device->info;
-    return KILN_OK;
+    return kr_struct_out("kiln_device_info", &ctx->device->info, sizeof *out, out,
+                         out->struct_size);
 }
 
 uint64_t kiln_registry_id(kiln_ctx *ctx)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the parts of libkiln share.  The path through it:
-//   kiln_open -> registry.c (files: sealed, checked, mapped once a process) -> context.c (index of
-//   the device's rows) kiln_find -> view.c (defaults, argument checks) -> find.c (key, legality,
-//   tuned row or cost) kiln_launch -> view.c, launch.c (argument checks, plan) -> device_host.c or
-//   device_gpu.c
+//   kiln_open    registry.c (files: sealed, checked, mapped once a process), ops.c (what each op's
+//                name means), context.c (index of the device's rows)
+//   kiln_find    view.c (defaults, argument checks), find.c (key, legality, tuned row or cost)
+//   kiln_launch  view.c, args.c, launch.c (argument checks, plan), device_host.c or device_gpu.c
 // Names that leave a file without leaving the library start with kr_.
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
@@ -12,14 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include "kiln.h"
 #include "../abi/kiln_module.h"
+#include "../abi/kiln_values.h"
 
 #define KR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* ---- text (error.c, log.c) ---- */
-kiln_status kr_fail(kiln_status, const char *, ...)
-    KR_PRINTF(2, 3); /* sets this thread's text; returns the status */
+/* Sets this thread's text; returns the status. */
+kiln_status kr_fail(kiln_status, const char *, ...) KR_PRINTF(2, 3);
 bool kr_log_on(void);
 const char *kr_log_failure(void); /* why KILN_LOG's file could not be opened; NULL: it was */
 void kr_log(const char *, ...) KR_PRINTF(1, 2); /* one line; nothing without KILN_LOG */
@@ -30,8 +32,24 @@ typedef struct kr_text {
     size_t cap, len;
 } kr_text;
 void kr_put(kr_text *, const char *, ...) KR_PRINTF(2, 3);
-kiln_status kr_text_end(const kr_text *,
-                        size_t *len); /* *len = strlen + 1; KILN_TRUNCATED where p was too small */
+/* *len = strlen + 1; KILN_TRUNCATED where p was too small. */
+kiln_status kr_text_end(const kr_text *, size_t *len);
+
+/* ---- structs of other versions (sized.c) ---- */
+/* p, or room with what p has of it, its size the one given here; NULL: failed. */
+const void *kr_struct_in(const char *name, const void *p, size_t size, void *room);
+/* As much of p as `given` bytes at out hold; what is there beyond becomes zero. */
+kiln_status kr_struct_out(const char *name, const void *p, size_t size, void *out, size_t given);
+static inline const kiln_problem *kr_problem_in(const kiln_problem *p, kiln_problem *room)
+{
+    if (p && p->struct_size == sizeof *p) return p;
+    return kr_struct_in("kiln_problem", p, sizeof *p, room);
+}
+static inline const kiln_args *kr_args_in(const kiln_args *args, kiln_args *room)
+{
+    if (args && args->struct_size == sizeof *args) return args;
+    return kr_struct_in("kiln_args", args, sizeof *args, room);
+}
 
 /* ---- number formats (convert.c) ---- */
 static inline bool kr_dtype_ok(kiln_dtype t)
@@ -43,13 +61,14 @@ static inline bool kr_layout_ok(kiln_layout l)
     return l == KILN_ROW || l == KILN_COL;
 }
 kiln_dtype kr_dtype_by_name(const char *, size_t len); /* KILN_DTYPE_NONE: unknown */
-bool kr_is_float(kiln_dtype);
+static inline bool kr_is_float(kiln_dtype t)
+{
+    return kiln_is_float(t);
+}
 double kr_decode(kiln_dtype, const void *);
-void kr_encode(kiln_dtype, double,
-               void *); /* nearest even; integers and fp8 saturate; NaN -> 0 in integers */
+/* Nearest even; integers and fp8 saturate; NaN becomes 0 in integers. */
+void kr_encode(kiln_dtype, double, void *);
 double kr_round_to(kiln_dtype, double); /* encoded and decoded */
-/* What elements of A and B are multiplied as (docs/schedules.md, "Values"). */
-void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b);
 
 /* ---- names (names.c): names to positions; of two equal names the first counts ---- */
 typedef struct kr_name {
@@ -67,14 +86,20 @@ bool kr_names_find(const kr_names *, const char *name, uint32_t *position);
 /* ---- modules (registry.c, table_check.c): one per file in the process, counted references ---- */
 typedef struct kr_module {
     struct kr_module *next;
-    char *path;       /* real path */
-    const char *file; /* its last component */
+    char *path; /* real path */
     void *dl;
     const kiln_module *table;
     const char *target;
-    kr_names op;      /* positions of the ops */
-    unsigned refs;    /* guarded by the registry's mutex */
+    struct timespec changed; /* the file */
+    kr_names op;             /* positions of the ops */
+    unsigned refs;           /* guarded by the registry's mutex, as are users: */
+    int *users;              /* of each op, the contexts that take its meaning from here */
 } kr_module;
+
+typedef struct kr_op {
+    const kr_module *module;
+    const kiln_op_row *row;
+} kr_op;
 
 static inline const char *kr_str(const kr_module *m, kiln_str s)
 {
@@ -83,11 +108,13 @@ static inline const char *kr_str(const kr_module *m, kiln_str s)
 kiln_status kr_module_open(const char *path, kr_module **);
 void kr_module_close(kr_module *);
 const kiln_op_row *kr_module_op(const kr_module *, const char *op); /* NULL: not in it */
-/* The op in whichever module of the process has it, with a reference to that module; NULL: in none.
- */
-const kiln_op_row *kr_op_acquire(const char *op, kr_module **);
-kiln_status kr_table_check(const char *file,
-                           const kiln_module *); /* every offset and count in range */
+/* Adds to their users. */
+void kr_ops_hold(const kr_op *, size_t count, int by);
+/* The op as the open contexts know it, with a reference to its module; NULL with NOT_FOUND, or with
+ * INVALID where they differ. */
+kiln_status kr_op_acquire(const char *op, const kiln_op_row **, kr_module **);
+/* Every offset and count in range; file: for messages. */
+kiln_status kr_table_check(const char *file, const kiln_module *);
 
 /* ---- devices (device.c, device_host.c, device_gpu.c) ---- */
 typedef struct kr_device kr_device;
@@ -130,6 +157,8 @@ struct kr_device {
 kiln_status kr_device_open(const char *spec, int threads, kr_device **);
 kiln_status kr_device_open_host(int threads, kr_device **);
 kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch, kr_device **);
+/* Puts ", SPEC" for each device that the vendor's driver has. */
+void kr_gpu_list(const char *vendor, kr_text *);
 
 enum { KR_MAX_MAPS = 2 + KILN_MAX_B + KILN_MAX_D }; /* tensor maps of one kernel: one per operand */
 
@@ -163,6 +192,9 @@ struct kiln_ctx {
     kr_device *device;
     kr_module **module;
     size_t nmodules;
+    kr_op *op; /* one of each name */
+    size_t nops;
+    kr_names op_names;
     kiln_kernel *kernel;
     size_t nkernels;
     kr_group *group;
@@ -176,7 +208,13 @@ struct kiln_ctx {
     _Atomic uint64_t cache[KR_CACHE]; /* problem -> row: tag << 32 | kernel + 1 */
 };
 const kr_group *kr_group_find(const kiln_ctx *, uint64_t key);
-bool kr_refuse(kiln_ctx *, const char *, ...) KR_PRINTF(2, 3); /* false: out of memory */
+/* ops.c */
+kiln_status kr_ops_settle(kiln_ctx *);
+void kr_ops_release(kiln_ctx *);
+const kr_op *kr_ops_find(const kiln_ctx *, const char *name); /* NULL: not there */
+bool kr_op_counts(const kiln_ctx *, const kr_module *, const kiln_op_row *);
+/* refused.c; false: out of memory */
+bool kr_refuse(kiln_ctx *, const char *, ...) KR_PRINTF(2, 3);
 static inline const char *kr_kernel_name(const kiln_kernel *k)
 {
     return kr_str(k->module, k->row->name);
@@ -195,8 +233,8 @@ typedef struct kr_operand {
     int64_t rows, cols;
     int64_t inner, outer; /* contiguous elements, and how many such runs */
     int64_t ld, stride;   /* stride 0: every batch reads the same */
-    int64_t extent,
-        bytes; /* elements of one batch; bytes from the first to behind the last of all batches */
+    int64_t extent;       /* elements of one batch, from the first to the last */
+    int64_t bytes;        /* from the first to behind the last of all batches */
 } kr_operand;
 
 struct kr_view {
@@ -208,7 +246,12 @@ kiln_status kr_key(const kiln_problem *, uint8_t sig[7], uint64_t *key);
 kiln_status kr_view_make(const kiln_problem *, const uint8_t sig[7], const kr_module *,
                          const kiln_op_row *, int64_t units, kr_view *);
 int64_t kr_shape_id(const kiln_shape *);
+kiln_status kr_put_problem(const kiln_problem *, kr_text *); /* as text (problem.c) */
 kiln_dtype kr_d_type(const kiln_d_row *, const uint8_t sig[7]);
+/* overlap.c: whether two batches of one operand share an element, exactly; whether two operands lie
+ * between each other without sharing one (false: not known). */
+bool kr_batches_meet(const kr_operand *, int64_t batch);
+bool kr_interleaved(const kr_operand *, uintptr_t, const kr_operand *, uintptr_t, int64_t batch);
 /* Pointers, alignment, overlap. */
 kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row *,
                           const kiln_args *, bool writes_e);
@@ -247,6 +290,7 @@ kr_interval kr_interval_widen(kr_interval, double by); /* and cut to what f32 ca
 /* ---- products in double precision (products.c) ---- */
 typedef struct kr_job {
     const kiln_args *args;
+    kiln_args room; /* for those of another version */
     const kr_module *module;
     const kiln_op_row *op;
     kr_view view;
@@ -257,10 +301,10 @@ typedef struct kr_job {
 } kr_job;
 
 typedef struct kr_sums {
-    double value; /* sum of products; integer accumulators: wrapped to 32 bits */
-    double magnitude,
-        wide;   /* sum of |a||b|; of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
-    bool vague; /* an element of A or B is not determined at all */
+    double value;     /* sum of products; integer accumulators: wrapped to 32 bits */
+    double magnitude; /* sum of |a||b| */
+    double wide;      /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
+    bool vague;       /* an element of A or B is not determined at all */
 } kr_sums;
 /* Called for every element of E, in no promised order. */
 typedef void (*kr_visit)(const kr_job *, int64_t batch, int64_t i, int64_t j,

@@ -24,12 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "kiln_dtype.h"
+#include "kiln_version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define KILN_VERSION "0.1.0"
 #if defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
@@ -56,6 +56,9 @@ typedef enum kiln_status {
 #undef X
 } kiln_status;
 
+/* Structs that begin with struct_size grow at their end only: a program that was compiled against an older or a newer
+ * header than this library's says so by its size.  What a shorter struct lacks counts as zero, or is left out of what
+ * is filled in; a longer one must be zero behind what the library knows, and is filled with zeros there. */
 typedef struct kiln_ctx kiln_ctx;       /* one device and a view of the registry */
 typedef struct kiln_kernel kiln_kernel; /* one instance on a context's device; owned by the context, constant */
 
@@ -84,7 +87,7 @@ typedef struct kiln_tensor {
 typedef struct kiln_problem {
     size_t struct_size;        /* sizeof(kiln_problem) */
     char op[KILN_NAME_MAX];
-    int64_t m, n, k, batch;    /* batch 0 = 1; m, n, k may be 0 */
+    int64_t m, n, k, batch;    /* m, n, k may be 0; batch 0 = 1: what has no batches has m = 0, or is not launched */
     kiln_dtype acc;            /* 0: i32 for integer A and B, else f32 */
     kiln_tensor a, b, e;       /* dtype and layout required; with two products both B's are alike */
     kiln_tensor d[KILN_MAX_D]; /* extra inputs in the order of their names */
@@ -117,6 +120,7 @@ KILN_API kiln_status kiln_kernel_by_name(kiln_ctx *, const char *name, const kil
 /* ---- running ---- */
 KILN_API size_t kiln_workspace_size(const kiln_kernel *, const kiln_problem *); /* bytes; SIZE_MAX: not a legal pair */
 KILN_API kiln_status kiln_prepare(kiln_ctx *, const kiln_kernel *);             /* loads the code now */
+/* stream: the driver's own; the host ignores what kiln_stream_create did not make. */
 KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_problem *, const kiln_args *, void *stream);
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
@@ -128,6 +132,8 @@ KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args
  *      [sa= sb= se= sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]".  ldd, sd and alignd need an open
  *      context that knows the op. ---- */
 KILN_API kiln_status kiln_problem_parse(const char *text, kiln_problem *);
+KILN_API kiln_status kiln_problem_parse_sized(const char *text, kiln_problem *, size_t size); /* size of the struct */
+#define kiln_problem_parse(text, p) kiln_problem_parse_sized(text, p, sizeof(kiln_problem))
 KILN_API kiln_status kiln_problem_format(const kiln_problem *, char *text, size_t *len);
 
 /* ---- what there is ---- */
@@ -171,13 +177,15 @@ typedef struct kiln_device_info {
 } kiln_device_info;
 
 KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info *);
-/* Every instance of every module, of this context's target or not: i = 0, 1, ... until KILN_NOT_FOUND. */
+/* Every instance of every module, of this context's target or not, but for ops that mean something else here:
+ * i = 0, 1, ... until KILN_NOT_FOUND. */
 KILN_API kiln_status kiln_kernel_at(kiln_ctx *, size_t i, const kiln_kernel **);
 KILN_API kiln_status kiln_op_describe(kiln_ctx *, const char *op, kiln_op_info *);
 KILN_API kiln_status kiln_device_describe(kiln_ctx *, kiln_device_info *);
-/* Modules and tuning files that were refused, and why: i = 0, 1, ... until NULL. */
+/* Modules, ops of modules and tuning files that are not used, and why: i = 0, 1, ... until NULL. */
 KILN_API const char *kiln_refused_at(kiln_ctx *, size_t i);
-/* Dtype, ld and strides of extra input i, and all defaults of the others, filled in as the op describes. */
+/* Dtype, ld and strides of extra input i, and all defaults of the others, filled in as the op describes.  The second is
+ * taken to be as long as the first. */
 KILN_API kiln_status kiln_problem_resolve(const kiln_problem *, kiln_problem *);
 KILN_API const char *kiln_status_name(kiln_status);
 KILN_API const char *kiln_dtype_name(kiln_dtype);

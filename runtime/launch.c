@@ -28,6 +28,8 @@ static kiln_status match(const kiln_kernel *k, const kiln_problem *p, int64_t un
 {
     uint8_t sig[7];
     uint64_t key;
+    kiln_problem room;
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kiln_status status = kr_key(p, sig, &key);
     if (status) return status;
     if (key != k->row->key)
@@ -130,8 +132,10 @@ kiln_status kiln_launch(kiln_ctx *ctx, const kiln_kernel *k, const kiln_problem 
                         const kiln_args *args, void *stream)
 {
     kr_view v;
+    kiln_args room;
     kiln_status status = check_kernel(ctx, k);
     if (status == KILN_OK) status = match(k, p, ctx->device->info.units, &v);
+    if (status == KILN_OK && !(args = kr_args_in(args, &room))) status = KILN_INVALID;
     if (status == KILN_OK) status = kr_args_check(&v, k->module, k->op, args, true);
     if (status) return status;
     if (nothing_to_do(&v.shape)) return KILN_OK;

@@ -14,7 +14,7 @@ static kiln_status check_code(const kiln_kernel *k)
     if (XXH3_64bits(k->module->table->code + r->code_offset, r->code_size) == r->code_hash)
         return KILN_OK;
     return kr_fail(KILN_BAD_MODULE, "%s: its code object in %s is damaged; build the module again",
-                   kr_kernel_name(k), k->module->file);
+                   kr_kernel_name(k), k->module->path);
 }
 
 /* What a function must be allowed before it may be launched so: set once, not per launch. */
@@ -56,8 +56,7 @@ kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
     if (status) return status;
     status = kr_enter(dev, &scope);
     if (status) return status;
-    /* Loading must not spoil a capture that is going on in this thread, nor be refused because of
-     * it. */
+    /* Loading must not spoil a capture that goes on in this thread, nor be refused for it. */
     int mode = CAPTURE_RELAXED;
     const bool exchanged = d->capture_mode(&mode) == 0;
     void *code = NULL;

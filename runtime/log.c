@@ -8,7 +8,7 @@
 #include "internal.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static FILE *file;        /* set once; */
+static FILE *file;        /* set once */
 static char failure[600]; /* why it could not be opened, or "" */
 
 static void open_log(void)
@@ -38,10 +38,12 @@ bool kr_log_on(void)
 void kr_log(const char *format, ...)
 {
     if (!kr_log_on()) return;
-    char line[1200];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    flockfile(file); /* lines of threads do not mix */
+    fputs("kiln: ", file);
+    vfprintf(file, format, args);
+    fputc('\n', file);
+    funlockfile(file);
     va_end(args);
-    fprintf(file, "kiln: %s\n", line); /* one call: lines of threads do not mix */
 }

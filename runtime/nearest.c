@@ -35,15 +35,12 @@ static const char *closest_op(const kiln_ctx *ctx, const char *op)
 {
     const char *best = NULL;
     size_t best_distance = strlen(op) / 3 + 2; /* further away is no misspelling */
-    for (size_t i = 0; i < ctx->nmodules; i++) {
-        const kiln_module *t = ctx->module[i]->table;
-        for (uint32_t o = 0; o < t->nops; o++) {
-            const char *name = kr_str(ctx->module[i], t->ops[o].name);
-            const size_t distance = edit_distance(op, name);
-            if (distance >= best_distance) continue;
-            best = name;
-            best_distance = distance;
-        }
+    for (size_t i = 0; i < ctx->nops; i++) {
+        const char *name = kr_str(ctx->op[i].module, ctx->op[i].row->name);
+        const size_t distance = edit_distance(op, name);
+        if (distance >= best_distance) continue;
+        best = name;
+        best_distance = distance;
     }
     return best;
 }
@@ -178,10 +175,7 @@ kiln_status kr_nearest(const kiln_ctx *ctx, const kiln_problem *p, uint64_t key,
 {
     const kr_group *g = kr_group_find(ctx, key);
     if (g) return say_rule(ctx, p, g, text);
-    bool known = false;
-    for (size_t i = 0; i < ctx->nmodules && !known; i++)
-        known = kr_module_op(ctx->module[i], p->op) != NULL;
-    if (!known) return say_unknown_op(ctx, p, text);
+    if (!kr_ops_find(ctx, p->op)) return say_unknown_op(ctx, p, text);
 
     uint8_t sig[7];
     if (kr_key(p, sig, &key)) return KILN_INVALID;

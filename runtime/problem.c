@@ -11,7 +11,7 @@
 #define INVALID(...) kr_fail(KILN_INVALID, "problem text: " __VA_ARGS__)
 enum { TEXT_MAX = 4096 };
 
-typedef enum field_kind { SIZE, LD, STRIDE, ALIGN, DTYPE } field_kind;
+typedef enum field_kind { SIZE, COUNT, LD, STRIDE, ALIGN, DTYPE } field_kind;
 
 /* Fields by name; those of an extra input follow as PREFIX.NAME. */
 static const struct field {
@@ -23,7 +23,7 @@ static const struct field {
     {"n", SIZE, offsetof(kiln_problem, n)},
     {"k", SIZE, offsetof(kiln_problem, k)},
     {"acc", DTYPE, offsetof(kiln_problem, acc)},
-    {"batch", SIZE, offsetof(kiln_problem, batch)},
+    {"batch", COUNT, offsetof(kiln_problem, batch)},
     {"lda", LD, offsetof(kiln_problem, a.ld)},
     {"ldb", LD, offsetof(kiln_problem, b.ld)},
     {"lde", LD, offsetof(kiln_problem, e.ld)},
@@ -169,6 +169,13 @@ static kiln_status read_value(word key, word value, field_kind kind, void *out)
                            show(value).text);
         memcpy(out, &v, sizeof v);
         return KILN_OK;
+    case COUNT:
+        if (!read_number(value, INT32_MAX, &v) || v == 0)
+            return INVALID("%s=%s: a count is a number from 1 to 2147483647; what computes nothing "
+                           "has m=0",
+                           show(key).text, show(value).text);
+        memcpy(out, &v, sizeof v);
+        return KILN_OK;
     case LD:
         if (!read_number(value, INT64_MAX, &v) || v == 0)
             return INVALID("%s=%s: a leading dimension is a number of elements from 1",
@@ -198,12 +205,8 @@ static kiln_status read_value(word key, word value, field_kind kind, void *out)
 
 static kiln_status read_d(reader *r, word key, word name, word value, int f)
 {
-    if (!r->op) {
-        r->op = kr_op_acquire(r->out->op, &r->module);
-        if (!r->op)
-            return INVALID("'%s' needs an open context that knows the op '%s'", show(key).text,
-                           r->out->op);
-    }
+    if (!r->op && kr_op_acquire(r->out->op, &r->op, &r->module))
+        return INVALID("'%s' names an input: %s", show(key).text, kiln_error());
     for (int i = 0; i < r->op->nd; i++) {
         if (!is_word(name, kr_str(r->module, r->op->d[i].name))) continue;
         if (r->d_seen[i] & 1u << f) return INVALID("%s is given twice", show(key).text);
@@ -261,7 +264,7 @@ static kiln_status read_problem(reader *r)
     return status;
 }
 
-kiln_status kiln_problem_parse(const char *text, kiln_problem *out)
+kiln_status kiln_problem_parse_sized(const char *text, kiln_problem *out, size_t size)
 {
     if (!text || !out) return kr_fail(KILN_INVALID, "kiln_problem_parse needs a text and a place");
     if (strnlen(text, TEXT_MAX) == TEXT_MAX) return INVALID("longer than %d bytes", TEXT_MAX - 1);
@@ -269,8 +272,19 @@ kiln_status kiln_problem_parse(const char *text, kiln_problem *out)
     reader r = {.at = text, .out = &p};
     const kiln_status status = read_problem(&r);
     if (r.op) kr_module_close(r.module);
-    if (status == KILN_OK) *out = p;
-    return status;
+    if (status) return status;
+    for (size_t i = size; i < sizeof p; i++)
+        if (((const char *)&p)[i])
+            return INVALID("it sets fields that the caller's kiln_problem of %zu bytes lacks",
+                           size);
+    return kr_struct_out("kiln_problem", &p, sizeof p, out, size);
+}
+
+/* For callers without the header's macro: their struct is that of version 0.1.0. */
+enum { FIRST_SIZE = offsetof(kiln_problem, d) + 8 * sizeof(kiln_tensor) };
+kiln_status(kiln_problem_parse)(const char *text, kiln_problem *out)
+{
+    return kiln_problem_parse_sized(text, out, FIRST_SIZE);
 }
 
 /* ---- writing ---- */
@@ -319,38 +333,45 @@ static char letter(kiln_layout l)
     return l == KILN_ROW ? 'r' : 'c';
 }
 
-kiln_status kiln_problem_format(const kiln_problem *p, char *out, size_t *len)
+kiln_status kr_put_problem(const kiln_problem *p, kr_text *t)
 {
-    if (!len) return kr_fail(KILN_INVALID, "kiln_problem_format needs a length");
-    uint8_t sig[7];
-    uint64_t key;
-    const kiln_status status = kr_key(p, sig, &key);
-    if (status) return status;
     kr_module *m;
-    const kiln_op_row *op = kr_op_acquire(p->op, &m);
+    const kiln_op_row *op;
+    kr_op_acquire(p->op, &op, &m);
     const uint32_t align = common_align(p, op);
     if (!op && has_d_fields(p, !align))
-        return kr_fail(KILN_NOT_FOUND,
-                       "the inputs of op '%s' have no names here: open a context that knows it",
-                       p->op);
+        return kr_fail(KILN_NOT_FOUND, "the inputs of op '%s' have no names here: %s", p->op,
+                       kiln_error());
 
-    kr_text t = {out, *len, 0};
-    kr_put(&t, "%s %s,%s,%s %c%c%c m=%lld n=%lld k=%lld", p->op, kiln_dtype_name(p->a.dtype),
+    kr_put(t, "%s %s,%s,%s %c%c%c m=%lld n=%lld k=%lld", p->op, kiln_dtype_name(p->a.dtype),
            kiln_dtype_name(p->b.dtype), kiln_dtype_name(p->e.dtype), letter(p->a.layout),
            letter(p->b.layout), letter(p->e.layout), (long long)p->m, (long long)p->n,
            (long long)p->k);
     for (int f = REQUIRED; f < FIELDS; f++) {
         const void *value = (const char *)p + field[f].offset;
         if (field[f].kind == ALIGN && *(const uint32_t *)value == align) continue;
-        if (field[f].kind == SIZE && p->batch == 1) continue;
-        put_value(&t, field[f].name, NULL, field[f].kind, value);
+        if (field[f].kind == COUNT && p->batch == 1) continue;
+        put_value(t, field[f].name, NULL, field[f].kind, value);
     }
     for (int i = 0; op && i < op->nd; i++)
         for (int f = 0; f < D_FIELDS; f++)
             if (!(d_field[f].kind == ALIGN && align))
-                put_value(&t, d_field[f].name, kr_str(m, op->d[i].name), d_field[f].kind,
+                put_value(t, d_field[f].name, kr_str(m, op->d[i].name), d_field[f].kind,
                           (const char *)&p->d[i] + d_field[f].offset);
-    if (align) kr_put(&t, " align=%u", align);
+    if (align) kr_put(t, " align=%u", align);
     if (op) kr_module_close(m);
-    return kr_text_end(&t, len);
+    return KILN_OK;
+}
+
+kiln_status kiln_problem_format(const kiln_problem *p, char *out, size_t *len)
+{
+    if (!len) return kr_fail(KILN_INVALID, "kiln_problem_format needs a length");
+    uint8_t sig[7];
+    uint64_t key;
+    kiln_problem room;
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
+    kr_text t = {out, *len, 0};
+    kiln_status status = kr_key(p, sig, &key);
+    if (status == KILN_OK) status = kr_put_problem(p, &t);
+    return status ? status : kr_text_end(&t, len);
 }

@@ -285,7 +285,7 @@ static kiln_status check_job(kr_job *job, const kiln_problem *p, const uint8_t s
         status = kr_args_check(&job->view, job->module, job->op, job->args, !job->bounds);
     if (status) return status;
     job->acc = (kiln_dtype)sig[3];
-    kr_mul_types(p->a.dtype, p->b.dtype, &job->mul_a, &job->mul_b);
+    kiln_mul_types(p->a.dtype, p->b.dtype, &job->mul_a, &job->mul_b);
     if (job->acc != KILN_F32 &&
         !(job->acc == KILN_I32 && !kr_is_float(p->a.dtype) && !kr_is_float(p->b.dtype)))
         return kr_fail(KILN_NOT_SUPPORTED,
@@ -302,16 +302,15 @@ kiln_status kr_job_open(kr_job *job, const kiln_problem *p, const kiln_args *arg
 {
     uint8_t sig[7];
     uint64_t key;
-    *job = (kr_job){.args = args, .bounds = bounds};
+    kiln_problem room;
+    *job = (kr_job){.bounds = bounds};
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kiln_status status = kr_key(p, sig, &key);
     if (status) return status;
+    if (!(job->args = kr_args_in(args, &job->room))) return KILN_INVALID;
     kr_module *m;
-    job->op = kr_op_acquire(p->op, &m);
-    if (!job->op)
-        return kr_fail(
-            KILN_NOT_FOUND,
-            "no open module describes an op '%s': the reference needs an open context that does",
-            p->op);
+    status = kr_op_acquire(p->op, &job->op, &m);
+    if (status) return status;
     job->module = m;
     status = check_job(job, p, sig);
     if (status) kr_job_close(job);

@@ -49,10 +49,10 @@ static kiln_status check_seal(const char *file, const uint8_t *p, uint64_t size)
                    "%s: damaged (its contents do not match its seal); build it again", file);
 }
 
-static kiln_status verify_file(const char *path, const char *file, struct stat *st)
+static kiln_status verify_file(const char *file, struct stat *st)
 {
     kiln_status status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold us up */
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold us up */
     if (fd < 0 || fstat(fd, st) != 0) {
         status = kr_fail(KILN_IO, "%s: %s", file, strerror(errno));
     } else if (!S_ISREG(st->st_mode) || st->st_size == 0) {
@@ -77,7 +77,8 @@ static kiln_status verify_file(const char *path, const char *file, struct stat *
 static bool index_ops(kr_module *m)
 {
     const kiln_module *t = m->table;
-    if (!kr_names_make(&m->op, t->nops)) return false;
+    m->users = calloc(t->nops + 1, sizeof *m->users);
+    if (!m->users || !kr_names_make(&m->op, t->nops)) return false;
     for (uint32_t i = 0; i < t->nops; i++) kr_names_add(&m->op, kr_str(m, t->ops[i].name), i);
     return true;
 }
@@ -88,33 +89,20 @@ const kiln_op_row *kr_module_op(const kr_module *m, const char *op)
     return kr_names_find(&m->op, op, &at) ? &m->table->ops[at] : NULL;
 }
 
-/* An op's name has one meaning in a process. */
 static kiln_status check_op_names(const kr_module *m)
 {
     for (uint32_t i = 0; i < m->table->nops; i++) {
-        const kiln_op_row *mine = &m->table->ops[i];
-        const char *name = kr_str(m, mine->name);
-        if (kr_module_op(m, name) != mine)
+        const char *name = kr_str(m, m->table->ops[i].name);
+        if (kr_module_op(m, name) != &m->table->ops[i])
             return kr_fail(KILN_BAD_MODULE, "%s: damaged (op '%s' is in it twice); build it again",
-                           m->file, name);
-        for (const kr_module *o = modules; o; o = o->next) {
-            const kiln_op_row *other = kr_module_op(o, name);
-            if (other && other->hash != mine->hash)
-                return kr_fail(KILN_BAD_MODULE,
-                               "%s: its op '%s' (%s:%u) means something else than %s's (%s:%u); "
-                               "rename one of them or "
-                               "build both modules from one description",
-                               m->file, name, kr_str(m, mine->file), mine->line, o->file,
-                               kr_str(o, other->file), other->line);
-        }
+                           m->path, name);
     }
     return KILN_OK;
 }
 
 /* ---- opening and closing ---- */
 
-/* An OpenMP runtime that host kernels brought in keeps threads of its own: it must outlive the
- * module. */
+/* An OpenMP runtime that host kernels brought in has threads of its own: it outlives the module. */
 static void pin_openmp(void)
 {
     static const char *const runtime[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
@@ -129,6 +117,7 @@ static void destroy(kr_module *m)
 {
     if (m->dl) dlclose(m->dl);
     free(m->op.slot);
+    free(m->users);
     free(m->path);
     free(m);
 }
@@ -136,25 +125,26 @@ static void destroy(kr_module *m)
 static kiln_status load(kr_module *m)
 {
     struct stat before, after;
-    kiln_status status = verify_file(m->path, m->file, &before);
+    kiln_status status = verify_file(m->path, &before);
     if (status) return status;
     m->dl = dlopen(m->path, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl)
-        return kr_fail(KILN_BAD_MODULE, "%s: the dynamic linker refused it: %s", m->file,
+        return kr_fail(KILN_BAD_MODULE, "%s: the dynamic linker refused it: %s", m->path,
                        dlerror());
     if (stat(m->path, &after) != 0 || before.st_ino != after.st_ino ||
         before.st_size != after.st_size || before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
         before.st_mtim.tv_nsec != after.st_mtim.tv_nsec)
         return kr_fail(KILN_BAD_MODULE, "%s: replaced while it was being opened; open it again",
-                       m->file);
+                       m->path);
+    m->changed = after.st_mtim;
     m->table = dlsym(m->dl, KILN_MODULE_SYMBOL);
     if (!m->table)
-        return kr_fail(KILN_BAD_MODULE, "%s: not a Kiln module (no %s in it)", m->file,
+        return kr_fail(KILN_BAD_MODULE, "%s: not a Kiln module (no %s in it)", m->path,
                        KILN_MODULE_SYMBOL);
-    status = kr_table_check(m->file, m->table);
+    status = kr_table_check(m->path, m->table);
     if (status) return status;
     m->target = kr_str(m, m->table->target);
-    if (!index_ops(m)) return kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", m->file);
+    if (!index_ops(m)) return kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", m->path);
     status = check_op_names(m);
     if (status == KILN_OK) pin_openmp();
     return status;
@@ -163,9 +153,8 @@ static kiln_status load(kr_module *m)
 kiln_status kr_module_open(const char *path, kr_module **out)
 {
     *out = NULL;
-    const char *slash = strrchr(path, '/');
     char *real = realpath(path, NULL);
-    if (!real) return kr_fail(KILN_IO, "%s: %s", slash ? slash + 1 : path, strerror(errno));
+    if (!real) return kr_fail(KILN_IO, "%s: %s", path, strerror(errno));
 
     pthread_mutex_lock(&mutex);
     kiln_status status = KILN_OK;
@@ -176,10 +165,9 @@ kiln_status kr_module_open(const char *path, kr_module **out)
         m->refs++;
     } else if (!(m = calloc(1, sizeof *m))) {
         free(real);
-        status = kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", slash ? slash + 1 : path);
+        status = kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", path);
     } else {
         m->path = real;
-        m->file = strrchr(real, '/') + 1;
         m->refs = 1;
         status = load(m);
         if (status) {
@@ -207,17 +195,45 @@ void kr_module_close(kr_module *m)
     pthread_mutex_unlock(&mutex);
 }
 
-const kiln_op_row *kr_op_acquire(const char *op, kr_module **owner)
+/* ---- ops by name, without a context ---- */
+
+void kr_ops_hold(const kr_op *op, size_t count, int by)
 {
-    const kiln_op_row *row = NULL;
     pthread_mutex_lock(&mutex);
-    for (kr_module *m = modules; m && !row; m = m->next) {
-        row = kr_module_op(m, op);
-        if (row) {
-            m->refs++;
-            *owner = m;
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        op[i].module->users[op[i].row - op[i].module->table->ops] += by;
     pthread_mutex_unlock(&mutex);
-    return row;
+}
+
+/* The first module from m on in which a context finds the op. */
+static kr_module *find_held(kr_module *m, const char *op, const kiln_op_row **row)
+{
+    for (; m; m = m->next) {
+        *row = kr_module_op(m, op);
+        if (*row && m->users[*row - m->table->ops] > 0) return m;
+    }
+    return NULL;
+}
+
+kiln_status kr_op_acquire(const char *op, const kiln_op_row **out, kr_module **owner)
+{
+    const kiln_op_row *row;
+    kiln_status status = KILN_OK;
+    pthread_mutex_lock(&mutex);
+    kr_module *m = find_held(modules, op, out), *other = m;
+    while (other && (other = find_held(other->next, op, &row)) && row->hash == (*out)->hash) {
+    }
+    if (!m)
+        status = kr_fail(KILN_NOT_FOUND, "no open context knows the op '%s': open one first", op);
+    else if (other)
+        status = kr_fail(KILN_INVALID,
+                         "op '%s' means one thing in %s and another in %s, and contexts are open "
+                         "for both: close one of them",
+                         op, m->path, other->path);
+    else
+        m->refs++;
+    pthread_mutex_unlock(&mutex);
+    if (status) *out = NULL;
+    *owner = status ? NULL : m;
+    return status;
 }

@@ -5,8 +5,7 @@
 //     Validator,DEVICE,AMD Instinct MI300X
 //     Validator,UNITS,304
 //     Validator,REGISTRY,0123456789abcdef
-//     "bias_relu f16,f16,f16 rcr m=4096 n=11008
-//     k=4096",gfx942/bias_relu/f16_f16_f16/rcr/mfma_256x128x32,412.5,0.0003
+//     "gemm f16,f16,f16 rcr m=64 n=64 k=64",gfx942/gemm/f16_f16_f16/rcr/simt_64x64x16,412.5,0.0003
 // A validator that is wrong or missing drops the file.  A row is used only if its instance is
 // there, computes that problem and is legal for it; the others are dropped and counted.
 #include <errno.h>

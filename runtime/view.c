@@ -28,12 +28,6 @@ static kiln_status bad_signature(const kiln_problem *p)
 
 kiln_status kr_key(const kiln_problem *p, uint8_t sig[7], uint64_t *key)
 {
-    if (!p) return INVALID("the problem is NULL");
-    if (p->struct_size != sizeof *p)
-        return INVALID("kiln_problem.struct_size is %zu, this libkiln's is %zu: set it to "
-                       "sizeof(kiln_problem) and compile "
-                       "against the kiln.h of version " KILN_VERSION,
-                       p->struct_size, sizeof *p);
     if (!p->op[0] || !memchr(p->op, 0, sizeof p->op))
         return INVALID("kiln_problem.op is %s: it takes the name of an op, at most %d bytes",
                        p->op[0] ? "not 0-terminated" : "empty", KILN_NAME_MAX - 1);
@@ -41,11 +35,10 @@ kiln_status kr_key(const kiln_problem *p, uint8_t sig[7], uint64_t *key)
         !kr_layout_ok(p->a.layout) || !kr_layout_ok(p->b.layout) || !kr_layout_ok(p->e.layout) ||
         (p->acc && !kr_dtype_ok(p->acc)))
         return bad_signature(p);
-    const bool integers = !kr_is_float(p->a.dtype) && !kr_is_float(p->b.dtype);
     sig[0] = (uint8_t)p->a.dtype;
     sig[1] = (uint8_t)p->b.dtype;
     sig[2] = (uint8_t)p->e.dtype;
-    sig[3] = (uint8_t)(p->acc ? p->acc : integers ? KILN_I32 : KILN_F32);
+    sig[3] = (uint8_t)(p->acc ? p->acc : kiln_default_acc(p->a.dtype, p->b.dtype));
     sig[4] = (uint8_t)p->a.layout;
     sig[5] = (uint8_t)p->b.layout;
     sig[6] = (uint8_t)p->e.layout;
@@ -77,7 +70,7 @@ static bool times(int64_t a, int64_t b, int64_t *r)
 }
 
 static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_operand *o,
-                               int64_t batch, bool is_e)
+                               bool fits, bool is_e)
 {
     if (t->ld < 0)
         return INVALID("%s's leading dimension is negative (%lld)", name, (long long)t->ld);
@@ -93,14 +86,17 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
         return INVALID(
             "%s's batch stride is KILN_BROADCAST: every batch of the result needs its own place",
             name);
-    if (is_e && batch > 1 && o->stride < o->extent)
-        return INVALID("%s's batch stride is %lld, but one batch spans %lld elements: batches "
-                       "would overwrite each other",
-                       name, (long long)o->stride, (long long)o->extent);
     if (t->align & (t->align - 1))
         return INVALID("%s's alignment is %u: it must be a power of two", name, t->align);
-    return INVALID(
-        "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride", name);
+    if (!fits)
+        return INVALID(
+            "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride",
+            name);
+    return INVALID("%s's batch stride is %lld: with %lld %s of %lld elements, %lld apart, batches "
+                   "would overwrite each other",
+                   name, (long long)o->stride, (long long)o->outer,
+                   o->layout == KILN_ROW ? "rows" : "columns", (long long)o->inner,
+                   (long long)o->ld);
 }
 
 /* The shape is in o already; fills in what t leaves to defaults. */
@@ -127,8 +123,9 @@ static kiln_status place_operand(const char *name, const kiln_tensor *t, int64_t
     if (o->extent == 0) o->bytes = 0;
     if (!fits || t->ld < 0 || o->ld < o->inner || t->batch_stride < KILN_BROADCAST ||
         (t->align & (t->align - 1)) ||
-        (is_e && (t->batch_stride == KILN_BROADCAST || (batch > 1 && o->stride < o->extent))))
-        return bad_operand(name, t, o, batch, is_e);
+        (is_e && (t->batch_stride == KILN_BROADCAST ||
+                  (o->stride < o->extent && kr_batches_meet(o, batch)))))
+        return bad_operand(name, t, o, fits, is_e);
     return KILN_OK;
 }
 
@@ -256,11 +253,15 @@ kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
     uint8_t sig[7];
     uint64_t key;
     if (!out) return INVALID("kiln_problem_resolve needs a place for its result");
+    kiln_problem room;
+    const kiln_problem *const given = p;
+    if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kiln_status status = kr_key(p, sig, &key);
     if (status) return status;
     kr_module *m;
-    const kiln_op_row *op = kr_op_acquire(p->op, &m);
-    if (!op) return kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", p->op);
+    const kiln_op_row *op;
+    status = kr_op_acquire(p->op, &op, &m);
+    if (status) return status;
     kr_view v;
     status = kr_view_make(p, sig, m, op, 1, &v);
     if (status == KILN_OK) {
@@ -271,7 +272,7 @@ kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
         resolve_tensor(&v.b, &p->b, &r.b);
         resolve_tensor(&v.e, &p->e, &r.e);
         for (int i = 0; i < op->nd; i++) resolve_tensor(&v.d[i], &p->d[i], &r.d[i]);
-        *out = r;
+        status = kr_struct_out("kiln_problem", &r, sizeof r, out, given->struct_size);
     }
     kr_module_close(m);
     return status;

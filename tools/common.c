@@ -61,10 +61,9 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
 
 int kt_problem(const char *text, kiln_problem *p)
 {
-    const kiln_status status = kiln_problem_parse(text, p);
-    if (!status) return 0;
+    if (!kiln_problem_parse(text, p)) return 0;
     kt_message("'%s': %s", text, kiln_error());
-    return status == KILN_NOT_FOUND ? EXIT_FAILED : EXIT_USAGE;
+    return EXIT_USAGE;
 }
 
 const char *kt_problem_text(const kiln_problem *p, char *text, size_t size)

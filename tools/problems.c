@@ -60,14 +60,13 @@ static int promises_alignment(const kiln_problem *p)
     return any != 0;
 }
 
-/* The problem as it is computed; NULL: a mistake.  An op that no module has is reported when its
- * turn comes. */
+/* The problem as it is computed; NULL: a mistake.  An op that no module has is none: it is reported
+ * when its turn comes. */
 static char *taken(reader *r, char *text)
 {
     kiln_problem p;
-    const kiln_status status = kiln_problem_parse(text, &p);
-    if (status && status != KILN_NOT_FOUND) return wrong(r, text, kiln_error()), NULL;
-    return status || promises_alignment(&p) ? text : keep(r, text, " align=256");
+    if (kiln_problem_parse(text, &p)) return wrong(r, text, kiln_error()), NULL;
+    return promises_alignment(&p) ? text : keep(r, text, " align=256");
 }
 
 static void add(reader *r, const char *line)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A module written by hand, for tests of the runtime.  A file that includes this sets
 // FIXTURE_TARGET (and FIXTURE_GPU for a GPU's, FIXTURE_CLASH for another meaning of `bias_relu`,
-// FIXTURE_ABI and FIXTURE_VERSION for other versions). Keys, hashes and the rows' order are made
+// FIXTURE_ABI and FIXTURE_VERSION for other versions, FIXTURE_MANY for an op with as many inputs of
+// as long names as there can be). Keys, hashes and the rows' order are made
 // when it is loaded: a generated module has them as constants.
 #define XXH_INLINE_ALL
 #include <stddef.h>
@@ -25,7 +26,24 @@
 #endif
 
 /* ---- text ---- */
+#ifdef FIXTURE_MANY
+#define FIFTY "_________1_________2_________3_________4_________5"
+#define MANY_STRINGS(X)                                                                            \
+    X(many, "many")                                                                                \
+    X(many_0, "input_number0" FIFTY)                                                               \
+    X(many_1, "input_number1" FIFTY)                                                               \
+    X(many_2, "input_number2" FIFTY)                                                               \
+    X(many_3, "input_number3" FIFTY)                                                               \
+    X(many_4, "input_number4" FIFTY)                                                               \
+    X(many_5, "input_number5" FIFTY)                                                               \
+    X(many_6, "input_number6" FIFTY)                                                               \
+    X(many_7, "input_number7" FIFTY)                                                               \
+    X(r_many, FIXTURE_TARGET "/many/f32_f32_f32/rrr/plain_16")
+#else
+#define MANY_STRINGS(X)
+#endif
 #define STRINGS(X)                                                                                 \
+    MANY_STRINGS(X)                                                                                \
     X(target, FIXTURE_TARGET)                                                                      \
     X(version, FIXTURE_VERSION)                                                                    \
     X(file, "instances/fixture.lua")                                                               \
@@ -244,8 +262,23 @@ static const kiln_op_row op[] = {
      .epilogue = {18, 5},
      .b_op = {23, 5},
      .a_op = {28, 3}},
+#ifdef FIXTURE_MANY
+#define INPUT(name)                                                                                \
+    {                                                                                              \
+        S(name), KILN_D_FULL, 0, KILN_F32, 0                                                       \
+    }
+    {.hash = 6,
+     .name = S(many),
+     .file = S(file),
+     .line = 33,
+     .nd = 8,
+     .products = 1,
+     .d = {INPUT(many_0), INPUT(many_1), INPUT(many_2), INPUT(many_3), INPUT(many_4), INPUT(many_5),
+           INPUT(many_6), INPUT(many_7)},
+     .epilogue = {0, 1}},
+#endif
 };
-enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT };
+enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
 
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
@@ -277,6 +310,9 @@ static kiln_row row[] = {
     ROW(r_swiglu, SWIGLU, 0, 3, F32, F32, F32, F32, R, C, R, .t = {16, 100}),
     ROW(r_i8, LINEAR_I8, 0, 4, KILN_I8, KILN_I8, KILN_I8, KILN_I32, R, C, R, .t = {16, 100}),
     ROW(r_dequant, DEQUANT, 0, 5, KILN_BF16, KILN_I8, F32, F32, R, R, C, .t = {16, 100}),
+#ifdef FIXTURE_MANY
+    ROW(r_many, MANY, 0, 5, F32, F32, F32, F32, R, R, R, .t = {16, 100}),
+#endif
 };
 enum { ROWS = sizeof row / sizeof *row };
 

@@ -215,9 +215,22 @@ static void test_mul_types(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         kiln_dtype a, b;
-        kr_mul_types(row[i][0], row[i][1], &a, &b);
+        kiln_mul_types(row[i][0], row[i][1], &a, &b);
         assert_int_equal(a, row[i][2]);
         assert_int_equal(b, row[i][3]);
+    }
+}
+
+/* By their formats, not by where they stand in the list. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
+        const char *name = kiln_dtype_name((kiln_dtype)t);
+        assert_int_equal(kiln_is_fp8((kiln_dtype)t), strncmp(name, "f8", 2) == 0);
+        assert_int_equal(kiln_is_float((kiln_dtype)t), name[0] != 'i');
+        assert_int_equal(kiln_default_acc((kiln_dtype)t, KILN_I8),
+                         name[0] == 'i' ? KILN_I32 : KILN_F32);
     }
 }
 
@@ -244,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_mul_types),
+        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,36 @@ static void test_explain(void **state)
     kiln_close(ctx);
 }
 
+/* A problem's text may be longer than any buffer of fixed size is likely to be. */
+static void test_explain_long(void **state)
+{
+    (void)state;
+    install_fixture("many", "libkiln-many.so");
+    kiln_ctx *ctx = open_ctx("host");
+    const int64_t large = 1ll << 40;
+    kiln_problem p = problem("many f32,f32,f32 rrr m=8 n=8 k=8 batch=2 sa=100 sb=100 se=100");
+    char text[4096], out[8192];
+    for (int i = 0; i < KILN_MAX_D; i++)
+        p.d[i] = (kiln_tensor){.ld = large + i, .batch_stride = 100 * large, .align = 4u << i};
+    size_t len = sizeof text, need = 0;
+    assert_ok(kiln_problem_format(&p, text, &len));
+    assert_true(len > 1500);
+    const kiln_problem again = problem(text);
+    assert_memory_equal(&again, &p, sizeof p);
+    assert_ok(kiln_explain(ctx, &p, NULL, &need));
+    assert_true(need > len);
+    len = need - 1;
+    assert_status(kiln_explain(ctx, &p, out, &len), KILN_TRUNCATED);
+    assert_int_equal(len, need);
+    assert_ok(kiln_explain(ctx, &p, out, &len));
+    assert_int_equal(strlen(out) + 1, need);
+    assert_memory_equal(out, text, strlen(text));
+    assert_says(out, " on host (");
+    assert_says(out, "chosen: cost 100.0 us");
+    kiln_close(ctx);
+    remove_file("libkiln-many.so");
+}
+
 /* The same module in a second folder: both groups of a key are candidates, and explain shows both.
  */
 static void test_two_modules_of_a_target(void **state)
@@ -363,7 +393,7 @@ static void test_misuse(void **state)
         assert_null(k);                                                                            \
     } while (0)
     BAD(p.struct_size = 0, KILN_INVALID, "kiln_problem.struct_size is 0");
-    BAD(p.struct_size -= 8, KILN_INVALID, "kiln_problem.struct_size");
+    BAD(p.struct_size -= 3, KILN_INVALID, "kiln_problem.struct_size");
     BAD(p.op[0] = 0, KILN_INVALID, "op is empty");
     BAD(memset(p.op, 'x', sizeof p.op), KILN_INVALID, "op is not 0-terminated");
     BAD(p.a.dtype = KILN_DTYPE_NONE, KILN_INVALID, "a.dtype is 0");
@@ -383,7 +413,7 @@ static void test_misuse(void **state)
     BAD(p.a.batch_stride = -2, KILN_INVALID, "A's batch stride is negative (-2)");
     BAD(p.e.batch_stride = KILN_BROADCAST, KILN_INVALID, "E's batch stride is KILN_BROADCAST");
     BAD(p.e.batch_stride = 23, KILN_INVALID,
-        "E's batch stride is 23, but one batch spans 24 elements");
+        "E's batch stride is 23: with 4 rows of 6 elements, 6 apart, batches would overwrite");
     BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
     BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
     BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
@@ -402,15 +432,11 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_and_legality),
-        cmocka_unit_test(test_find_all),
-        cmocka_unit_test(test_what_comes_closest),
-        cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_two_modules_of_a_target),
-        cmocka_unit_test(test_tuned_rows),
-        cmocka_unit_test(test_validators),
-        cmocka_unit_test(test_tuning_in_explain),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_cost_and_legality),  cmocka_unit_test(test_find_all),
+        cmocka_unit_test(test_what_comes_closest), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_explain_long),       cmocka_unit_test(test_two_modules_of_a_target),
+        cmocka_unit_test(test_tuned_rows),         cmocka_unit_test(test_validators),
+        cmocka_unit_test(test_tuning_in_explain),  cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -72,6 +72,7 @@ static void test_against_reference(void **state)
         "axpby f32,f32,f32 rrr m=7 n=5 k=9",
         "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 sb=broadcast sd.c=50",
         "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=2 lda=13 ldb=6 lde=11 ldd.c=9",
+        "axpby f32,f32,f32 rrr m=7 n=5 k=9 batch=3 lde=15 se=5", /* heads, interleaved */
         "axpby f32,f32,f32 rrr m=1 n=1 k=1",
         "axpby f32,f32,f32 rrr m=7 n=5 k=0",
     };
@@ -169,9 +170,9 @@ static void test_misuse(void **state)
         "overlaps B");
     const situation fine = good();
     assert_error(kiln_launch(ctx, fine.kernel, &fine.p, NULL, NULL), KILN_INVALID,
-                 "the arguments are NULL");
+                 "the kiln_args is NULL");
     assert_error(kiln_launch(ctx, fine.kernel, NULL, NULL, NULL), KILN_INVALID,
-                 "the problem is NULL");
+                 "the kiln_problem is NULL");
     assert_status(kiln_prepare(ctx, foreign), KILN_INVALID);
     assert_status(kiln_prepare(ctx, elsewhere), KILN_NOT_SUPPORTED);
     assert_ok(kiln_prepare(ctx, fine.kernel));
@@ -328,6 +329,40 @@ static void test_graph(void **state)
     assert_ok(kiln_stream_destroy(ctx, stream)); /* with its recording */
 }
 
+/* A stream of somebody else's is ignored by launches, and never followed. */
+static void test_others_stream(void **state)
+{
+    (void)state;
+    static char nobodys[64];
+    void *const handle[] = {(void *)1, (void *)UINTPTR_MAX, nobodys};
+    void *stream, *graph = NULL;
+    situation s = good();
+    memset(nobodys, 0xff, sizeof nobodys);
+    assert_ok(kiln_stream_create(ctx, &stream));
+    for (int recording = 0; recording < 2; recording++) {
+        if (recording) assert_ok(kiln_graph_begin(ctx, stream));
+        for (size_t i = 0; i < sizeof handle / sizeof *handle; i++) {
+            E[0] = -1;
+            assert_ok(kiln_launch(ctx, s.kernel, &s.p, &s.args, handle[i]));
+            assert_true(E[0] == 9); /* A, B and c are ones */
+            assert_ok(kiln_synchronize(ctx, handle[i]));
+            assert_error(kiln_graph_begin(ctx, handle[i]), KILN_INVALID, "not a stream");
+            assert_error(kiln_graph_end(ctx, handle[i], &graph), KILN_INVALID, "not a stream");
+            assert_error(kiln_stream_destroy(ctx, handle[i]), KILN_INVALID, "not a stream");
+        }
+    }
+    assert_ok(kiln_graph_end(ctx, stream, &graph));
+    assert_ok(kiln_graph_destroy(ctx, graph));
+    assert_ok(kiln_stream_destroy(ctx, stream));
+    assert_error(kiln_stream_destroy(ctx, stream), KILN_INVALID,
+                 "not a stream");                /* once is enough */
+    assert_ok(kiln_stream_create(ctx, &stream)); /* goes with its context, recording or not */
+    kiln_ctx *other = open_ctx("host");
+    assert_ok(kiln_stream_create(other, &stream));
+    assert_ok(kiln_graph_begin(other, stream));
+    kiln_close(other);
+}
+
 static void test_nothing_is_allocated(void **state)
 {
     (void)state;
@@ -361,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_others_stream),
         cmocka_unit_test(test_nothing_is_allocated),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -100,6 +100,8 @@ static void test_mistakes(void **state)
         {"op f16,f16,f16 rcr m=99999999999999999999999 n=1 k=1", "a size is"},
         {"op f16,f16,f16 rcr m=1x n=1 k=1", "m=1x"},
         {"op f16,f16,f16 rcr m= n=1 k=1", "a size is"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 batch=0", "batch=0: a count is a number from 1"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 batch=2147483648", "a count is"},
         {"op f16,f16,f16 rcr m=1 n=1 k=1 lda=0", "a leading dimension"},
         {"op f16,f16,f16 rcr m=1 n=1 k=1 sa=0", "a batch stride"},
         {"op f16,f16,f16 rcr m=1 n=1 k=1 sa=-2", "or `broadcast`"},
@@ -107,7 +109,7 @@ static void test_mistakes(void **state)
         {"op f16,f16,f16 rcr m=1 n=1 k=1 acc=f99", "unknown type 'f99'"},
         {"op f16,f16,f16 rcr m=1 n=1 k=1 lbd=3", "unknown field 'lbd'"},
         {"op f16,f16,f16 rcr m=1 n=1 k=1 what", "'what' is not of the form"},
-        {"op f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3", "needs an open context that knows the op 'op'"},
+        {"op f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3", "no open context knows the op 'op'"},
         {"axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "no such input; it has c"},
         {"swiglu f16,f16,f16 rcr m=1 n=1 k=1 ldd.x=3", "it has none"},
         {"axpby f16,f16,f16 rcr m=1 n=1 k=1 ldd.c=3 ldd.c=3", "ldd.c is given twice"},
@@ -124,6 +126,41 @@ static void test_mistakes(void **state)
     free(long_text);
     assert_status(kiln_problem_parse(NULL, &p), KILN_INVALID);
     assert_status(kiln_problem_parse("x", NULL), KILN_INVALID);
+}
+
+/* The caller's struct may be another version's: shorter, or longer. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const char text[] = "x f32,f32,f32 rrr m=1 n=2 k=3";
+    static const char aligned[] = "x f32,f32,f32 rrr m=1 n=2 k=3 align=16";
+    enum { SHORT = offsetof(kiln_problem, d) + sizeof(kiln_tensor) };
+    struct {
+        kiln_problem p;
+        size_t later[2];
+    } longer;
+    memset(&longer, 0x55, sizeof longer);
+    assert_ok(kiln_problem_parse_sized(text, &longer.p, SHORT));
+    assert_int_equal(longer.p.struct_size, SHORT);
+    assert_int_equal(longer.p.d[0].ld, 0);
+    assert_int_equal(longer.p.d[1].ld, 0x5555555555555555);
+    assert_error(kiln_problem_parse_sized(aligned, &longer.p, SHORT), KILN_INVALID,
+                 "it sets fields that the caller's kiln_problem of");
+    size_t len = 0;
+    assert_ok(kiln_problem_format(&longer.p, NULL, &len));
+    assert_int_equal(len, sizeof text);
+    assert_ok(kiln_problem_parse_sized(aligned, &longer.p, sizeof longer));
+    assert_int_equal(longer.p.struct_size, sizeof longer);
+    assert_int_equal(longer.p.d[1].align, 16);
+    assert_int_equal(longer.later[1], 0);
+    assert_ok(kiln_problem_format(&longer.p, NULL, &len));
+    longer.later[1] = 1;
+    assert_error(kiln_problem_format(&longer.p, NULL, &len), KILN_INVALID, "is not zero");
+    longer.p.struct_size = 1 << 20;
+    assert_error(kiln_problem_format(&longer.p, NULL, &len), KILN_INVALID, "set it to sizeof");
+    assert_ok((kiln_problem_parse)(aligned, &longer.p)); /* as a binding calls it */
+    assert_int_equal(longer.p.struct_size, sizeof longer.p);
+    assert_error(kiln_problem_parse_sized(text, &longer.p, 0), KILN_INVALID, "of 0 bytes lacks");
 }
 
 static void test_short_buffers(void **state)
@@ -147,7 +184,8 @@ static void test_short_buffers(void **state)
     assert_status(kiln_problem_format(NULL, NULL, &len), KILN_INVALID);
     kiln_problem unknown = p;
     unknown.d[0].ld = 3;
-    assert_error(kiln_problem_format(&unknown, NULL, &len), KILN_NOT_FOUND, "open a context");
+    assert_error(kiln_problem_format(&unknown, NULL, &len), KILN_NOT_FOUND,
+                 "no open context knows the op 'x'");
 }
 
 static void test_resolve(void **state)
@@ -188,9 +226,9 @@ static void test_resolve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_short_buffers),
-        cmocka_unit_test(test_resolve),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_short_buffers), cmocka_unit_test(test_resolve),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What follows from element types alone: what A and B are multiplied as and what sums default to
+// (docs/schedules.md, "Values").  The generator writes kernels by it, the library checks by it.
+#ifndef KILN_VALUES_H
+#define KILN_VALUES_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "kiln_dtype.h"
+
+typedef struct kiln_format {
+    const char *name;
+    uint8_t bytes, is_float, exponent, mantissa; /* the last two in bits */
+} kiln_format;
+
+static const kiln_format kiln_formats[KILN_DTYPE_COUNT] = {
+#define X(name, id, bytes, is_float, exponent, mantissa, text)                                     \
+    [id] = {#name, bytes, is_float, exponent, mantissa},
+    KILN_DTYPES(X)
+#undef X
+};
+
+static inline bool kiln_is_float(kiln_dtype t)
+{
+    return kiln_formats[t].is_float != 0;
+}
+
+static inline bool kiln_is_fp8(kiln_dtype t)
+{
+    return kiln_is_float(t) && kiln_formats[t].bytes == 1;
+}
+
+/* The accumulator where none is named. */
+static inline kiln_dtype kiln_default_acc(kiln_dtype a, kiln_dtype b)
+{
+    return kiln_is_float(a) || kiln_is_float(b) ? KILN_F32 : KILN_I32;
+}
+
+/* Like types, and any two fp8, are multiplied as they are; one of 16 bits and one of 8 in 16 bits;
+ * all else in f32. */
+static inline void kiln_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b)
+{
+    const uint8_t size_a = kiln_formats[a].bytes, size_b = kiln_formats[b].bytes;
+    *mul_a = *mul_b = KILN_F32;
+    if (a == b || (kiln_is_fp8(a) && kiln_is_fp8(b)))
+        *mul_a = a, *mul_b = b;
+    else if (size_a + size_b == 3) /* 2 and 1 */
+        *mul_a = *mul_b = size_a == 2 ? a : b;
+}
+#endif
