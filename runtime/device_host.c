@@ -74,6 +74,7 @@ static void describe(kr_device *dev, int threads)
 
 static void host_close(kr_device *dev)
 {
+    kr_pool_close();
     free(dev);
 }
 
@@ -81,7 +82,7 @@ static void host_close(kr_device *dev)
 
 static kiln_status host_load(kr_device *dev, kiln_kernel *k)
 {
-    (void)dev;
+    kr_pool_ready(dev->info.units);
     k->code = (void *)k->row; /* nothing to free; says that it was loaded */
     const kiln_host_fn fn = k->module->table->host_fns[k->row->host_fn];
     atomic_store_explicit(&k->fn[0], (void *)(uintptr_t)fn, memory_order_release);
@@ -114,7 +115,7 @@ static kiln_status host_launch(kr_device *dev, const kr_launch *l, void *handle)
     const kiln_host_fn fn =
         (kiln_host_fn)(uintptr_t)atomic_load_explicit(&l->kernel->fn[0], memory_order_acquire);
     if (s && s->recording) return record(s->recording, &(call){fn, *l->args});
-    fn(l->args);
+    fn(l->args, kr_pool_each);
     return KILN_OK;
 }
 
@@ -198,7 +199,7 @@ static kiln_status host_graph_replay(kr_device *dev, void *handle, void *stream_
     (void)stream_handle;
     const graph *g = handle;
     const double start = now();
-    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args);
+    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args, kr_pool_each);
     if (seconds) *seconds = now() - start;
     return KILN_OK;
 }
@@ -235,6 +236,11 @@ kiln_status kr_device_open_host(int threads, kr_device **out)
 {
     kr_device *dev = calloc(1, sizeof *dev);
     if (!dev) return no_memory(sizeof *dev);
+    const kiln_status status = kr_pool_open();
+    if (status) {
+        free(dev);
+        return status;
+    }
     dev->ops = &host_ops;
     describe(dev, threads);
     *out = dev;

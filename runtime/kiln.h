@@ -95,7 +95,8 @@ typedef struct kiln_args {
     const void *a;
     const void *b[KILN_MAX_B];     /* in the order the op names them; one-product ops use b[0] */
     const void *d[KILN_MAX_D];     /* in the order of their names */
-    void *e;                       /* must not overlap an input */
+    void *e;                       /* may be exactly a full extra input: its pointer, type, layout, ld and batch stride;
+                                      else must not overlap an input */
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;

@@ -31,7 +31,7 @@ out=$tmp/gen
 generate() { "$gen" --templates templates --out "$out" --target host "$tmp/faults"; }
 check 'the op to spoil is generated' generate
 sources=$(find "$out/host" -name '*.c' ! -name module.c)
-cc_flags='-std=gnu11 -O2 -fPIC -fopenmp -fvisibility=hidden -Iabi -Itemplates/device'
+cc_flags='-std=gnu11 -O2 -fPIC -fopenmp-simd -fvisibility=hidden -Iabi -Itemplates/device'
 
 # Every instance's own function gets another name; the wrapper takes the old one.
 # shellcheck disable=SC2086
@@ -50,10 +50,10 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
     mkdir -p "$tmp/module"
     rm -f "$tmp/module"/*.so
     {
-        echo '#include "kiln_args.h"'
+        printf '#include "kiln_args.h"\n#define real(args) right(args, each)\n'
         for name in $names; do
-            printf 'void right_%s(const kiln_gemm_args *);\nvoid %s(const kiln_gemm_args *);\n' "$name" "$name"
-            printf 'void %s(const kiln_gemm_args *g)\n{\n    void (*const real)(const kiln_gemm_args *) = right_%s;\n' "$name" "$name"
+            printf 'void right_%s(const kiln_gemm_args *, kiln_each);\nvoid %s(const kiln_gemm_args *, kiln_each);\n' "$name" "$name"
+            printf 'void %s(const kiln_gemm_args *g, kiln_each each)\n{\n    void (*const right)(const kiln_gemm_args *, kiln_each) = right_%s;\n' "$name" "$name"
             printf '    float *e = g->e;\n    (void)e;\n    %s\n}\n' "$1"
         done
     } >"$tmp/fault.c"
