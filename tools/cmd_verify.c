@@ -88,7 +88,8 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
         {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
         {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
     };
-    const int cut = value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1;
+    const int cut =
+        value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1 || value_of(k, "stream") > 0;
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if ((!quick || all[i].variant & QUICK) && (cut || !(all[i].variant & CUT)))
