@@ -5,7 +5,7 @@
 set -eu
 build='gcc libc6-dev pkg-config liblua5.4-dev libxxhash-dev libjansson-dev libelf-dev libdw-dev libmsgpack-dev'
 hip='hipcc rocm-device-libs clang-19 lld-19 llvm-19'
-test='libcmocka-dev libopenblas0-pthread scdoc lua-check codespell python3-minimal shellcheck g++ libomp-19-dev libclang-rt-19-dev'
+test='libcmocka-dev libopenblas0-pthread scdoc lua-check codespell python3-minimal shellcheck g++ libclang-rt-19-dev'
 
 case ${1-} in
 build) want=$build

@@ -16,6 +16,7 @@
  * Threads: every function may be called from any thread; kiln_close(ctx) must be the last use of ctx and of its
  * kernels.  kiln_find takes no lock and allocates nothing; kiln_launch neither synchronises nor allocates, and can be
  * captured in a graph (the first launch of a kernel on a context loads its code; kiln_prepare does that ahead).
+ * A forked child may go on with its parent's contexts on the host.
  * The library prints nothing.  KILN_LOG=path (or `stderr`) makes it log; KILN_DEVICE, KILN_MODULE_PATH and KILN_TUNING
  * are read by kiln_open.
  */
