@@ -2,7 +2,8 @@
 // What a kernel of family `gemm` gets: one plain struct, laid out the same by every host and device compiler.
 //   E[b] = convert_e( epilogue( sum_k a_op(A[b]) * b_op(B_i[b]), D_0[b] .. , s_0 .. ) ),   b = 0 .. batch-1
 // GPU kernels take it by value as their first parameter, followed (where the row declares any) by one array of
-// 128-byte tensor maps; host kernels take a pointer to it.  Leading dimensions and batch strides are in elements.
+// 128-byte tensor maps; host kernels take a pointer to it, and who does steps for them on several threads.  Leading
+// dimensions and batch strides are in elements.
 #ifndef KILN_ARGS_H
 #define KILN_ARGS_H
 #include "kiln_dtype.h"
@@ -22,4 +23,9 @@ typedef struct kiln_gemm_args {
     int units;                       /* compute units of the device; for the host, threads to use */
     int reserved;
 } kiln_gemm_args;
+
+/* Calls step(job, i, thread) once for each i = 0 .. count-1, in no order, on at most `threads` threads, whose numbers are
+ * 0 (the caller's own) .. threads-1; returns when all steps have ended. */
+typedef void (*kiln_step)(const void *job, long long i, int thread);
+typedef void (*kiln_each)(int threads, long long count, kiln_step step, const void *job);
 #endif

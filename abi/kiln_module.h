@@ -13,7 +13,7 @@
 #define KILN_MODULE_SYMBOL "kiln_module_table"
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
-enum { KILN_ABI_VERSION = 3, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
+enum { KILN_ABI_VERSION = 4, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
 
 typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is "" */
 
@@ -104,8 +104,8 @@ typedef struct kiln_row {
     int32_t t[KILN_MAX_SLOTS]; /* tunables, then derived values: schedule->slot_name */
 } kiln_row;
 
-/* Host kernel: computes the whole problem with args->units threads; returns when done. */
-typedef void (*kiln_host_fn)(const kiln_gemm_args *);
+/* Host kernel: computes the whole problem with at most args->units threads of `each`; returns when done. */
+typedef void (*kiln_host_fn)(const kiln_gemm_args *, kiln_each each);
 
 typedef struct kiln_module {
     uint64_t magic;

@@ -365,7 +365,7 @@ static void put_rows(writer *w, bool host, size_t *nmaps)
     if (host) {
         kg_puts(w->out, "\n");
         for (size_t i = 0; i < s->n; i++)
-            kg_putf(w->out, "void %s(const kiln_gemm_args *);\n", s->instance[i]->id);
+            kg_putf(w->out, "void %s(const kiln_gemm_args *, kiln_each);\n", s->instance[i]->id);
         kg_puts(w->out, "static const kiln_host_fn host_fns[] = {\n");
         for (size_t i = 0; i < s->n; i++) kg_putf(w->out, "    %s,\n", s->instance[i]->id);
         kg_puts(w->out, "};\n");

@@ -31,7 +31,7 @@ find_missing() { # sets $missing, packages of $1 that are not installed
     clang=$(pick_clang)
     want=$build
     if [ "$1" = test ]; then
-        want="$test libomp-$clang-dev libclang-rt-$clang-dev"
+        want="$test libclang-rt-$clang-dev"
     elif ! { command -v hipcc && [ -d "${ROCM_PATH:-/opt/rocm}" ]; } >/dev/null 2>&1; then # a ROCm of the user's own serves as it is
         want="$want hipcc clang-$clang lld-$clang llvm-$clang"
     fi

@@ -60,7 +60,7 @@ $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $(wildcard abi/*.h) $$(KILN_OBJECTS_$1:
 	$$(call say,LINK,$1)
 	$(Q)mkdir -p $$(@D) && $(GEN) --pack $(OUT)/$1
 	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -Wa,-I$(OUT)/$1 -o $$@.tmp \
-	    $(OUT)/$1/module.c $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1:%=$(OUT)/%) -fopenmp -lm)
+	    $(OUT)/$1/module.c $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1:%=$(OUT)/%) -lm)
 	$(Q)$(GEN) --seal $$@.tmp && mv -f $$@.tmp $$@
 endef
 $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_rules,$t))))
@@ -68,7 +68,7 @@ $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_
 # Headers of the device code; what each object read of them, make reads back.
 DEVICE = -Iabi -Itemplates/device
 TARGET = $(firstword $(subst /, ,$*))
-HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
+HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
 	$(Q)$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<

@@ -90,6 +90,7 @@ static void free_graph(graph *g)
 static void host_close(kr_device *dev)
 {
     host *h = (host *)dev;
+    kr_pool_close();
     while (h->streams) {
         stream *s = h->streams;
         h->streams = s->next;
@@ -112,7 +113,7 @@ static stream **find_stream(host *h, const void *handle)
 
 static kiln_status host_load(kr_device *dev, kiln_kernel *k)
 {
-    (void)dev;
+    kr_pool_ready(dev->info.units);
     k->code = (void *)k->row; /* nothing to free; says that it was loaded */
     const kiln_host_fn fn = k->module->table->host_fns[k->row->host_fn];
     atomic_store_explicit(&k->fn[0], (void *)(uintptr_t)fn, memory_order_release);
@@ -152,7 +153,7 @@ static kiln_status host_launch(kr_device *dev, const kr_launch *l, void *handle)
         pthread_mutex_unlock(&h->mutex);
         if (recorded) return status;
     }
-    fn(l->args);
+    fn(l->args, kr_pool_each);
     return KILN_OK;
 }
 
@@ -260,7 +261,7 @@ static kiln_status host_graph_replay(kr_device *dev, void *handle, void *stream_
     (void)stream_handle;
     const graph *g = handle;
     const double start = now();
-    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args);
+    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args, kr_pool_each);
     if (seconds) *seconds = now() - start;
     return KILN_OK;
 }
@@ -304,6 +305,11 @@ kiln_status kr_device_open_host(int threads, kr_device **out)
 {
     host *h = calloc(1, sizeof *h);
     if (!h) return no_memory(sizeof *h);
+    const kiln_status status = kr_pool_open();
+    if (status) {
+        free(h);
+        return status;
+    }
     pthread_mutex_init(&h->mutex, NULL);
     h->base.ops = &host_ops;
     describe(&h->base, threads);

@@ -156,6 +156,11 @@ struct kr_device {
 /* spec "host", "amd[:i]", "nvidia[:i]", "sim:ARCH". */
 kiln_status kr_device_open(const char *spec, int threads, kr_device **);
 kiln_status kr_device_open_host(int threads, kr_device **);
+/* Threads of host kernels (pool.c).  Each open host device is a user of the pool. */
+kiln_status kr_pool_open(void);
+void kr_pool_close(void);
+void kr_pool_ready(int threads); /* makes them ahead of the first call */
+void kr_pool_each(int threads, long long count, kiln_step, const void *job); /* a kiln_each */
 kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch, kr_device **);
 /* Puts ", SPEC" for each device that the vendor's driver has. */
 void kr_gpu_list(const char *vendor, kr_text *);

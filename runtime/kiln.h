@@ -16,6 +16,7 @@
  * Threads: every function may be called from any thread; kiln_close(ctx) must be the last use of ctx and of its
  * kernels.  kiln_find takes no lock and allocates nothing; kiln_launch neither synchronises nor allocates, and can be
  * captured in a graph (the first launch of a kernel on a context loads its code; kiln_prepare does that ahead).
+ * A forked child may go on with its parent's contexts on the host.
  * The library prints nothing.  KILN_LOG=path (or `stderr`) makes it log; KILN_DEVICE, KILN_MODULE_PATH and KILN_TUNING
  * are read by kiln_open.
  */
@@ -98,7 +99,8 @@ typedef struct kiln_args {
     const void *a;
     const void *b[KILN_MAX_B];     /* in the order the op names them; one-product ops use b[0] */
     const void *d[KILN_MAX_D];     /* in the order of their names */
-    void *e;                       /* must not overlap an input */
+    void *e;                       /* may be exactly a full extra input: its pointer, type, layout, ld and batch stride;
+                                      else must not overlap an input */
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;

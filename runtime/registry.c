@@ -102,17 +102,6 @@ static kiln_status check_op_names(const kr_module *m)
 
 /* ---- opening and closing ---- */
 
-/* An OpenMP runtime that host kernels brought in has threads of its own: it outlives the module. */
-static void pin_openmp(void)
-{
-    static const char *const runtime[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
-                                          "libiomp5.so"};
-    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
-        void *dl = dlopen(runtime[i], RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-        if (dl) dlclose(dl);
-    }
-}
-
 static void destroy(kr_module *m)
 {
     if (m->dl) dlclose(m->dl);
@@ -145,9 +134,7 @@ static kiln_status load(kr_module *m)
     if (status) return status;
     m->target = kr_str(m, m->table->target);
     if (!index_ops(m)) return kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", m->path);
-    status = check_op_names(m);
-    if (status == KILN_OK) pin_openmp();
-    return status;
+    return check_op_names(m);
 }
 
 kiln_status kr_module_open(const char *path, kr_module **out)

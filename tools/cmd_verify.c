@@ -17,7 +17,9 @@ enum {
     ALIGNED = 8,    /* bases on 256 bytes; without it on one element only */
     ALIGNED16 = 16, /* bases on 16 bytes */
     QUICK = 32,     /* with --quick, too */
-    CUT = 64        /* of tiles that blocks share along K */
+    CUT = 64,       /* of tiles that blocks share along K */
+    IN_PLACE = 128, /* E is a full input's memory where the op has one like E */
+    ONLY = 256      /* else there is no such trial */
 };
 
 typedef struct trial {
@@ -34,6 +36,7 @@ static const trial common_trials[] = {
     {40, 48, 56, 1, QUICK | ALIGNED16, KH_SPECIALS},
     {19, 23, 37, 3, QUICK | PADDED | STRIDED, KH_RANDOM},
     {21, 35, 18, 3, QUICK | BROADCAST, KH_RANDOM},
+    {67, 93, 35, 2, QUICK | PADDED | STRIDED | IN_PLACE | ONLY, KH_RANDOM},
     {33, 31, 3, 1, PADDED, KH_RANDOM},
     {1, 129, 65, 1, PLAIN, KH_RANDOM},
     {127, 1, 33, 1, PADDED, KH_RANDOM},
@@ -78,13 +81,15 @@ static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
     const trial all[] = {
         {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
         {2 * m, 2 * n, 7 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
-        {m, n, 24 * depth + 16, 1, QUICK | ALIGNED | CUT, KH_RANDOM}, /* long enough */
+        {m, n, 24 * depth + 16, 1, QUICK | ALIGNED | CUT | IN_PLACE, KH_RANDOM}, /* long enough */
+        {m, n, depth, 1, QUICK | ALIGNED | IN_PLACE | ONLY, KH_RANDOM},
         {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
         {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
         {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
         {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
     };
-    const int cut = value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1;
+    const int cut =
+        value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1 || value_of(k, "stream") > 0;
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if ((!quick || all[i].variant & QUICK) && (cut || !(all[i].variant & CUT)))
@@ -115,9 +120,10 @@ static void pad(kiln_tensor *t, const kh_operand *o, int variant, int64_t by, in
     t->align = variant & ALIGNED ? 256 : variant & ALIGNED16 ? 16 : 0;
 }
 
-/* The problem of a trial for what an instance computes. */
+/* The problem of a trial for what an instance computes; *in_place: the input that is to be E, or
+ * -1. */
 static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const trial *t,
-                              kiln_problem *p)
+                              kiln_problem *p, int *in_place)
 {
     kh_shape shape;
     *p = (kiln_problem){.struct_size = sizeof *p,
@@ -139,6 +145,11 @@ static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const tr
                                             : &p->d[o->index];
         if (o->role != KH_B || o->index == 0)
             pad(to, o, t->variant, 3 + 2 * i + (o->role == KH_B), t->batch > 1);
+    }
+    *in_place = t->variant & IN_PLACE ? kh_in_place(&shape) : -1;
+    if (*in_place >= 0) {
+        kiln_tensor *d = &p->d[shape.operand[*in_place].index];
+        d->ld = p->e.ld, d->batch_stride = p->e.batch_stride, d->align = p->e.align;
     }
     return KILN_OK;
 }
@@ -171,11 +182,14 @@ static void run_trial(run *r, unit *units, size_t n, const trial *t, int edges)
 {
     kiln_problem p;
     kh_case *c = NULL;
+    int in_place = -1;
+    kiln_status status = problem_of(r->ctx, &units->info, t, &p, &in_place);
+    if (!status && t->variant & ONLY && in_place < 0) return;
     const kh_options options = {.seed = r->seed,
                                 .values = t->values,
                                 .tile_m = edges ? value_of(&units->info, "m") : 0,
-                                .tile_n = edges ? value_of(&units->info, "n") : 0};
-    kiln_status status = problem_of(r->ctx, &units->info, t, &p);
+                                .tile_n = edges ? value_of(&units->info, "n") : 0,
+                                .in_place = in_place >= 0};
     if (!status) status = kh_case_open(r->ctx, &p, &options, &c);
     for (size_t i = 0; i < n; i++) {
         if (status)

@@ -36,6 +36,7 @@ struct kh_case {
     kiln_args args;
     buffer operand[KH_MAX_OPERANDS];
     char *e_image[RUNS], *scratch;
+    int written;           /* position of the operand that E's memory is: E, or an input in place */
     unsigned char *inside; /* of each element in E's span: belongs to E; NULL: all do */
     samples compared;
     double *lo, *hi; /* of each element compared */
@@ -343,10 +344,8 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
             buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
-        if (i == c->shape.e) {
-            c->args.e = b->device + b->start;
-            continue;
-        }
+        if (i == c->written) c->args.e = b->device + b->start;
+        if (i == c->shape.e) continue;
         kh_fill(&c->shape, o, values, state, b->image + b->start);
         *kh_slot(&c->args, o) = b->device + b->start;
         status = kiln_upload(c->ctx, b->device, b->image, b->total);
@@ -354,7 +353,7 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
     }
     c->scratch = malloc(largest);
     for (int r = 0; r < RUNS; r++) {
-        c->e_image[r] = malloc(c->operand[c->shape.e].total);
+        c->e_image[r] = malloc(c->operand[c->written].total);
         if (!c->e_image[r]) return KILN_NO_MEMORY;
     }
     return c->scratch ? mark_inside(c) : KILN_NO_MEMORY;
@@ -372,6 +371,8 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     c->args.struct_size = sizeof c->args;
     c->values = o.values;
     kiln_status status = kh_shape_of(ctx, problem, &c->shape);
+    c->written = o.in_place ? kh_in_place(&c->shape) : c->shape.e;
+    if (!status && c->written < 0) status = KILN_NOT_SUPPORTED;
     if (!status) status = open_operands(c, o.values, &state);
     if (!status) status = choose_samples(c, &o, &state);
     if (!status) status = choose_scalars(c, o.values, &state);
@@ -400,14 +401,23 @@ const char *kh_case_sampling(const kh_case *c)
 }
 
 /* ---- one launch ---- */
+/* What is around E's elements, and, unless it is an input, in their places. */
+static unsigned char e_fill(const kh_case *c, int run)
+{
+    return c->written == c->shape.e ? poison[run] : kh_poison(c->shape.operand[c->written].dtype);
+}
+
 static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
 {
-    const buffer *e = &c->operand[c->shape.e];
+    const buffer *e = &c->operand[c->written];
     const size_t need = kiln_workspace_size(kernel, &c->shape.problem);
     buffer work = {0};
     kiln_args args = c->args;
     if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
-    memset(c->e_image[run], poison[run], e->total);
+    if (c->written == c->shape.e)
+        memset(c->e_image[run], poison[run], e->total);
+    else
+        memcpy(c->e_image[run], e->image, e->total);
     kiln_status status = kiln_upload(c->ctx, e->device, c->e_image[run], e->total);
     if (!status && need) {
         status = buffer_open(c->ctx, need, 256, poison[run], &work);
@@ -420,7 +430,7 @@ static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_r
     if (!status) status = kiln_download(c->ctx, c->e_image[run], e->device, e->total);
     if (!status && need) status = kiln_download(c->ctx, work.image, work.device, work.total);
     if (!status)
-        r->ok = guards_kept(e, c->e_image[run], poison[run], "E", r->text, sizeof r->text) &&
+        r->ok = guards_kept(e, c->e_image[run], e_fill(c, run), "E", r->text, sizeof r->text) &&
                 (!need || guards_kept(&work, work.image, poison[run], "the workspace", r->text,
                                       sizeof r->text));
     buffer_close(c->ctx, &work);
@@ -432,10 +442,11 @@ static int padding_kept(const kh_case *c, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
     for (int run = 0; c->inside && run < RUNS; run++) {
-        const char *image = c->e_image[run] + c->operand[c->shape.e].start;
+        const char *image = c->e_image[run] + c->operand[c->written].start;
+        const unsigned char fill = e_fill(c, run);
         for (int64_t i = 0; i < e->span; i++) {
             const size_t at = (size_t)i * e->size;
-            if (c->inside[i] || first_other(image, at, at + e->size, poison[run]) == at + e->size)
+            if (c->inside[i] || first_other(image, at, at + e->size, fill) == at + e->size)
                 continue;
             snprintf(r->text, sizeof r->text,
                      "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
@@ -449,7 +460,7 @@ static int padding_kept(const kh_case *c, kh_result *r)
 static void differ_text(const kh_case *c, size_t at, const char *place, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
-    int left = 1;
+    int left = c->written == c->shape.e;
     for (int run = 0; run < RUNS; run++)
         left &= first_other(c->e_image[run], at, at + e->size, poison[run]) == at + e->size;
     if (left)
@@ -473,7 +484,7 @@ static int runs_agree(const kh_case *c, kh_result *r)
     for (int64_t b = 0; b < e->batch; b++)
         for (int64_t o = 0; o < outer; o++) {
             const size_t row =
-                c->operand[c->shape.e].start + (size_t)(b * e->stride + o * e->ld) * e->size;
+                c->operand[c->written].start + (size_t)(b * e->stride + o * e->ld) * e->size;
             if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size))
                 continue;
             int64_t x = 0;
@@ -508,7 +519,7 @@ static double share_of(double got, double lo, double hi)
 static void compare(const kh_case *c, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[c->shape.e];
-    const char *image = c->e_image[0] + c->operand[c->shape.e].start;
+    const char *image = c->e_image[0] + c->operand[c->written].start;
     const samples *at = &c->compared;
     char place[96] = "";
     double worst[3] = {0, 0, 0};
@@ -552,7 +563,7 @@ static kiln_status inputs_kept(kh_case *c, kh_result *r)
 {
     for (int i = 0; i < c->shape.count; i++) {
         const buffer *b = &c->operand[i];
-        if (i == c->shape.e) continue;
+        if (i == c->shape.e || i == c->written) continue;
         const kiln_status status = kiln_download(c->ctx, c->scratch, b->device, b->total);
         if (status) return status;
         if (!memcmp(c->scratch, b->image, b->total)) continue;

@@ -34,6 +34,9 @@ typedef struct kh_shape {
 } kh_shape;
 
 kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
+/* Position of the first full input that E may be the memory of, given equal ld and batch stride;
+ * -1: none. */
+int kh_in_place(const kh_shape *);
 int64_t kh_place(const kh_operand *, int64_t batch, int64_t i,
                  int64_t j);                           /* element's offset; i or j is ignored
                                                           where the input is a vector */
@@ -69,6 +72,7 @@ typedef struct kh_options {
     uint64_t seed;
     kh_values values;
     int64_t tile_m, tile_n; /* further tile edges that a sample must include; 0: none */
+    int in_place;           /* E is the memory of the input that kh_in_place names */
     double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
                       default */
 } kh_options;

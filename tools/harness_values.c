@@ -243,6 +243,18 @@ kiln_status kh_shape_of(kiln_ctx *ctx, const kiln_problem *problem, kh_shape *s)
     return KILN_OK;
 }
 
+int kh_in_place(const kh_shape *s)
+{
+    const kh_operand *e = &s->operand[s->e];
+    for (int i = 0; i < s->count; i++) {
+        const kh_operand *d = &s->operand[i];
+        if (d->role == KH_D && s->op.d_kind[d->index] == KILN_D_FULL && d->dtype == e->dtype &&
+            d->layout == e->layout)
+            return i;
+    }
+    return -1;
+}
+
 int64_t kh_place(const kh_operand *o, int64_t batch, int64_t i, int64_t j)
 {
     if (o->rows == 1) i = 0;

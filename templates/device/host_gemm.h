@@ -9,7 +9,6 @@
 // (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
-#include <omp.h>
 #include <stdlib.h>
 #include "host_base.h"
 
@@ -81,9 +80,10 @@ static const host_isa *host_choose(void)
     return &isa_plain;
 }
 
-/* One problem, cut up. */
+/* One problem, cut up.  Steps of it are done by `each`. */
 typedef struct host_plan {
     const kiln_gemm_args *g;
+    kiln_each each;
     const host_isa *isa;
     int threads;
     int row;   /* Y has a single row: its products read X in place */
@@ -116,10 +116,11 @@ static void host_cut_threads(host_plan *p)
         p->ny = host_max(p->ny, host_min(host_ceil_div(4 * p->threads, p->nx), p->slab_rows / 48));
 }
 
-static void host_cut(host_plan *p, const kiln_gemm_args *g)
+static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
 {
     const host_isa *isa = p->isa = host_choose();
     p->g = g;
+    p->each = each;
     p->k = g->k;
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
@@ -150,6 +151,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g)
 
 /* One batch, and the slab of it that is being computed. */
 typedef struct host_job {
+    const host_plan *plan;
     host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
     host_out out;
     host_unit_t *slab; /* packed Y, or the units of a single row */
@@ -161,9 +163,10 @@ static const char *host_at(const void *p, long elements, long bytes)
     return p ? (const char *)p + elements * bytes : 0;
 }
 
-static void host_begin(const host_plan *p, host_job *j, long b)
+static void host_begin(const host_plan *p, host_job *j, long b, int thread)
 {
     const kiln_gemm_args *g = p->g;
+    j->plan = p;
     for (int s = 0; s < HOST_PRODUCTS; s++) {
         const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)),
                                 (long)g->ldb, g->n};
@@ -173,7 +176,7 @@ static void host_begin(const host_plan *p, host_job *j, long b)
                             (long)g->lda, g->m};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
-    j->slab = p->y + (p->alone || p->row ? omp_get_thread_num() * p->y_units : 0);
+    j->slab = p->y + (p->alone || p->row ? thread * p->y_units : 0);
 }
 
 /* Steps of packing a slab: a few panels of one block of k each. */
@@ -184,19 +187,24 @@ static long host_pack_steps(const host_plan *p, const host_job *j)
            host_ceil_div(host_ceil_div(j->rows, p->isa->mr), HOST_PACK_PANELS);
 }
 
-static void host_pack_step(const host_plan *p, const host_job *j, long w)
+static void host_pack_step(const void *job, long long w, int thread)
 {
+    const host_job *const j = job;
+    const host_plan *const p = j->plan;
     const long panels = host_ceil_div(j->rows, p->isa->mr);
     const long steps = host_ceil_div(panels, HOST_PACK_PANELS), q = w % steps * HOST_PACK_PANELS;
     const long b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
+    (void)thread;
     p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q), k0,
                    host_min(p->kc, p->k - k0),
                    j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
 }
 
 /* Steps of computing a slab: p->nx * p->ny tasks. */
-static void host_task_step(const host_plan *p, const host_job *j, long w)
+static void host_task_step(const void *job, long long w, int thread)
 {
+    const host_job *const j = job;
+    const host_plan *const p = j->plan;
     const long share = host_ceil_div(host_ceil_div(j->rows, p->isa->mr), p->ny);
     const long j0 = w / p->ny * p->nc, first = w % p->ny * share, skip = first * p->isa->mr;
     if (skip >= j->rows) return;
@@ -207,7 +215,7 @@ static void host_task_step(const host_plan *p, const host_job *j, long w)
         .y_matrix = p->y_matrix,
         .y_block = p->y_block,
         .y_panel = p->y_panel,
-        .scratch = p->scratch + omp_get_thread_num() * p->scratch_units,
+        .scratch = p->scratch + thread * p->scratch_units,
         .i0 = j->i0 + skip,
         .rows = host_min(share * p->isa->mr, j->rows - skip),
         .j0 = j0,
@@ -219,10 +227,11 @@ static void host_task_step(const host_plan *p, const host_job *j, long w)
 }
 
 /* A share of the columns of one batch's single row. */
-static void host_row_step(const host_plan *p, long w)
+static void host_row_step(const void *plan, long long w, int thread)
 {
+    const host_plan *const p = plan;
     host_job j;
-    host_begin(p, &j, w / p->shares);
+    host_begin(p, &j, w / p->shares, thread);
     const long share = host_round_up(host_ceil_div(p->x_rows, p->shares), 64);
     const long c = w % p->shares * share;
     if (c >= p->x_rows) return;
@@ -232,49 +241,43 @@ static void host_row_step(const host_plan *p, long w)
     p->isa->row(&j.out, j.x, j.slab, p->y_matrix, c, host_min(share, p->x_rows - c), p->k);
 }
 
-/* All threads of the team work on one batch. */
+/* All threads work on one batch. */
 static void host_batch_shared(const host_plan *p, long b)
 {
     host_job j;
-    host_begin(p, &j, b);
+    host_begin(p, &j, b, 0);
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->slab_rows) {
         j.rows = host_min(p->slab_rows, p->y_rows - j.i0);
-#pragma omp for schedule(dynamic)
-        for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
-#pragma omp for schedule(dynamic)
-        for (long w = 0; w < p->nx * p->ny; w++) host_task_step(p, &j, w);
+        p->each(p->threads, host_pack_steps(p, &j), host_pack_step, &j);
+        p->each(p->threads, p->nx * p->ny, host_task_step, &j);
     }
 }
 
 /* One thread computes a whole batch: nobody waits for anybody. */
-static void host_batch_alone(const host_plan *p, long b)
+static void host_batch_step(const void *plan, long long b, int thread)
 {
+    const host_plan *const p = plan;
     host_job j;
-    host_begin(p, &j, b);
+    host_begin(p, &j, b, thread);
     for (j.i0 = 0; j.i0 < p->y_rows; j.i0 += p->slab_rows) {
         j.rows = host_min(p->slab_rows, p->y_rows - j.i0);
-        for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(p, &j, w);
-        for (long w = 0; w < p->nx * p->ny; w++) host_task_step(p, &j, w);
+        for (long w = 0; w < host_pack_steps(p, &j); w++) host_pack_step(&j, w, thread);
+        for (long w = 0; w < p->nx * p->ny; w++) host_task_step(&j, w, thread);
     }
 }
 
-static void host_gemm(const kiln_gemm_args *g)
+static void host_gemm(const kiln_gemm_args *g, kiln_each each)
 {
     host_plan plan;
-    if (g->m <= 0 || g->n <= 0 || g->batch <= 0) return;
-    host_cut(&plan, g);
     const host_plan *const p = &plan;
-#pragma omp parallel num_threads(p->threads) if (p->threads > 1)
-    {
-        if (p->row) {
-#pragma omp for schedule(dynamic)
-            for (long w = 0; w < g->batch * p->shares; w++) host_row_step(p, w);
-        } else if (p->alone) {
-#pragma omp for schedule(dynamic)
-            for (long b = 0; b < g->batch; b++) host_batch_alone(p, b);
-        } else {
-            for (long b = 0; b < g->batch; b++) host_batch_shared(p, b);
-        }
+    if (g->m <= 0 || g->n <= 0 || g->batch <= 0) return;
+    host_cut(&plan, g, each);
+    if (p->row) {
+        each(p->threads, g->batch * p->shares, host_row_step, p);
+    } else if (p->alone) {
+        each(p->threads, g->batch, host_batch_step, p);
+    } else {
+        for (long b = 0; b < g->batch; b++) host_batch_shared(p, b);
     }
 }
 #endif

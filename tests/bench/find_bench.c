@@ -84,7 +84,7 @@ static void write_source(void)
         "static const kiln_str rule[] = { SCHEDULE }, slot[] = { SCHEDULE, SCHEDULE };\n"
         "static const kiln_schedule schedule = { SCHEDULE, 1, rule, 2, 2, slot, check, plan, "
         "workspace, cost };\n"
-        "static void run(const kiln_gemm_args *a) { (void)a; }\n"
+        "static void run(const kiln_gemm_args *a, kiln_each each) { (void)a, (void)each; }\n"
         "static const kiln_host_fn fn[] = { run };\n"
         "static const kiln_xnode node = { KILN_X_ACC, 0, { 0 }, 0 };\n"
         "__attribute__((visibility(\"default\"))) const kiln_module kiln_module_table = {\n"

@@ -19,19 +19,19 @@ check 'a padded, batched one' exits 0 verify --device host 'bias_relu f16,f16,f1
 # ---- faults ----
 mkdir "$tmp/faults"
 cat >"$tmp/faults/spoiled.lua" <<'LUA'
--- E = relu(A·B + bias), for the tests of verify
+-- E = relu(A·B + bias) + rest, for the tests of verify
 gemm "spoiled" {
   types    = { { a = f32, b = f32, e = f32 } },
   layouts  = { "rrr" },
-  d        = { bias = per_col "e" },
-  epilogue = function(acc, d) return relu(acc + d.bias) end,
+  d        = { bias = per_col "e", rest = full "e" },
+  epilogue = function(acc, d) return relu(acc + d.bias) + d.rest end,
 }
 LUA
 out=$tmp/gen
 generate() { "$gen" --templates templates --out "$out" --target host "$tmp/faults"; }
 check 'the op to spoil is generated' generate
 sources=$(find "$out/host" -name '*.c' ! -name module.c)
-cc_flags='-std=gnu11 -O2 -fPIC -fopenmp -fvisibility=hidden -Iabi -Itemplates/device'
+cc_flags='-std=gnu11 -O2 -fPIC -fopenmp-simd -fvisibility=hidden -Iabi -Itemplates/device'
 
 # Every instance's own function gets another name; the wrapper takes the old one.
 # shellcheck disable=SC2086
@@ -47,13 +47,14 @@ compile() {
 check 'and compiled' compile
 
 build_fault() { # statements in terms of g, real (the right kernel) and e
+    local name
     mkdir -p "$tmp/module"
     rm -f "$tmp/module"/*.so
     {
-        echo '#include "kiln_args.h"'
+        printf '#include "kiln_args.h"\n#define real(args) right(args, each)\n'
         for name in $names; do
-            printf 'void right_%s(const kiln_gemm_args *);\nvoid %s(const kiln_gemm_args *);\n' "$name" "$name"
-            printf 'void %s(const kiln_gemm_args *g)\n{\n    void (*const real)(const kiln_gemm_args *) = right_%s;\n' "$name" "$name"
+            printf 'void right_%s(const kiln_gemm_args *, kiln_each);\nvoid %s(const kiln_gemm_args *, kiln_each);\n' "$name" "$name"
+            printf 'void %s(const kiln_gemm_args *g, kiln_each each)\n{\n    void (*const right)(const kiln_gemm_args *, kiln_each) = right_%s;\n' "$name" "$name"
             printf '    float *e = g->e;\n    (void)e;\n    %s\n}\n' "$1"
         done
     } >"$tmp/fault.c"
@@ -75,6 +76,7 @@ check 'one wrong element in a tile of 128' finds 1 'expected' 'real(g); if (g->m
 check 'an unwritten last row' finds 1 'was not written' 'kiln_gemm_args h = *g; if (g->m > 2) h.m--; real(&h);'
 check 'an unwritten batch' finds 1 'was not written' 'kiln_gemm_args h = *g; if (g->batch > 1) h.batch--; real(&h);'
 check 'nothing done where K is 0' finds 1 'was not written' 'if (g->k) real(g);'
+check 'E written before an input in its place is read' finds 1 'expected' 'if (g->m && g->n) e[0] = 0; real(g);'
 check 'a write past E' finds 1 'past the end of E' 'real(g); if (g->m && g->n) e[(g->batch - 1) * g->stride_e + (g->m - 1) * g->lde + g->n] = 0;'
 check 'a write before E' finds 1 'before the start of E' 'real(g); e[-1] = 0;'
 check 'a write into the padding of E' finds 1 'padding of E' 'real(g); if (g->lde > g->n && g->m > 1) e[g->n] = 0;'

@@ -27,35 +27,51 @@ static float *e_at(const kiln_gemm_args *g, int batch, int i, int j)
     return (float *)g->e + batch * g->stride_e + i * g->lde + j;
 }
 
-static void bias_relu(const kiln_gemm_args *g, int layout_b)
+/* Rows of all batches, on several threads. */
+static void bias_relu_row(const kiln_gemm_args *g, int layout_b, long long row)
 {
-    EACH(g, {
+    const int batch = (int)(row / g->m), i = (int)(row % g->m);
+    for (int j = 0; j < g->n; j++) {
         const float x =
             dot(g, 0, layout_b, batch, i, j) + ((const float *)g->d[0])[batch * g->stride_d[0] + j];
         *e_at(g, batch, i, j) = x < 0 ? 0 : x;
-    })
+    }
 }
 
-static void bias_relu_rcr(const kiln_gemm_args *g)
+static void bias_relu_rcr_row(const void *g, long long row, int thread)
 {
-    bias_relu(g, KILN_COL);
+    (void)thread;
+    bias_relu_row(g, KILN_COL, row);
 }
 
-static void bias_relu_rrr(const kiln_gemm_args *g)
+static void bias_relu_rrr_row(const void *g, long long row, int thread)
 {
-    bias_relu(g, KILN_ROW);
+    (void)thread;
+    bias_relu_row(g, KILN_ROW, row);
 }
 
-static void axpby(const kiln_gemm_args *g)
+static void bias_relu_rcr(const kiln_gemm_args *g, kiln_each each)
 {
+    each(g->units, (long long)g->batch * g->m, bias_relu_rcr_row, g);
+}
+
+static void bias_relu_rrr(const kiln_gemm_args *g, kiln_each each)
+{
+    each(g->units, (long long)g->batch * g->m, bias_relu_rrr_row, g);
+}
+
+static void axpby(const kiln_gemm_args *g, kiln_each each)
+{
+    (void)each;
     EACH(g, {
         const float c = ((const float *)g->d[0])[batch * g->stride_d[0] + i * g->ldd[0] + j];
         *e_at(g, batch, i, j) = g->s[0] * dot(g, 0, KILN_ROW, batch, i, j) + g->s[1] * c;
     })
 }
 
-static void swiglu(const kiln_gemm_args *g)
+static void swiglu(const kiln_gemm_args *g, kiln_each each)
 {
+    (void)each;
     EACH(g, {
         const float gate = dot(g, 0, KILN_COL, batch, i, j);
         *e_at(g, batch, i, j) =
@@ -63,8 +79,9 @@ static void swiglu(const kiln_gemm_args *g)
     })
 }
 
-static void linear_i8(const kiln_gemm_args *g)
+static void linear_i8(const kiln_gemm_args *g, kiln_each each)
 {
+    (void)each;
     EACH(g, {
         const int8_t *a = (const int8_t *)g->a + batch * g->stride_a + i * g->lda;
         const int8_t *b = (const int8_t *)g->b[0] + batch * g->stride_b + j * g->ldb;
@@ -77,7 +94,8 @@ static void linear_i8(const kiln_gemm_args *g)
     })
 }
 
-static void nothing(const kiln_gemm_args *g)
+static void nothing(const kiln_gemm_args *g, kiln_each each)
 {
+    (void)each;
     (void)g;
 }

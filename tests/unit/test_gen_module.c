@@ -207,7 +207,7 @@ static void run_bias(const kiln_module *m, const kiln_row *r)
                         .k = K,
                         .batch = 1,
                         .s = {2}};
-    m->host_fns[r->host_fn](&g);
+    m->host_fns[r->host_fn](&g, NULL);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {
             float acc = 0;

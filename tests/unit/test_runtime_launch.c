@@ -164,7 +164,6 @@ static void test_misuse(void **state)
     BAD(s.args.e = A, KILN_INVALID, "overlaps A");
     BAD(s.args.e = A + 31, KILN_INVALID, "overlaps A");
     BAD(s.args.a = E + 23, KILN_INVALID, "overlaps A");
-    BAD(s.args.e = Cc, KILN_INVALID, "overlaps c");
     BAD(s.args.b[0] = E, KILN_INVALID, "overlaps B");
     BAD((s.p.batch = 3, s.p.b.batch_stride = KILN_BROADCAST, s.args.b[0] = E + 40), KILN_INVALID,
         "overlaps B");
@@ -201,6 +200,38 @@ static void test_neighbours(void **state)
     assert_error(kiln_launch(ctx, s.kernel, &s.p, &s.args, NULL), KILN_INVALID, "overlaps A");
     s.args.a = E + 11; /* its rows run into E's next row */
     assert_error(kiln_launch(ctx, s.kernel, &s.p, &s.args, NULL), KILN_INVALID, "overlaps A");
+}
+
+/* E may be exactly a full input, and nothing else of the inputs. */
+static void test_in_place(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 32; i++) A[i] = 1;
+    for (int i = 0; i < 48; i++) B[i] = 2;
+    for (int i = 0; i < 24; i++) Cc[i] = (float)i;
+    situation fine = good();
+    fine.args.scalars[0] = 1, fine.args.scalars[1] = 3;
+    fine.args.e = Cc;
+    assert_ok(kiln_launch(ctx, fine.kernel, &fine.p, &fine.args, NULL));
+    for (int i = 0; i < 24; i++) assert_true(Cc[i] == 16 + 3 * (float)i);
+    assert_ok(kiln_reference(&fine.p, &fine.args));
+    for (int i = 0; i < 24; i++) assert_true(Cc[i] == 64 + 9 * (float)i);
+
+    static const char says[] = "overlaps c", what[] = "or exactly this input's: the same pointer, "
+                                                      "type, layout, leading dimension and";
+    BAD(s.args.e = Cc + 1, KILN_INVALID, what);
+    BAD((s.p.e.ld = 7, s.args.e = Cc), KILN_INVALID, says);
+    BAD((s.p.d[0].ld = 7, s.args.e = Cc), KILN_INVALID, says);
+    BAD((s.p.batch = 2, s.p.e.batch_stride = 30, s.args.e = Cc), KILN_INVALID, says);
+    BAD((s.p.batch = 2, s.p.d[0].batch_stride = KILN_BROADCAST, s.args.e = Cc), KILN_INVALID, says);
+    BAD(s.args.e = A, KILN_INVALID, "give E memory of its own (only a full extra input may be E)");
+    fine = good(); /* strides that nothing is at */
+    fine.p.m = 1, fine.p.e.ld = 9, fine.p.e.batch_stride = 1000, fine.args.e = Cc;
+    assert_ok(kiln_launch(ctx, fine.kernel, &fine.p, &fine.args, NULL));
+    /* A vector as long as a row of E is no full input. */
+    kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=6 k=4");
+    kiln_args args = {.struct_size = sizeof args, .a = A, .b = {B}, .d = {Cc}, .e = Cc};
+    assert_error(kiln_launch(ctx, kernel_for(&p), &p, &args, NULL), KILN_INVALID, "overlaps bias");
 }
 
 static void test_zero_sizes(void **state)
@@ -392,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_two_products),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_zero_sizes),
         cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_memory),

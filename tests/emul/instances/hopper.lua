@@ -63,6 +63,18 @@ gemm "emul_ways" {
   check    = { shapes = shapes },
 }
 
+-- A full input that may be E's memory, where clusters share tiles along K by way of the workspace.
+gemm "emul_place" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { residual = full "e", scale = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.scale + d.residual end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 3, stream = 1, cluster = { 1, 2 }, pingpong = 0 } },
+               where = function(t) return (t.n == 64) == (t.cluster == 1) end },
+  check    = { shapes = shapes },
+}
+
 gemm "emul_tf32" {
   types    = { { a = f32, b = f32, e = f32 } },
   layouts  = { "rcr" },
@@ -76,7 +88,7 @@ gemm "emul_decode" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
-  d        = { bias = per_col "e", all = full(f32), across = full(f16, "c") },
+  d        = { bias = per_col "e", all = full "e", across = full(f16, "c") },
   epilogue = function(acc, d) return acc * 0.5 + d.bias + d.all - d.across end,
   tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = { 88, 128 }, wg = { 1, 2 }, split_k = { 0, 3 }, across = { 0, 1 } } },
                where = function(t)
