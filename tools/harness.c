@@ -232,8 +232,8 @@ static kiln_status expect_compared(kh_case *c)
     const samples *at = &c->compared;
     const int64_t batches = at->batches.count, rows = at->rows.count,
                   count = batches * rows * at->cols.count;
-    c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
-    c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
+    if (!c->lo) c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
+    if (!c->hi) c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
     if (!c->lo || !c->hi) return KILN_NO_MEMORY;
     const double work = (double)count * (double)(c->shape.problem.k + 64);
     expectation x = {.c = c, .runs = 1};
@@ -416,23 +416,14 @@ static kiln_status inputs_kept(kh_case *c, kh_result *r)
     return KILN_OK;
 }
 
-/* Bits that a kernel's sums keep, where its schedule derives `sum_bits`; 0: as many as f32. */
-static int sum_bits(const kiln_kernel *kernel)
-{
-    kiln_kernel_info info = {.struct_size = sizeof info};
-    if (kiln_kernel_describe(kernel, &info)) return 0;
-    for (size_t i = info.ntunables; i < info.nvalues; i++)
-        if (!strcmp(info.value_name[i], "sum_bits")) return info.value[i];
-    return 0;
-}
-
 /* The bounds are those of the last kernel's kind of sums. */
 static kiln_status expect_of(kh_case *c, const kiln_kernel *kernel)
 {
-    const int bits = sum_bits(kernel);
-    if (bits == c->args.sum_bits) return KILN_OK;
-    c->args.sum_bits = bits;
-    return expect(c, &c->compared, c->lo, c->hi);
+    kiln_kernel_info info = {.struct_size = sizeof info};
+    const kiln_status status = kiln_kernel_describe(kernel, &info);
+    if (status || !memcmp(&info.sums, &c->args.sums, sizeof info.sums)) return status;
+    c->args.sums = info.sums;
+    return expect_compared(c);
 }
 
 kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)

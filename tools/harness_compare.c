@@ -96,13 +96,13 @@ static double usual_size(const double *lo, const double *hi, size_t count)
     return n ? sum / (double)n : 0;
 }
 
-/* Whether bounds say what an element is: exactly, within a quarter of it, or, near zero, within a
- * little of what is usual. */
+/* Whether bounds say what an element is: to a factor of two, or, near zero, within a little of what
+ * is usual. */
 static int is_determined(double lo, double hi, double usual)
 {
     if (isnan(lo) || lo == hi) return 1;
     return isfinite(lo) && isfinite(hi) &&
-           hi - lo <= fmax(fmax(fabs(lo), fabs(hi)) / 4, usual / 256);
+           hi - lo <= fmax(fmax(fabs(lo), fabs(hi)) / 2, usual / 256);
 }
 
 typedef struct worst {

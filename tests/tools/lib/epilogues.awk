@@ -8,23 +8,23 @@ function below(n) {
 function pick(list,    part, n) { n = split(list, part, " "); return part[1 + below(n)] }
 
 function leaf(    n) {
-    n = below(10)
-    if (n < 5) return "acc"
-    if (n < 8) return "d." pick("row col all one")
-    if (n < 9) return "s.k"
-    return pick("0.5 2 3 -1 0.044 1e-5 0.125")
+    n = below(9)
+    return n < 5 ? "acc" : n < 8 ? "d." pick("row col all one") : "s.k"
 }
-function condition(depth) { return pick("lt le gt ge") "(" value(depth) ", " value(depth) ")" }
+function other(depth) { # operand; only here a number: of numbers alone Lua would make a constant, maybe NaN
+    return below(5) ? value(below(depth)) : pick("0.5 2 3 -1 0.044 1e-5 0.125")
+}
+function condition(depth) { return pick("lt le gt ge") "(" value(depth) ", " other(depth) ")" }
 function value(depth,    n, x) {
     if (depth <= 0 || below(12) == 0) return leaf()
     n = below(16)
     x = value(depth - 1)
-    if (n < 5) return "(" x " " pick("+ - * * /") " " value(below(depth)) ")"
+    if (n < 5) return "(" x " " pick("+ - * * /") " " other(depth) ")"
     if (n < 10) return pick("relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs abs round") "(" x ")"
-    if (n == 10) return pick("min max") "(" x ", " value(below(depth)) ")"
+    if (n == 10) return pick("min max") "(" x ", " other(depth) ")"
     if (n == 11) return "clamp(" x ", " pick("-1 -3 0 -0.5") ", " pick("0.5 1 6") ")"
     if (n == 12) return "leaky_relu(" x ", " pick("0.01 0.2 s.k d.col") ")"
-    if (n == 13) return "select(" condition(below(depth)) ", " x ", " value(below(depth)) ")"
+    if (n == 13) return "select(" condition(below(depth)) ", " x ", " other(depth) ")"
     if (n == 14) return "cast(" x ", " pick("bf16 f16 i8 f8e4m3") ")"
     return below(2) ? "(" x ") ^ " pick("2 3 -1 0.5 1.5") : "abs(" x ") ^ " leaf()
 }
