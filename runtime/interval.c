@@ -337,6 +337,13 @@ static iv less(iv x, iv y, bool or_equal)
     return condition(sure && !x.nan && !y.nan, never);
 }
 
+/* x <= x is a question for NaN. */
+static iv compare(const kiln_xnode *n, iv x, iv y, bool or_equal)
+{
+    if (n->arg[0] != n->arg[1]) return less(x, y, or_equal);
+    return condition(or_equal && x.nan == 0, !or_equal || x.nan == 2);
+}
+
 static iv choose(iv c, iv x, iv y)
 {
     if (c.lo > 0) return x;
@@ -413,13 +420,13 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
     case KILN_X_SELECT:
         return choose(x, y, z);
     case KILN_X_LT:
-        return less(x, y, false);
+        return compare(n, x, y, false);
     case KILN_X_LE:
-        return less(x, y, true);
+        return compare(n, x, y, true);
     case KILN_X_GT:
-        return less(y, x, false);
+        return compare(n, y, x, false);
     case KILN_X_GE:
-        return less(y, x, true);
+        return compare(n, y, x, true);
     case KILN_X_CAST:
         return kr_interval_round(KILN_F32, kr_interval_round((kiln_dtype)n->index, x));
     case KILN_X_COUNT:

@@ -73,7 +73,8 @@ gemm "emul_tf32" {
 }
 
 gemm "emul_decode" {
-  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = bf16 } },
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 },
+               { a = f8e4m3, b = f8e5m2, e = bf16 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { bias = per_col "e", all = full(f32), across = full(f16, "c") },
