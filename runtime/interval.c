@@ -180,6 +180,15 @@ static iv increasing(double (*f)(double), iv x)
     return round_relative((iv){f(x.lo), f(x.hi), x.nan}, 4);
 }
 
+/* Of infinity, too, a result beyond f32's range may be a number, where it is not rounded before it
+ * goes into a sum (kiln_exp's last product, fused): then minus infinity is no NaN. */
+static iv exponential(iv x)
+{
+    iv r = increasing(exp, x);
+    if (r.nan < 2) r.lo = fmin(r.lo, FLT_MAX);
+    return r;
+}
+
 static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
@@ -400,7 +409,7 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
     case KILN_X_TANH:
         return increasing(tanh, x);
     case KILN_X_EXP:
-        return increasing(exp, x);
+        return exponential(x);
     case KILN_X_LOG:
         return logarithm(x);
     case KILN_X_SQRT:

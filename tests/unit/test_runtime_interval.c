@@ -194,6 +194,11 @@ static float operate(how h, const kiln_xnode *node, uint32_t at, const float *v)
     const kiln_xnode *product = &node[n->arg[0]];
     if (h == FUSED && (n->op == KILN_X_ADD || n->op == KILN_X_SUB) && product->op == KILN_X_MUL)
         return fmaf(v[product->arg[0]], v[product->arg[1]], n->op == KILN_X_ADD ? x[1] : -x[1]);
+    if (h == FUSED && (n->op == KILN_X_ADD || n->op == KILN_X_SUB) && product->op == KILN_X_EXP &&
+        v[product->arg[0]] > 88) { /* which ends in a product */
+        const double e = exp(fmin((double)v[product->arg[0]], 126));
+        return (float)(n->op == KILN_X_ADD ? e + (double)x[1] : e - (double)x[1]);
+    }
     return in_f32(n, x);
 }
 
