@@ -170,8 +170,9 @@ DOT_ROWS(dot_avx2, __attribute__((target("avx2")))) /* without fma, which rounds
  * as places are powers of two, a product loses at most what it has below that.  What is lost has
  * the sign of the product: where signs come as they will, losses are a random walk, of at most
  * KR_LAMBDA sqrt(sum of their squares); where products of one sign follow each other they add up,
- * which the range of the losses' own partial sums shows.  (So it is in bit-accurate models of
- * Hopper: F. A. Khattak and M. Mikaitis, arXiv 2512.07004.) */
+ * which the range of the losses' own partial sums shows.
+ * That bits are cut off is in DeepSeek-V3's technical report (arXiv 2412.19437, 3.5.2), that it is
+ * towards zero in SageAttention2 (arXiv 2411.10958, 3.3): what is added to loses its last bits. */
 
 /* The range of the partial sums of a column, the largest of its chains'. */
 static double range_of(int64_t K, int64_t chain, const double *a, const double *b)
