@@ -102,7 +102,7 @@ static double evaluate(const kiln_xnode *n, const double *acc, const kr_leaves *
     case KILN_X_GE:
         return x >= y;
     case KILN_X_CAST:
-        return kr_round_to((kiln_dtype)n->index, x);
+        return (double)(float)kr_round_to((kiln_dtype)n->index, x); /* the largest i32 is none */
     case KILN_X_COUNT:
         break;
     }

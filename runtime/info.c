@@ -10,6 +10,22 @@ _Static_assert(LENGTH(value) == KILN_MAX_SLOTS && LENGTH(value_name) == KILN_MAX
                "kiln_kernel_info has room for every slot of a row");
 _Static_assert(LENGTH(symbol) == KILN_MAX_STAGES, "kiln_kernel_info has room for every stage");
 
+/* Values of a schedule that say how its kernels sum (docs/schedules.md). */
+static void set_sums(kiln_sums *s, const char *name, int value)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } fields[] = {
+        {"product_bits", offsetof(kiln_sums, product_bits)},
+        {"sum_bits", offsetof(kiln_sums, bits)},
+        {"sum_step", offsetof(kiln_sums, step)},
+        {"sum_chain", offsetof(kiln_sums, chain)},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (!strcmp(name, fields[i].name)) memcpy((char *)s + fields[i].at, &value, sizeof value);
+}
+
 kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
 {
     if (!k || !out) return kr_fail(KILN_INVALID, "kiln_kernel_describe needs a kernel and a place");
@@ -38,6 +54,7 @@ kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
     for (uint32_t i = 0; i < k->schedule->slots; i++) {
         info.value_name[i] = kr_str(m, k->schedule->slot_name[i]);
         info.value[i] = r->t[i];
+        set_sums(&info.sums, info.value_name[i], r->t[i]);
     }
     for (int i = 0; i < KILN_MAX_STAGES; i++)
         if (*kr_str(m, r->symbol[i])) info.symbol[info.nsymbols++] = kr_str(m, r->symbol[i]);

@@ -301,15 +301,19 @@ typedef struct kr_job {
     kr_view view;
     kiln_dtype acc, mul_a, mul_b;
     bool bounds; /* sums of magnitudes, too */
+    bool short_sums; /* of fewer bits than f32's (args->sums) */
     double scalar[KILN_MAX_SCALARS];
     kr_interval *scratch; /* as many as the longest expression has nodes, at least one */
 } kr_job;
 
+#define KR_LAMBDA 6.0 /* standard deviations, about, that rounding errors may add up to */
 typedef struct kr_sums {
-    double value;     /* sum of products; integer accumulators: wrapped to 32 bits */
-    double magnitude; /* sum of |a||b| */
-    double wide;      /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
-    bool vague;       /* an element of A or B is not determined at all */
+    double value;      /* sum of products; integer accumulators: wrapped to 32 bits */
+    double magnitude;  /* sum of |a||b| */
+    double wide;       /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
+    bool vague;        /* an element of A or B is not determined at all */
+    double unit, lost; /* where sums have fewer bits than f32's: their last place; what products
+                          lose, in such */
 } kr_sums;
 /* Called for every element of E, in no promised order. */
 typedef void (*kr_visit)(const kr_job *, int64_t batch, int64_t i, int64_t j,

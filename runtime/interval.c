@@ -2,8 +2,9 @@
 // Expressions of an op evaluated on intervals: what a correct f32 evaluation of every operation may
 // give. Ends are computed in double; each operation then widens its result outward by its rounding
 // error: 1 ulp for + - * and 3 for /, 4 for functions (docs/schedules.md), nothing where f32 is
-// exact: choices, signs, and sums and products of exactly known numbers that f32 holds.  Results
-// that are subnormal in f32 may be flushed.
+// exact: choices, signs, and sums and products of exactly known numbers that f32 holds.  Operands
+// and results that are subnormal in f32 may be flushed.  The sign of a zero is not tracked: an
+// interval that holds 0 holds both.  An infinite end is a value that the operand may have.
 #include <float.h>
 #include <math.h>
 #include "internal.h"
@@ -25,6 +26,24 @@ iv kr_point(double x)
 static bool is_point(iv x)
 {
     return x.lo == x.hi && x.nan == 0;
+}
+
+static bool holds_zero(iv x)
+{
+    return x.lo <= 0 && x.hi >= 0;
+}
+
+static bool holds_infinity(iv x)
+{
+    return isinf(x.lo) || isinf(x.hi);
+}
+
+/* An operand whose subnormal values may count as zero.  Results hold 0 then anyway. */
+static iv flushed(iv x)
+{
+    if (x.lo > 0 && x.lo < FLUSH) x.lo = 0;
+    if (x.hi < 0 && x.hi > -FLUSH) x.hi = 0;
+    return x;
 }
 
 static iv hull(iv x, iv y)
@@ -65,13 +84,23 @@ static iv round_outward(iv x, double ulps, double tiny)
     return cut(x);
 }
 
+/* Where the error is a share of the result, which so keeps its sign; zeros are what is left of
+ * positive results. */
+static iv round_relative(iv x, double ulps)
+{
+    iv r = round_outward(x, ulps, FLUSH);
+    if (x.lo >= 0) r.lo = fmax(r.lo, 0);
+    if (x.lo < 0 && x.hi <= 0) r.hi = fmin(r.hi, 0);
+    return r;
+}
+
 /* Of an exactly known result: nothing to widen where f32 holds it. */
 static iv arithmetic(iv r, bool exact_operands, double ulps)
 {
     if (exact_operands && is_point(r) && (double)(float)r.lo == r.lo &&
         (r.lo == 0 || fabs(r.lo) >= FLUSH))
         return r;
-    return round_outward(r, ulps, FLUSH);
+    return round_relative(r, ulps);
 }
 
 static bool both(iv x, iv y, iv *r)
@@ -118,18 +147,16 @@ static iv negate(iv x)
     return x.nan == 2 ? x : (iv){-x.hi, -x.lo, x.nan};
 }
 
+/* 0 times infinity is NaN wherever in the operands the two are: at corners or not. */
 static iv multiply(iv x, iv y)
 {
     iv r;
     if (!both(x, y, &r)) return r;
     const bool points = is_point(x) && is_point(y);
+    const bool invalid =
+        (holds_zero(x) && holds_infinity(y)) || (holds_infinity(x) && holds_zero(y));
     const double c[4] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
-    return arithmetic(corners(c, points, x.nan | y.nan), points, 1);
-}
-
-static bool holds_zero(iv x)
-{
-    return x.lo <= 0 && x.hi >= 0;
+    return arithmetic(corners(c, points, x.nan | y.nan | invalid), points, 1);
 }
 
 static iv divide(iv x, iv y)
@@ -137,10 +164,12 @@ static iv divide(iv x, iv y)
     iv r;
     if (!both(x, y, &r)) return r;
     const bool points = is_point(x) && is_point(y);
-    if (points && y.lo == 0 && x.lo == 0) return ALWAYS_NAN;
-    if (holds_zero(y)) return holds_zero(x) ? ANYTHING : (iv){-INFINITY, INFINITY, x.nan | y.nan};
+    const bool invalid =
+        (holds_zero(x) && holds_zero(y)) || (holds_infinity(x) && holds_infinity(y));
+    if (points && invalid) return ALWAYS_NAN;
+    if (holds_zero(y)) return (iv){-INFINITY, INFINITY, x.nan | y.nan | invalid};
     const double c[4] = {x.lo / y.lo, x.lo / y.hi, x.hi / y.lo, x.hi / y.hi};
-    return arithmetic(corners(c, points, x.nan | y.nan), false, 3);
+    return arithmetic(corners(c, points, x.nan | y.nan | invalid), false, 3);
 }
 
 /* ---- functions ---- */
@@ -148,7 +177,16 @@ static iv divide(iv x, iv y)
 static iv increasing(double (*f)(double), iv x)
 {
     if (x.nan == 2) return x;
-    return round_outward((iv){f(x.lo), f(x.hi), x.nan}, 4, FLUSH);
+    return round_relative((iv){f(x.lo), f(x.hi), x.nan}, 4);
+}
+
+/* Of infinity, too, a result beyond f32's range may be a number, where it is not rounded before it
+ * goes into a sum (kiln_exp's last product, fused): then minus infinity is no NaN. */
+static iv exponential(iv x)
+{
+    iv r = increasing(exp, x);
+    if (r.nan < 2) r.lo = fmin(r.lo, FLT_MAX);
+    return r;
 }
 
 static double sigmoid(double x)
@@ -204,39 +242,72 @@ static iv logarithm(iv x)
 static iv square_root(iv x)
 {
     if (x.nan == 2 || x.hi < 0) return ALWAYS_NAN;
-    /* A subnormal argument may be flushed: sqrt(2^-126) = 2^-63. */
-    return round_outward((iv){sqrt(fmax(x.lo, 0)), sqrt(x.hi), x.nan | (x.lo < 0)}, 4,
-                         x.lo < FLUSH ? 0x1p-63 : FLUSH);
+    return round_relative((iv){sqrt(fmax(x.lo, 0)), sqrt(x.hi), x.nan | (x.lo < 0)}, 4);
 }
 
 static iv inverse_root(iv x)
 {
     if (x.nan == 2 || x.hi < 0) return ALWAYS_NAN;
-    const double least = x.lo < FLUSH ? 0 : x.lo;
-    iv r = {1 / sqrt(fabs(x.hi)), 1 / sqrt(least), x.nan | (x.lo < 0)};
-    if (x.lo <= 0) r.lo = x.hi == 0 ? -INFINITY : r.lo; /* the sign of a zero is not tracked */
-    return round_outward(r, 4, FLUSH);
+    iv r = {1 / sqrt(fabs(x.hi)), INFINITY, x.nan | (x.lo < 0)};
+    if (x.lo > 0)
+        r.hi = 1 / sqrt(x.lo);
+    else
+        r.lo = -INFINITY; /* of a negative zero */
+    return round_relative(r, 4);
+}
+
+static iv magnitude(iv x)
+{
+    if (x.nan == 2) return x;
+    if (holds_zero(x)) return (iv){0, fmax(-x.lo, x.hi), x.nan};
+    return x.lo > 0 ? x : negate(x);
+}
+
+/* x * x */
+static iv square(iv x)
+{
+    if (x.nan == 2) return x;
+    const iv m = magnitude(x);
+    return arithmetic((iv){m.lo * m.lo, m.hi * m.hi, x.nan}, is_point(x), 1);
+}
+
+/* x^y for x >= 0, which is monotonic in either. */
+static iv positive_power(double lo, double hi, iv y)
+{
+    const double c[4] = {pow(lo, y.lo), pow(lo, y.hi), pow(hi, y.lo), pow(hi, y.hi)};
+    return round_relative(corners(c, false, 0), 4);
+}
+
+/* What powers of the x <= 0 add to r, which are those of the others; -0 is one of them.  Of
+ * negative finite ones only integers have powers that are no NaN, and odd ones give negative
+ * results. */
+static iv negative_power(iv r, iv x, iv y)
+{
+    const iv m = {fmax(-x.hi, 0), -x.lo, 0};
+    const bool integer = is_point(y) && y.lo == nearbyint(y.lo);
+    const bool odd = integer && fmod(fabs(y.lo), 2) == 1;
+    if (integer) {
+        const iv p = positive_power(m.lo, m.hi, y);
+        return hull(r, odd ? negate(p) : p);
+    }
+    if (is_point(y)) { /* as for +0 and +infinity, else NaN */
+        if (m.lo == 0) r = hull(r, positive_power(0, 0, y));
+        if (isinf(m.hi)) r = hull(r, positive_power(m.hi, m.hi, y));
+        return x.lo < 0 && m.lo < DBL_MAX ? hull(r, ALWAYS_NAN) : r;
+    }
+    const iv p = positive_power(m.lo, m.hi, y);
+    r = hull(r, hull(p, negate(p)));
+    return x.lo < 0 ? hull(r, ALWAYS_NAN) : r;
 }
 
 static iv power(iv x, iv y)
 {
     iv r;
-    if (!both(x, y, &r)) return r;
-    const bool points = is_point(x) && is_point(y);
-    const bool whole = is_point(y) && y.lo == nearbyint(y.lo);
-    if (x.lo < 0 && !points && whole && x.hi > 0) { /* both signs: the ends and zero */
-        const iv below = power((iv){x.lo, -0.0, x.nan}, y), above = power((iv){0, x.hi, x.nan}, y);
-        return hull(below, above);
-    }
-    if (x.lo < 0 && !whole) {
-        if (x.hi < 0 && is_point(y)) return ALWAYS_NAN;
-        if (x.hi < 0) return ANYTHING;
-        r = power((iv){0, x.hi, x.nan}, y);
-        r.nan |= r.nan == 2 ? 0 : 1;
-        return r;
-    }
-    const double c[4] = {pow(x.lo, y.lo), pow(x.lo, y.hi), pow(x.hi, y.lo), pow(x.hi, y.hi)};
-    return round_outward(corners(c, points, x.nan | y.nan), 4, FLUSH);
+    if (!both(x, y, &r)) return r; /* NaN, of nothing so far */
+    if (x.hi >= 0) r = positive_power(fmax(x.lo, 0), x.hi, y);
+    if (x.lo <= 0) r = negative_power(r, x, y);
+    if (r.nan < 2) r.nan |= x.nan | y.nan;
+    return r;
 }
 
 /* ---- choices ---- */
@@ -251,13 +322,6 @@ static iv least(iv x, iv y)
 static iv greatest(iv x, iv y)
 {
     return negate(least(negate(x), negate(y)));
-}
-
-static iv magnitude(iv x)
-{
-    if (x.nan == 2) return x;
-    if (holds_zero(x)) return (iv){0, fmax(-x.lo, x.hi), x.nan};
-    return x.lo > 0 ? x : negate(x);
 }
 
 static iv leaky_relu(iv x, iv slope)
@@ -282,6 +346,13 @@ static iv less(iv x, iv y, bool or_equal)
     return condition(sure && !x.nan && !y.nan, never);
 }
 
+/* x <= x is a question for NaN. */
+static iv compare(const kiln_xnode *n, iv x, iv y, bool or_equal)
+{
+    if (n->arg[0] != n->arg[1]) return less(x, y, or_equal);
+    return condition(or_equal && x.nan == 0, !or_equal || x.nan == 2);
+}
+
 static iv choose(iv c, iv x, iv y)
 {
     if (c.lo > 0) return x;
@@ -304,21 +375,21 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
     const iv x = v[n->arg[0]], y = v[n->arg[1]], z = v[n->arg[2]];
     switch ((kiln_xop)n->op) {
     case KILN_X_CONST:
-        return kr_point((double)n->value);
+        return flushed(kr_point((double)n->value));
     case KILN_X_ACC:
-        return acc[n->index];
+        return flushed(acc[n->index]);
     case KILN_X_D:
-        return kr_point(leaf->d[n->index]);
+        return flushed(kr_point(leaf->d[n->index]));
     case KILN_X_SCALAR:
-        return kr_point(leaf->s[n->index]);
+        return flushed(kr_point(leaf->s[n->index]));
     case KILN_X_ARG:
-        return kr_point(leaf->x);
+        return flushed(kr_point(leaf->x));
     case KILN_X_ADD:
         return add(x, y);
     case KILN_X_SUB:
         return add(x, negate(y));
     case KILN_X_MUL:
-        return multiply(x, y);
+        return n->arg[0] == n->arg[1] ? square(x) : multiply(x, y);
     case KILN_X_DIV:
         return divide(x, y);
     case KILN_X_POW:
@@ -338,7 +409,7 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
     case KILN_X_TANH:
         return increasing(tanh, x);
     case KILN_X_EXP:
-        return increasing(exp, x);
+        return exponential(x);
     case KILN_X_LOG:
         return logarithm(x);
     case KILN_X_SQRT:
@@ -358,15 +429,15 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
     case KILN_X_SELECT:
         return choose(x, y, z);
     case KILN_X_LT:
-        return less(x, y, false);
+        return compare(n, x, y, false);
     case KILN_X_LE:
-        return less(x, y, true);
+        return compare(n, x, y, true);
     case KILN_X_GT:
-        return less(y, x, false);
+        return compare(n, y, x, false);
     case KILN_X_GE:
-        return less(y, x, true);
+        return compare(n, y, x, true);
     case KILN_X_CAST:
-        return kr_interval_round((kiln_dtype)n->index, x);
+        return kr_interval_round(KILN_F32, kr_interval_round((kiln_dtype)n->index, x));
     case KILN_X_COUNT:
         break;
     }

@@ -94,6 +94,13 @@ typedef struct kiln_problem {
     kiln_tensor d[KILN_MAX_D]; /* extra inputs in the order of their names */
 } kiln_problem;
 
+/* How a kernel sums products of floating-point numbers; zeros: as f32 does. */
+typedef struct kiln_sums {
+    int product_bits;          /* of an operand's significand that reach its product; 0: all */
+    int bits, step;            /* of a sum in the matrix unit's own format; products that it adds at once */
+    int chain;                 /* products after which such a sum is added to others in f32; 0: never */
+} kiln_sums;
+
 typedef struct kiln_args {
     size_t struct_size;            /* sizeof(kiln_args) */
     const void *a;
@@ -104,7 +111,7 @@ typedef struct kiln_args {
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
-    int sum_bits;                  /* for kiln_reference_bounds: bits that sums keep; 0: 24, f32's */
+    kiln_sums sums;                /* for kiln_reference_bounds: the kernel's (kiln_kernel_info) */
 } kiln_args;
 
 /* ---- contexts ---- */
@@ -154,6 +161,7 @@ typedef struct kiln_kernel_info {
     const void *code;                 /* code object, NULL for the host */
     size_t code_size;
     int runnable;                     /* on this context's device */
+    kiln_sums sums;                   /* for kiln_args, where kiln_reference_bounds is to judge this kernel */
 } kiln_kernel_info;
 
 typedef struct kiln_op_info {

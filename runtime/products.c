@@ -3,7 +3,8 @@
 // bounds.
 //   value = sum a*b,  magnitude = sum |a||b|,  wide = sum (|a| + ra)(|b| + rb)
 // where a and b are elements after a_op / b_op and ra, rb how far a correct f32 evaluation of those
-// may be off.
+// may be off; and where the matrix unit's sums are short, what their last place may lose.
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct tile {
     double value[KILN_MAX_B][ROWS][COLS], magnitude[KILN_MAX_B][ROWS][COLS],
         wide[KILN_MAX_B][ROWS][COLS];
     bool vague[KILN_MAX_B][ROWS][COLS];
+    double unit[KILN_MAX_B][ROWS][COLS], lost[KILN_MAX_B][ROWS][COLS];
 } tile;
 
 int64_t kr_place(const kr_operand *o, int64_t batch, int64_t i, int64_t j)
@@ -161,6 +163,67 @@ DOT_ROWS(dot_anywhere, )
 DOT_ROWS(dot_avx2, __attribute__((target("avx2")))) /* without fma, which rounds once less */
 #endif
 
+/* ---- short sums ----
+ * A matrix unit aligns what it adds, products and the sum so far, to the largest of them, and cuts
+ * off, towards zero, what is below `bits` bits then.  Sums stay within the range of the partial
+ * sums, wherever between its ends a kernel begins; so the last place is that range's at most, and
+ * as places are powers of two, a product loses at most what it has below that.  What is lost has
+ * the sign of the product: where signs come as they will, losses are a random walk, of at most
+ * KR_LAMBDA sqrt(sum of their squares); where products of one sign follow each other they add up,
+ * which the range of the losses' own partial sums shows.
+ * That bits are cut off is in DeepSeek-V3's technical report (arXiv 2412.19437, 3.5.2), that it is
+ * towards zero in SageAttention2 (arXiv 2411.10958, 3.3): what is added to loses its last bits. */
+
+/* The range of the partial sums of a column, the largest of its chains'. */
+static double range_of(int64_t K, int64_t chain, const double *a, const double *b)
+{
+    double range = 0;
+    for (int64_t first = 0; first < K; first += chain) {
+        const int64_t end = K - first < chain ? K : first + chain;
+        double sum = 0, lo = 0, hi = 0;
+        for (int64_t k = first; k < end; k++) {
+            sum += a[k] * b[k * COLS];
+            lo = fmin(lo, sum), hi = fmax(hi, sum);
+        }
+        range = fmax(range, hi - lo);
+    }
+    return range;
+}
+
+/* In units; where products are not known exactly, each loses all it may. */
+static double lost_of(int64_t K, bool exact, const double *a, const double *b, double unit)
+{
+    const double inverse = 1 / unit;
+    double sum = 0, lo = 0, hi = 0, squares = 0;
+    for (int64_t k = 0; k < K; k++) {
+        const double units = fabs(a[k] * b[k * COLS]) * inverse,
+                     lost = exact ? units - floor(units) : units > 0;
+        sum += (a[k] < 0) == (b[k * COLS] < 0) ? lost : -lost;
+        squares += lost * lost;
+        lo = fmin(lo, sum), hi = fmax(hi, sum);
+    }
+    return hi - lo + KR_LAMBDA * sqrt(squares);
+}
+
+static void short_sums(const kr_job *job, const double *a, const double *b, double *unit,
+                       double *lost)
+{
+    const kiln_sums *s = &job->args->sums;
+    const int64_t K = job->view.shape.k;
+    const bool exact = !job->op->a_op.count && !job->op->b_op.count;
+    const double range = range_of(K, s->chain > 0 ? s->chain : K, a, b);
+    *unit = *lost = 0;
+    if (!isfinite(range) || range == 0) return;
+    /* What is lost may make a sum larger: by a quarter, or else it is taken for twice as large. */
+    for (int i = 0; i < 2; i++) {
+        int exponent;
+        frexp(range * (i ? 2 : 1.25), &exponent);
+        *unit = ldexp(1, exponent - s->bits);
+        *lost = lost_of(K, exact, a, b, *unit);
+        if (*lost * *unit <= range / 4) break;
+    }
+}
+
 static dot_rows *best_dot(void)
 {
 #if defined(__x86_64__)
@@ -206,6 +269,10 @@ static void multiply(const kr_job *job, int product, dot_rows *dot, const panel 
         memcpy(t->wide[product], magnitude, sizeof t->wide[product]);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < COLS; j++) t->vague[product][i][j] = a->vague[first + i] || b->vague[j];
+    for (int64_t i = 0; i < rows && job->short_sums; i++)
+        for (int j = 0; j < COLS; j++)
+            short_sums(job, mid + i * K, b->mid + j, &t->unit[product][i][j],
+                       &t->lost[product][i][j]);
 }
 
 static void visit_tile(const kr_job *job, int64_t batch, int64_t i0, int64_t rows, int64_t j0,
@@ -215,8 +282,12 @@ static void visit_tile(const kr_job *job, int64_t batch, int64_t i0, int64_t row
         for (int64_t j = 0; j < cols; j++) {
             kr_sums s[KILN_MAX_B];
             for (int p = 0; p < job->op->products; p++)
-                s[p] = (kr_sums){t->value[p][i][j], t->magnitude[p][i][j], t->wide[p][i][j],
-                                 t->vague[p][i][j]};
+                s[p] = (kr_sums){.value = t->value[p][i][j],
+                                 .magnitude = t->magnitude[p][i][j],
+                                 .wide = t->wide[p][i][j],
+                                 .vague = t->vague[p][i][j],
+                                 .unit = t->unit[p][i][j],
+                                 .lost = t->lost[p][i][j]};
             visit(job, batch, i0 + i, j0 + j, s, arg);
         }
 }
@@ -292,6 +363,8 @@ static kiln_status check_job(kr_job *job, const kiln_problem *p, const uint8_t s
                        "the reference sums in f32, or integers in i32, but not %s and %s in %s",
                        kiln_dtype_name(p->a.dtype), kiln_dtype_name(p->b.dtype),
                        kiln_dtype_name(job->acc));
+    const int bits = job->args->sums.bits;
+    job->short_sums = job->bounds && job->acc == KILN_F32 && bits > 0 && bits < FLT_MANT_DIG;
     for (int i = 0; i < job->op->nscalars; i++) job->scalar[i] = (double)job->args->scalars[i];
     const uint32_t nodes = job->op->epilogue.count + job->op->a_op.count + job->op->b_op.count + 1;
     job->scratch = malloc(nodes * sizeof *job->scratch);

@@ -4,17 +4,18 @@
 //
 // The accumulator of a product of f32 sums lies within
 //   delta = lambda * sqrt(k) * u * S + u * S + (rtol + 2^-53 * k) * S + R,   S = sum |a||b|,  u =
-//   2^-24 (or what kiln_args.sum_bits says),  lambda = 6
+//   2^-24,  lambda = 6
 // of the exact sum: the probabilistic bound of N. J. Higham and T. Mary, "A new approach to
 // probabilistic rounding error analysis", SIAM J. Sci. Comput. 41(5), 2019, for any order of
 // summation; R is what a_op and b_op leave open and rtol the op's check.rtol.  Integer sums are
 // exact modulo 2^32.  From there the epilogue is evaluated on intervals.
+// What kiln_args.sums says adds to that.  Operands of which p bits count, cut off: each product is
+// off by 2 * 2^(1 - p) of it, S * 2^(2 - p) together.  Sums in a matrix unit's own, short format
+// (products.c): what products lose below its last place, and one last place each time that products
+// are added.
 #include <float.h>
 #include <math.h>
 #include "internal.h"
-
-#define LAMBDA 6.0
-enum { F32_BITS = 24 };
 
 /* ---- values ---- */
 
@@ -65,13 +66,15 @@ static kr_interval accumulator_bounds(const kr_job *job, const kr_sums *s)
     if (isnan(s->value)) return kr_point(NAN);
     if (job->acc == KILN_I32) return integer_bounds(s);
     if (isinf(s->value)) return kr_point(s->value);
+    const kiln_sums *sums = &job->args->sums;
     const double k = (double)job->view.shape.k, rtol = (double)job->op->rtol;
-    const int bits = job->args->sum_bits;
-    const double roundoff = ldexp(1, bits > 0 && bits < F32_BITS ? -bits : -F32_BITS);
-    const double relative = (LAMBDA * sqrt(k) + 1) * roundoff + rtol + k * 0x1p-53;
-    const double delta = relative * s->wide + (s->wide - s->magnitude);
+    const double operands = sums->product_bits > 0 ? ldexp(1, 2 - sums->product_bits) : 0;
+    const double relative = (KR_LAMBDA * sqrt(k) + 1) * 0x1p-24 + operands + rtol + k * 0x1p-53;
+    const double steps = sums->step > 0 ? ceil(k / sums->step) : k;
+    const double delta =
+        relative * s->wide + (s->wide - s->magnitude) + s->unit * (s->lost + steps);
     kr_interval acc = {s->value, s->value, 0};
-    if (s->wide > 0) acc = kr_interval_widen(acc, delta + k * 0x1p-149);
+    if (s->wide > 0) acc = kr_interval_widen(acc, delta + k * (double)FLT_MIN);
     if (s->wide + delta <= FLT_MAX) return acc;
     /* Partial sums may overflow: towards the one side where all products have one sign, else
      * anywhere. */

@@ -5,44 +5,16 @@
 //   else changed: not the padding of E, nor the guard bands of any buffer, nor an input.
 // Each run poisons E and the workspace with another byte, so that an element left alone shows in
 // any type.
-#include "harness.h"
+#include "harness_case.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 16384, RUNS = 2 };
-static const unsigned char poison[RUNS] = {0xff, 0xa5};
+enum { GUARD = 16384 };
+const unsigned char kh_poisons[KH_RUNS] = {0xff, 0xa5};
 static const double default_budget = 0x1p25;
-
-/* A buffer on the device and its image on the host: guard, elements, guard. */
-typedef struct buffer {
-    char *device, *image;
-    size_t total, start, bytes; /* allocation; where the elements are in it */
-} buffer;
-
-typedef struct sample {
-    int64_t *at;
-    int64_t count, of;
-} sample;
-typedef struct samples {
-    sample batches, rows, cols;
-} samples;
-
-struct kh_case {
-    kiln_ctx *ctx;
-    kh_shape shape;
-    kiln_args args;
-    buffer operand[KH_MAX_OPERANDS];
-    char *e_image[RUNS], *scratch;
-    int written;           /* position of the operand that E's memory is: E, or an input in place */
-    unsigned char *inside; /* of each element in E's span: belongs to E; NULL: all do */
-    samples compared;
-    double *lo, *hi; /* of each element compared */
-    kh_values values;
-    char sampling[160];
-};
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -75,7 +47,7 @@ static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsign
 }
 
 /* First byte of image[from, to) that is not fill, or `to`. */
-static size_t first_other(const char *image, size_t from, size_t to, unsigned char fill)
+size_t kh_first_other(const char *image, size_t from, size_t to, unsigned char fill)
 {
     while (from < to && (unsigned char)image[from] == fill) from++;
     return from;
@@ -85,8 +57,8 @@ static size_t first_other(const char *image, size_t from, size_t to, unsigned ch
 static int guards_kept(const buffer *b, const char *image, unsigned char fill, const char *name,
                        char *text, size_t size)
 {
-    const size_t end = b->start + b->bytes, after = first_other(image, end, b->total, fill);
-    const size_t before = first_other(image, 0, b->start, fill);
+    const size_t end = b->start + b->bytes, after = kh_first_other(image, end, b->total, fill);
+    const size_t before = kh_first_other(image, 0, b->start, fill);
     if (after < b->total) {
         snprintf(text, size, "wrote past the end of %s (%zu bytes after it)", name, after - end);
         return 0;
@@ -260,8 +232,8 @@ static kiln_status expect_compared(kh_case *c)
     const samples *at = &c->compared;
     const int64_t batches = at->batches.count, rows = at->rows.count,
                   count = batches * rows * at->cols.count;
-    c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
-    c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
+    if (!c->lo) c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
+    if (!c->hi) c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
     if (!c->lo || !c->hi) return KILN_NO_MEMORY;
     const double work = (double)count * (double)(c->shape.problem.k + 64);
     expectation x = {.c = c, .runs = 1};
@@ -352,7 +324,7 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
         if (status) return status;
     }
     c->scratch = malloc(largest);
-    for (int r = 0; r < RUNS; r++) {
+    for (int r = 0; r < KH_RUNS; r++) {
         c->e_image[r] = malloc(c->operand[c->written].total);
         if (!c->e_image[r]) return KILN_NO_MEMORY;
     }
@@ -388,7 +360,7 @@ void kh_case_close(kh_case *c)
 {
     if (!c) return;
     for (int i = 0; i < c->shape.count; i++) buffer_close(c->ctx, &c->operand[i]);
-    for (int r = 0; r < RUNS; r++) free(c->e_image[r]);
+    for (int r = 0; r < KH_RUNS; r++) free(c->e_image[r]);
     free(c->scratch), free(c->inside);
     free(c->compared.batches.at), free(c->compared.rows.at), free(c->compared.cols.at);
     free(c->lo), free(c->hi);
@@ -401,10 +373,9 @@ const char *kh_case_sampling(const kh_case *c)
 }
 
 /* ---- one launch ---- */
-/* What is around E's elements, and, unless it is an input, in their places. */
-static unsigned char e_fill(const kh_case *c, int run)
+unsigned char kh_e_fill(const kh_case *c, int run)
 {
-    return c->written == c->shape.e ? poison[run] : kh_poison(c->shape.operand[c->written].dtype);
+    return c->written == c->shape.e ? kh_poisons[run] : kh_poison(c->shape.operand[c->written].dtype);
 }
 
 static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
@@ -415,12 +386,12 @@ static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_r
     kiln_args args = c->args;
     if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
     if (c->written == c->shape.e)
-        memset(c->e_image[run], poison[run], e->total);
+        memset(c->e_image[run], kh_poisons[run], e->total);
     else
         memcpy(c->e_image[run], e->image, e->total);
     kiln_status status = kiln_upload(c->ctx, e->device, c->e_image[run], e->total);
     if (!status && need) {
-        status = buffer_open(c->ctx, need, 256, poison[run], &work);
+        status = buffer_open(c->ctx, need, 256, kh_poisons[run], &work);
         if (!status) status = kiln_upload(c->ctx, work.device, work.image, work.total);
         args.workspace = work.device + work.start;
         args.workspace_size = need;
@@ -430,133 +401,11 @@ static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_r
     if (!status) status = kiln_download(c->ctx, c->e_image[run], e->device, e->total);
     if (!status && need) status = kiln_download(c->ctx, work.image, work.device, work.total);
     if (!status)
-        r->ok = guards_kept(e, c->e_image[run], e_fill(c, run), "E", r->text, sizeof r->text) &&
-                (!need || guards_kept(&work, work.image, poison[run], "the workspace", r->text,
+        r->ok = guards_kept(e, c->e_image[run], kh_e_fill(c, run), "E", r->text, sizeof r->text) &&
+                (!need || guards_kept(&work, work.image, kh_poisons[run], "the workspace", r->text,
                                       sizeof r->text));
     buffer_close(c->ctx, &work);
     return status;
-}
-
-/* ---- what a run left behind ---- */
-static int padding_kept(const kh_case *c, kh_result *r)
-{
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    for (int run = 0; c->inside && run < RUNS; run++) {
-        const char *image = c->e_image[run] + c->operand[c->written].start;
-        const unsigned char fill = e_fill(c, run);
-        for (int64_t i = 0; i < e->span; i++) {
-            const size_t at = (size_t)i * e->size;
-            if (c->inside[i] || first_other(image, at, at + e->size, fill) == at + e->size)
-                continue;
-            snprintf(r->text, sizeof r->text,
-                     "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
-                     (long long)i, (long long)e->ld, (long long)e->stride);
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static void differ_text(const kh_case *c, size_t at, const char *place, kh_result *r)
-{
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    int left = c->written == c->shape.e;
-    for (int run = 0; run < RUNS; run++)
-        left &= first_other(c->e_image[run], at, at + e->size, poison[run]) == at + e->size;
-    if (left)
-        snprintf(r->text, sizeof r->text, "%s was not written", place);
-    else
-        snprintf(r->text, sizeof r->text, "%s differs from run to run: %.9g, then %.9g", place,
-                 kh_decode(e->dtype, c->e_image[0] + at), kh_decode(e->dtype, c->e_image[1] + at));
-}
-
-static void place_text(char *text, size_t size, int64_t batch, int64_t i, int64_t j)
-{
-    snprintf(text, size, "E[batch %lld, m %lld, n %lld]", (long long)batch, (long long)i,
-             (long long)j);
-}
-
-static int runs_agree(const kh_case *c, kh_result *r)
-{
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
-                  outer = e->layout == KILN_ROW ? e->rows : e->cols;
-    for (int64_t b = 0; b < e->batch; b++)
-        for (int64_t o = 0; o < outer; o++) {
-            const size_t row =
-                c->operand[c->written].start + (size_t)(b * e->stride + o * e->ld) * e->size;
-            if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size))
-                continue;
-            int64_t x = 0;
-            while (!memcmp(c->e_image[0] + row + (size_t)x * e->size,
-                           c->e_image[1] + row + (size_t)x * e->size, e->size))
-                x++;
-            char place[96];
-            place_text(place, sizeof place, b, e->layout == KILN_ROW ? o : x,
-                       e->layout == KILN_ROW ? x : o);
-            differ_text(c, row + (size_t)x * e->size, place, r);
-            return 0;
-        }
-    return 1;
-}
-
-static int not_determined(double lo, double hi)
-{
-    return lo == -INFINITY && hi == INFINITY;
-}
-
-/* Distance from the middle of the bounds, as a share of their half-width. */
-static double share_of(double got, double lo, double hi)
-{
-    if (isnan(lo) && isnan(hi)) return isnan(got) ? 0 : INFINITY;
-    if (not_determined(lo, hi)) return 0;
-    if (!(got >= lo && got <= hi) && (isinf(lo) || isinf(hi) || hi <= lo)) return INFINITY;
-    if (isnan(got)) return INFINITY;
-    if (isinf(lo) || isinf(hi) || hi <= lo) return 0;
-    return fabs(got - (lo + (hi - lo) / 2)) / ((hi - lo) / 2);
-}
-
-static void compare(const kh_case *c, kh_result *r)
-{
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    const char *image = c->e_image[0] + c->operand[c->written].start;
-    const samples *at = &c->compared;
-    char place[96] = "";
-    double worst[3] = {0, 0, 0};
-    r->bound_share = -1;
-    for (int64_t b = 0; b < at->batches.count; b++)
-        for (int64_t i = 0; i < at->rows.count; i++)
-            for (int64_t j = 0; j < at->cols.count; j++, r->checked++) {
-                const double lo = c->lo[r->checked], hi = c->hi[r->checked];
-                const int64_t offset =
-                    kh_place(e, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
-                const double got = kh_decode(e->dtype, image + (size_t)offset * e->size);
-                const double share = share_of(got, lo, hi),
-                             error = fabs(got - (lo + (hi - lo) / 2));
-                const int largest = isfinite(error) && error > r->max_error;
-                if (largest) r->max_error = error;
-                r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
-                r->free += (size_t)not_determined(lo, hi);
-                const int worse = share > r->bound_share;
-                if (worse) r->bound_share = share;
-                if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
-                worst[0] = got, worst[1] = lo, worst[2] = hi;
-                place_text(place, sizeof place, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
-            }
-    if (r->bound_share < 0) r->bound_share = 0;
-    r->ok = !r->wrong && (c->values == KH_SPECIALS || !r->checked || r->free < r->checked);
-    if (r->free == r->checked && !r->ok)
-        snprintf(r->text, sizeof r->text,
-                 "these inputs determine no element of E: nothing could be compared");
-    else if (r->wrong)
-        snprintf(r->text, sizeof r->text,
-                 "%s = %.9g, expected %.9g .. %.9g (%zu of %zu elements compared are wrong)", place,
-                 worst[0], worst[1], worst[2], r->wrong, r->checked);
-    else if (r->checked)
-        snprintf(r->text, sizeof r->text, "max error %.3g at %s = %.9g, expected %.9g .. %.9g",
-                 r->max_error, place, worst[0], worst[1], worst[2]);
-    else
-        snprintf(r->text, sizeof r->text, "nothing to compute, nothing written");
 }
 
 static kiln_status inputs_kept(kh_case *c, kh_result *r)
@@ -575,35 +424,26 @@ static kiln_status inputs_kept(kh_case *c, kh_result *r)
     return KILN_OK;
 }
 
-/* Bits that a kernel's sums keep, where its schedule derives `sum_bits`; 0: as many as f32. */
-static int sum_bits(const kiln_kernel *kernel)
-{
-    kiln_kernel_info info = {.struct_size = sizeof info};
-    if (kiln_kernel_describe(kernel, &info)) return 0;
-    for (size_t i = info.ntunables; i < info.nvalues; i++)
-        if (!strcmp(info.value_name[i], "sum_bits")) return info.value[i];
-    return 0;
-}
-
 /* The bounds are those of the last kernel's kind of sums. */
 static kiln_status expect_of(kh_case *c, const kiln_kernel *kernel)
 {
-    const int bits = sum_bits(kernel);
-    if (bits == c->args.sum_bits) return KILN_OK;
-    c->args.sum_bits = bits;
-    return expect(c, &c->compared, c->lo, c->hi);
+    kiln_kernel_info info = {.struct_size = sizeof info};
+    const kiln_status status = kiln_kernel_describe(kernel, &info);
+    if (status || !memcmp(&info.sums, &c->args.sums, sizeof info.sums)) return status;
+    c->args.sums = info.sums;
+    return expect_compared(c);
 }
 
 kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
 {
     memset(r, 0, sizeof *r);
-    for (int run = 0; run < RUNS; run++) {
+    for (int run = 0; run < KH_RUNS; run++) {
         const kiln_status status = run_once(c, kernel, run, r);
         if (status || !r->ok) return status;
     }
     kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run's E */
-    if (!status && r->ok) r->ok = padding_kept(c, r) && runs_agree(c, r);
+    if (!status && r->ok) r->ok = kh_padding_kept(c, r) && kh_runs_agree(c, r);
     if (!status && r->ok) status = expect_of(c, kernel);
-    if (!status && r->ok) compare(c, r);
+    if (!status && r->ok) kh_compare(c, r);
     return status;
 }

@@ -78,9 +78,10 @@ typedef struct kh_options {
 } kh_options;
 
 typedef struct kh_result {
-    int ok;
+    int ok;                /* nothing is wrong, and enough is determined to say so */
+    int too_few;           /* nothing is wrong, but too few elements are determined */
     size_t checked, wrong; /* elements compared, outside their bounds */
-    size_t free;           /* elements that may be anything: infinities cancel, say */
+    size_t determined;     /* elements whose bounds are narrow enough to say what they are */
     double max_error;      /* largest |got - expected| */
     double bound_share;    /* the worst element's distance from the middle of its bounds, 1 = at the
                               bound */
@@ -92,6 +93,8 @@ kiln_status kh_case_open(kiln_ctx *, const kiln_problem *, const kh_options *, k
 /* Launches twice with different poison and checks; a status other than KILN_OK: it could not be run
  * at all. */
 kiln_status kh_case_run(kh_case *, const kiln_kernel *, kh_result *);
+/* Whether so few elements of those compared are determined that nothing was verified. */
+int kh_too_few(size_t determined, size_t checked);
 const char *
 kh_case_sampling(const kh_case *); /* "" or "128 of 512 rows, 128 of 11008 columns, seed 42" */
 void kh_case_close(kh_case *);

@@ -87,7 +87,7 @@ return schedule {
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
               "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
-              "step_ns", "wait_ns", "sum_bits", "resident", "two" },
+              "step_ns", "wait_ns", "product_bits", "resident", "two" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = t.wm * t.wn * 64
@@ -113,7 +113,7 @@ return schedule {
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
-    t.sum_bits = t.xf32 == 1 and 11 or 24     -- what the rounding of xf32 operands leaves of a sum
+    t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
     -- A step of a block alone on its unit takes the matrix unit's time, or the time of its tiles through LDS (128 bytes a
     -- cycle at about 2 GHz); but never less than a part of a trip to memory that nothing else covers.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns

@@ -140,7 +140,8 @@ return schedule {
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums", "groups",
               "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring",
-              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits" },
+              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate",
+              "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
@@ -160,7 +161,14 @@ return schedule {
     t.cut_from = CUT_FROM
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1
-    t.sum_bits = t.tf32 == 1 and 11 or types.mul_a.bytes == 1 and types.acc.name == "f32" and 13 or 24
+    -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the largest of
+    -- them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437, 3.5.2; SageAttention2,
+    -- arXiv 2411.10958, 3.3).  Where a run along K may begin inside of a chain, its sums are those of two chains: a bit less.
+    local fp8 = types.mul_a.bytes == 1 and types.acc.name == "f32"
+    local anywhere = t.promote > 1 and (t.cut == 1 or t.stream == 1)
+    t.product_bits = t.tf32 == 1 and 11 or 0
+    t.sum_bits, t.sum_step = fp8 and (anywhere and 13 or 14) or 0, fp8 and 32 or 0
+    t.sum_chain = t.promote * t.k
   end,
   rules = {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)

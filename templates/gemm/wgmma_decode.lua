@@ -59,7 +59,7 @@ return schedule {
   },
   derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
               "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits" },
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits", "sum_step" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
@@ -94,7 +94,9 @@ return schedule {
       t.has = min((512 // (t.wg + 1) // 8 * 8 * (t.wg + 1) - 32) // t.wg // 8 * 8, 232)
       t.registers = t.has
     end
-    t.sum_bits = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32" and 13 or 24
+    -- As in wgmma.lua; sums that begin inside of K and go on at its beginning are those of two parts: a bit less.
+    local fp8 = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32"
+    t.sum_bits, t.sum_step = fp8 and 14 - t.turn or 0, fp8 and 32 or 0
   end,
   rules = {
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },

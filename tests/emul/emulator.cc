@@ -311,6 +311,42 @@ add_row_u32(unsigned *sum, const float *x, const float (*y)[256], int n, int cou
         for (int c = 0; c < n; c++) sum[c] += (unsigned)((int)x[k] * (int)y[k][c]);
 }
 
+uint32_t bits_of(float x)
+{
+    uint32_t v;
+    memcpy(&v, &x, sizeof v);
+    return v;
+}
+// Of fp8: the products of an instruction and the sum so far are aligned to the largest of them, and
+// of each as of the result 13 bits of fraction are kept (wgmma.lua).
+__attribute__((target_clones("arch=haswell", "default"))) void
+add_row_f8(float *sum, const float *x, const float (*y)[256], int n, int count)
+{
+    uint32_t largest[256];
+    float scale[256];
+    int total[256];
+    for (int c = 0; c < n; c++) largest[c] = bits_of(sum[c]) & 0x7fffffff;
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < n; c++)
+            largest[c] = std::max(largest[c], bits_of(x[k] * y[k][c]) & 0x7fffffff);
+    for (int c = 0; c < n; c++) {
+        const uint32_t exponent = largest[c] >> 23;
+        const bool finite = exponent > 13 && exponent < 240;
+        scale[c] = finite ? from_bits((127 + 127 + 13 - exponent) << 23) : 0;
+        total[c] = finite ? (int)(sum[c] * scale[c]) : 0;
+    }
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < n; c++) {
+            const float product = x[k] * y[k][c];
+            if (scale[c] > 0)
+                total[c] += (int)(product * scale[c]);
+            else
+                sum[c] += product; // nothing but zeros, or NaN and infinities
+        }
+    for (int c = 0; c < n; c++)
+        if (scale[c] > 0) sum[c] = from_bits(bits_of((float)total[c] / scale[c]) & ~0x3ffu);
+}
+
 // One instruction of a warpgroup, the `i`th that its threads wait for: each has its part of the
 // sums.
 void multiply(const std::unique_ptr<fiber> *thread, size_t i)
@@ -347,7 +383,7 @@ void multiply(const std::unique_ptr<fiber> *thread, size_t i)
         } else {
             float f[256];
             memcpy(f, sum, sizeof f);
-            add_row_f32(f, x, y, w.n, count);
+            (tx.bytes == 1 ? add_row_f8 : add_row_f32)(f, x, y, w.n, count);
             memcpy(sum, f, sizeof f);
         }
         for (int c = 0; c < w.n; c++) *place(c) = sum[c];

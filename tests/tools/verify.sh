@@ -93,4 +93,63 @@ check 'values stored with too few bits' finds 1 'expected' \
 check 'a fault in a sampled problem, at an edge' build_fault 'real(g); if (g->n > 1000) e[(g->m - 1) * g->lde + 256] += 1;'
 edge() { exits 1 verify --modules "$tmp/module" --device host --seed 6 'spoiled f32,f32,f32 rrr m=700 n=3000 k=300' && says 'of 3000 columns'; }
 check 'is found' edge
+
+# ---- many instances, and bounds that say little: kernels of three loops, for the host ----
+mkdir -p "$tmp/loops/gemm" "$tmp/loops/targets" "$tmp/few"
+cp tests/gen/templates/gemm/plain.c.tmpl "$tmp/loops/gemm"
+sed "s/values = { 1, 2, 4 }/values = { $(seq -s, 300) }/" tests/gen/templates/gemm/plain.lua >"$tmp/loops/gemm/plain.lua"
+cp templates/targets/host.lua "$tmp/loops/targets"
+cat >"$tmp/few/few.lua" <<LUA
+gemm "many" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rrr" },
+  epilogue = function(acc) return acc end,
+  tiles    = { host = { plain { m = { $(seq -s, 300) } } } },
+}
+-- Anything where acc is 0: for one of the problems, K = 0, all of E.
+gemm "pole" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rrr" },
+  epilogue = function(acc) return 1 / acc end,
+}
+-- Nothing is known of any element.
+gemm "noise" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rrr" },
+  epilogue = function(acc) return 1 / (acc - acc) end,
+}
+LUA
+few=$tmp/few/gen
+loops() { # All instances of `many` are one kernel under their names.
+    "$gen" --templates "$tmp/loops" --out "$few" --target host "$tmp/few" && mkdir -p "$tmp/loops/module" || return 1
+    local source one name names
+    one=$(find "$few/host/many" -name '*.c' | sort | head -n 1)
+    names=$(grep -rho '^void kiln_many[a-z0-9_]*' "$few/host/many" | sed 's/^void //' | sort -u)
+    {
+        echo '#include "kiln_args.h"'
+        echo 'void one(const kiln_gemm_args *);'
+        for name in $names; do echo "void $name(const kiln_gemm_args *g); void $name(const kiln_gemm_args *g) { one(g); }"; done
+    } >"$tmp/many.c"
+    # shellcheck disable=SC2086
+    gcc $cc_flags -D"$(grep -o '^void kiln_many[a-z0-9_]*' "$one" | head -n 1 | sed 's/^void //')"=one -c -o "$tmp/one.o" "$one" || return 1
+    for source in "$few"/host/many/*.c; do cp "$tmp/one.o" "${source%.c}.o"; done # what --pack asks for
+    for source in "$few"/host/pole/*.c "$few"/host/noise/*.c; do
+        # shellcheck disable=SC2086
+        gcc $cc_flags -c -o "${source%.c}.o" "$source" || return 1
+    done
+    # shellcheck disable=SC2086
+    "$gen" --pack "$few/host" &&
+        gcc $cc_flags -I"$few/host" -Wa,-I"$few/host" -shared -o "$tmp/loops/module/libkiln-host.so" "$few/host/module.c" \
+            "$few"/host/pole/*.o "$few"/host/noise/*.o "$tmp/many.c" "$tmp/one.o" -lm &&
+        "$gen" --seal "$tmp/loops/module/libkiln-host.so"
+}
+check 'instances by the hundred are compiled' loops
+of_loops() { # exit code, text in the output, arguments
+    KILN_MODULE_PATH=$tmp/loops/module exits "$1" verify --device host --seed 8 "${@:3}" && says "$2"
+}
+check 'all instances of a problem are looked at' of_loops 0 '^300 passed, 0 failed' 'many f32,f32,f32 rrr m=5 n=6 k=7'
+check 'how many elements were determined is said' of_loops 0 '30 of 30 elements determined' --op many 'many f32,f32,f32 rrr m=5 n=6 k=7'
+check 'a problem that determines nothing is no failure among others' of_loops 0 '^1 passed, 0 failed' --all --op pole
+check 'alone it is' of_loops 1 'determine 0 of 30 elements' 'pole f32,f32,f32 rrr m=5 n=6 k=0'
+check 'nor do many problems that do not determine much pass' of_loops 1 'too few to tell right from wrong' --all --op noise
 finish

@@ -237,40 +237,157 @@ static void test_sums_stay_within(void **state)
     }
 }
 
-static float keep_bits(float x, int bits)
+/* A sum in a matrix unit's short format: `step` products and the sum so far are aligned to the
+ * largest of them, and what is below 13 bits of fraction cut off. */
+typedef struct unit {
+    int step, chain; /* products after which the sum goes to f32; 0: never */
+} unit;
+
+static double dropped(double x, double place)
+{
+    return trunc(x / place) * place;
+}
+
+static double place_of(double largest)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    return ldexp(1, exponent - 14);
+}
+
+/* Products [first, end), without [gap, gap + 128). */
+static double short_sum(unit u, const float *a, const float *b, int first, int end, int gap)
+{
+    float total = 0;
+    double sum = 0;
+    for (int k = first; k < end; k += u.step) {
+        double largest = fabs(sum), term[64];
+        for (int i = 0; i < u.step; i++) {
+            const int at = k + i;
+            term[i] = at >= gap && at < gap + 128 ? 0 : (double)a[at] * (double)b[at];
+            largest = fmax(largest, fabs(term[i]));
+        }
+        if (largest > 0) {
+            const double place = place_of(largest);
+            sum = dropped(sum, place);
+            for (int i = 0; i < u.step; i++) sum += dropped(term[i], place);
+            if (sum != 0) sum = dropped(sum, place_of(fabs(sum)));
+        }
+        if (u.chain && (k + u.step - first) % u.chain == 0) total += (float)sum, sum = 0;
+    }
+    return (double)(total + (float)sum);
+}
+
+/* As fp8 has them: four bits. */
+static void fill_f8(float *p, size_t n, bool positive)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double x = kr_round_to(KILN_F8E4M3, uniform());
+        p[i] = (float)(positive ? fabs(x) : x);
+    }
+}
+
+enum { SHORT_N = 64, SHORT_K = 4096 };
+static float short_a[SHORT_K], short_b[SHORT_N * SHORT_K], short_bias[SHORT_N];
+static double short_lo[SHORT_N], short_hi[SHORT_N];
+
+static void short_bounds(kiln_sums sums)
+{
+    float e[SHORT_N];
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=64 k=4096");
+    kiln_args args = arguments(short_a, short_b, short_bias, e);
+    args.sums = sums;
+    assert_ok(kiln_reference_bounds(&p, &args, short_lo, short_hi));
+}
+
+static bool within(int j, double sum)
+{
+    const double got = (double)((float)sum + short_bias[j]);
+    return got >= short_lo[j] && got <= short_hi[j];
+}
+
+/* All that such units may give is within the bounds for them, from either end of K or in two
+ * halves; without 128 products, of signs as they come, at least every fifth sum is not. */
+static void test_short_sums(void **state)
+{
+    (void)state;
+    static const unit units[] = {{32, 0}, {32, 128}, {32, 512}, {16, 0}, {32, 1024}};
+    for (int round = 0; round < 6; round++) {
+        const bool positive = round % 3 == 2;
+        fill_f8(short_a, SHORT_K, positive);
+        fill_f8(short_b, (size_t)SHORT_N * SHORT_K, positive);
+        for (int j = 0; j < SHORT_N; j++) short_bias[j] = 2000; /* relu passes it */
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+            const unit u = units[i];
+            short_bounds((kiln_sums){.bits = 14, .step = u.step, .chain = u.chain});
+            int seen = 0;
+            for (int j = 0; j < SHORT_N; j++) {
+                const float *b = short_b + (size_t)j * SHORT_K;
+                const double whole = short_sum(u, short_a, b, 0, SHORT_K, SHORT_K),
+                             halves = short_sum(u, short_a, b, 0, 2048, SHORT_K) +
+                                      short_sum(u, short_a, b, 2048, SHORT_K, SHORT_K);
+                if (!within(j, whole) || !within(j, halves))
+                    fail_msg("unit %zu, round %d: %.9g and %.9g are not in [%.9g, %.9g]", i, round,
+                             whole, halves, short_lo[j] - 2000, short_hi[j] - 2000);
+                seen += !within(j, short_sum(u, short_a, b, 0, SHORT_K, 128 * (j % 32)));
+            }
+            if (!positive && seen < SHORT_N / 5)
+                fail_msg("unit %zu, round %d: seen in %d of %d sums", i, round, seen, SHORT_N);
+        }
+    }
+}
+
+static void test_sums_say_nothing_of_f32(void **state)
+{
+    (void)state;
+    static double lo[SHORT_N], hi[SHORT_N];
+    fill_f32(short_a, SHORT_K);
+    fill_f32(short_b, (size_t)SHORT_N * SHORT_K);
+    short_bounds((kiln_sums){0});
+    memcpy(lo, short_lo, sizeof lo), memcpy(hi, short_hi, sizeof hi);
+    short_bounds((kiln_sums){.bits = 24, .step = 8, .chain = 64});
+    assert_memory_equal(lo, short_lo, sizeof lo);
+    assert_memory_equal(hi, short_hi, sizeof hi);
+    short_bounds((kiln_sums){.bits = 14});
+    for (int j = 0; j < SHORT_N; j++) assert_true(short_lo[j] < lo[j] && short_hi[j] > hi[j]);
+}
+
+static float cut_off(float x, int bits)
 {
     int exponent;
     const float fraction = frexpf(x, &exponent);
     return ldexpf(truncf(ldexpf(fraction, bits)), exponent - bits);
 }
 
-/* Sums cut to 14 bits after each addition: within the bounds for that, outside those of f32. */
-static void test_sums_of_fewer_bits(void **state)
+/* Operands of which 11 bits count: within the bounds for that, some outside those of f32, and some
+ * outside of both without 32 of 4096 products. */
+static void test_products_of_fewer_bits(void **state)
 {
     (void)state;
-    enum { N = 64, K = 64, BITS = 14 };
-    static float a[K], b[N * K], bias[N], e[N];
-    static double lo[2][N], hi[2][N];
-    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=1 n=64 k=64");
-    kiln_args args = arguments(a, b, bias, e);
-    fill_f32(a, K);
-    fill_f32(b, N * K);
-    for (int j = 0; j < N; j++) bias[j] = 100; /* relu passes it */
-    assert_ok(kiln_reference_bounds(&p, &args, lo[0], hi[0]));
-    args.sum_bits = 24;
-    assert_ok(kiln_reference_bounds(&p, &args, lo[1], hi[1]));
-    assert_memory_equal(lo[0], lo[1], sizeof lo[0]);
-    args.sum_bits = BITS;
-    assert_ok(kiln_reference_bounds(&p, &args, lo[1], hi[1]));
-    int outside = 0;
-    for (int j = 0; j < N; j++) {
-        float sum = 0;
-        for (int k = 0; k < K; k++) sum = keep_bits(sum + a[k] * b[j * K + k], BITS);
-        const double got = (double)(sum + bias[j]);
-        assert_true(got >= lo[1][j] && got <= hi[1][j]);
-        outside += !(got >= lo[0][j] && got <= hi[0][j]);
+    int outside = 0, seen = 0;
+    double sum[SHORT_N], less[SHORT_N];
+    fill_f32(short_a, SHORT_K);
+    fill_f32(short_b, (size_t)SHORT_N * SHORT_K);
+    for (int j = 0; j < SHORT_N; j++) {
+        short_bias[j] = 2000;
+        sum[j] = less[j] = 0;
+        for (int k = 0; k < SHORT_K; k++) {
+            const double p =
+                (double)cut_off(short_a[k], 11) * (double)cut_off(short_b[j * SHORT_K + k], 11);
+            sum[j] += p;
+            if (k < 1024 || k >= 1056) less[j] += p;
+        }
     }
-    assert_true(outside > N / 2);
+    short_bounds((kiln_sums){0});
+    for (int j = 0; j < SHORT_N; j++) outside += !within(j, sum[j]);
+    short_bounds((kiln_sums){.product_bits = 11});
+    for (int j = 0; j < SHORT_N; j++) {
+        assert_true(within(j, sum[j]));
+        seen += !within(j, less[j]);
+    }
+    if (outside < SHORT_N / 8 || seen < SHORT_N / 8)
+        fail_msg("%d of %d are outside of the bounds of f32, %d without 32 products", outside,
+                 SHORT_N, seen);
 }
 
 static void test_nan_and_infinity(void **state)
@@ -502,7 +619,9 @@ int main(void)
         cmocka_unit_test(test_integers_wrap_round_and_saturate),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_sums_stay_within),
-        cmocka_unit_test(test_sums_of_fewer_bits),
+        cmocka_unit_test(test_short_sums),
+        cmocka_unit_test(test_sums_say_nothing_of_f32),
+        cmocka_unit_test(test_products_of_fewer_bits),
         cmocka_unit_test(test_nan_and_infinity),
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_valleys),

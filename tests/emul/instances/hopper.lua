@@ -35,7 +35,7 @@ gemm "emul_bytes" {
   epilogue = function(acc, d) return acc * d.scale + d.full end,
   tiles    = { sm_90a = { wgmma { m = 128, n = { 128, 256 }, depth = 3, cluster = { 1, 2 }, e_depth = 1, promote = { 0, 2 } } },
                where = function(t) return (t.cluster == 2) == (t.n == 256) end },
-  check    = { shapes = { { 16, 16, 0 }, { 144, 272, 1168 }, { 1648, 64, 1040 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 272, 1168 }, { 1648, 64, 1040 }, { 128, 256, 4096 } } },
 }
 
 -- Inputs of every kind and orientation; two products, which a cluster may cut along K.
@@ -85,7 +85,8 @@ gemm "emul_tf32" {
 }
 
 gemm "emul_decode" {
-  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 },
+               { a = f8e4m3, b = f8e5m2, e = bf16 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { bias = per_col "e", all = full "e", across = full(f16, "c") },
