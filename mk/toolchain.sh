@@ -96,11 +96,12 @@ private_rocm() { # private_rocm DIR LLVM VERSION
         ln -s "$2/bin/$name" "$1/llvm/bin/$name"
         for suffix in 15 16 17 18 19 20 21 22 23 24 25; do ln -s "$2/bin/$name" "$1/llvm/bin/$name-$suffix"; done
     done
-    # Whole programs need the bundler too: hipcc's own package brings that of its clang.
-    for tool in "$2" /usr/lib/llvm-25 /usr/lib/llvm-24 /usr/lib/llvm-23 /usr/lib/llvm-22 /usr/lib/llvm-21 /usr/lib/llvm-20 \
-        /usr/lib/llvm-19 /usr/lib/llvm-18 /usr/lib/llvm-17 /usr/lib/llvm-16 /usr/lib/llvm-15; do
-        tool=$tool/bin/clang-offload-bundler
-        if [ -x "$tool" ]; then ln -s "$tool" "$1/llvm/bin/"; break; fi
+    # Whole programs need the bundler too, and it what it finds beside it: hipcc's own package brings that of its clang.
+    for tool in clang-offload-bundler llvm-objcopy; do
+        # shellcheck disable=SC2012
+        for dir in "$2" $(ls -d /usr/lib/llvm-* 2>/dev/null | sort -rV); do
+            if [ -x "$dir/bin/$tool" ]; then ln -s "$dir/bin/$tool" "$1/llvm/bin/"; break; fi
+        done
     done
     # hipcc looks for the headers under the full version, Debian keeps them under the major one.
     ln -s "$("$2/bin/clang++" -print-resource-dir)" "$1/llvm/lib/clang/$3"
