@@ -96,9 +96,9 @@ typedef struct kiln_problem {
 
 /* How a kernel sums products of floating-point numbers; zeros: as f32 does. */
 typedef struct kiln_sums {
-    int product_bits;          /* of an operand's significand that reach its product; 0: all */
     int bits, step;            /* of a sum in the matrix unit's own format; products that it adds at once */
     int chain;                 /* products after which such a sum is added to others in f32; 0: never */
+    int product_bits;          /* of an operand's significand that reach its product; 0: all */
 } kiln_sums;
 
 typedef struct kiln_args {
@@ -111,7 +111,10 @@ typedef struct kiln_args {
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
-    kiln_sums sums;                /* for kiln_reference_bounds: the kernel's (kiln_kernel_info) */
+    union {
+        kiln_sums sums;            /* for kiln_reference_bounds: the kernel's (kiln_kernel_info) */
+        int sum_bits;              /* its `bits` alone, as programs of version 0.1.0 have it */
+    };
 } kiln_args;
 
 /* ---- contexts ---- */

@@ -375,7 +375,8 @@ const char *kh_case_sampling(const kh_case *c)
 /* ---- one launch ---- */
 unsigned char kh_e_fill(const kh_case *c, int run)
 {
-    return c->written == c->shape.e ? kh_poisons[run] : kh_poison(c->shape.operand[c->written].dtype);
+    return c->written == c->shape.e ? kh_poisons[run]
+                                    : kh_poison(c->shape.operand[c->written].dtype);
 }
 
 static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
