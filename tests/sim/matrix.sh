@@ -9,6 +9,7 @@ amd_available gfx942 && [ -e "$BUILD/lib/libkilnsim.so" ] || { echo "1..0 # SKIP
 
 make BUILD="$BUILD" instances TARGETS="gfx942 gfx90a" INSTANCES=tests/sim/matrix >"$tmp/out" 2>&1
 result $? 'instances compile'
+without_default_modules
 export KILN_MODULE_PATH=$BUILD/modules/matrix
 for target in gfx942 gfx90a; do
     for op in $(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/sim/matrix/*.lua); do

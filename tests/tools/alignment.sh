@@ -8,9 +8,8 @@ export KILN_DEVICE=host KILN_MODULE_PATH=$tmp/modules
 problem='bias_relu f32,f32,f32 rcr m=64 n=64 k=64'
 brief='--threads 1 --seconds 0.05 --idle 0 --seed 1'
 
-# A copy without the default modules, which have an op of that name.
-cp -r "$(dirname "$kiln")" "$tmp/bin" && mkdir "$tmp/lib" "$tmp/modules" && cp "$BUILD/lib/libkiln.so.0" "$tmp/lib"
-kiln=$tmp/bin/kiln
+without_default_modules # which have an op of that name
+mkdir "$tmp/modules"
 cp "$BUILD/tests/libfixture_host.so" "$tmp/modules/libkiln-host.so" && "$gen" --seal "$tmp/modules/libkiln-host.so"
 
 # shellcheck disable=SC2086
