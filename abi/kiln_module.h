@@ -13,7 +13,7 @@
 #define KILN_MODULE_SYMBOL "kiln_module_table"
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
-enum { KILN_ABI_VERSION = 3, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
+enum { KILN_ABI_VERSION = 4, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
 
 typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is "" */
 

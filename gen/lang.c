@@ -451,6 +451,7 @@ static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Int
 static int open_globals(lua_State *L)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
+    kg_sandbox_on_unknown(L, kg_names_hint);
     luaL_newmetatable(L, KG_MADE);
     luaL_newmetatable(L, WHERE);
     lua_pushcfunction(L, unknown_tunable);

@@ -67,6 +67,9 @@ void kg_spec_targets(kg_spec *, const kg_value *);
 void kg_spec_checks(kg_spec *, const kg_value *);
 void kg_spec_tiles_describe(FILE *);
 
+/* names.c: "; types are f32, ..." behind a message about an unknown name, or "" */
+const char *kg_names_hint(lua_State *, const char *name);
+
 /* lang.c: names of files in templates/ */
 typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
 const kg_names_list *kg_lang_targets(kg_ctx *);
