@@ -297,7 +297,7 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     kg_instance *in = kg_alloc(cx->arena, sizeof *in);
     const char *tile = tile_name(x, s, t);
     if (!tile || !read_maps(x, s, t, in)) return false;
-    bool plain = y->acc == kg_default_acc(y->a, y->b);
+    bool plain = y->acc == kiln_default_acc(y->a, y->b);
     const char *types =
         kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b),
                   kg_dtype_text(y->e), plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));

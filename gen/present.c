@@ -29,11 +29,6 @@ const char *kg_dtype_text(kiln_dtype t)
     return dtype_info[t].name;
 }
 
-kiln_dtype kg_default_acc(kiln_dtype a, kiln_dtype b)
-{
-    return dtype_info[a].real || dtype_info[b].real ? KILN_F32 : KILN_I32;
-}
-
 static view_cache *cache(kg_ctx *cx)
 {
     kg_back *b = kg_back_of(cx);
@@ -110,24 +105,10 @@ static void set_dtype(kg_ctx *cx, const char *name, kiln_dtype t)
     lua_setfield(cx->T, -2, name);
 }
 
-/* What A and B's elements are when they are multiplied: docs/schedules.md, "Values". */
-static void mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype mul[2])
-{
-    bool wide_a = dtype_info[a].bytes == 2, wide_b = dtype_info[b].bytes == 2;
-    bool narrow_a = dtype_info[a].bytes == 1, narrow_b = dtype_info[b].bytes == 1;
-    mul[0] = mul[1] = KILN_F32;
-    if (a == b || (narrow_a && narrow_b && dtype_info[a].real && dtype_info[b].real)) {
-        mul[0] = a;
-        mul[1] = b;
-    } else if ((wide_a && narrow_b) || (narrow_a && wide_b)) {
-        mul[0] = mul[1] = wide_a ? a : b;
-    }
-}
-
 static void push_types(kg_ctx *cx, const kg_types *t)
 {
     kiln_dtype mul[2];
-    mul_types(t->a, t->b, mul);
+    kiln_mul_types(t->a, t->b, &mul[0], &mul[1]);
     lua_createtable(cx->T, 0, 6);
     set_dtype(cx, "a", t->a);
     set_dtype(cx, "b", t->b);
@@ -208,8 +189,7 @@ static void push_names(lua_State *T, const char *const *name, size_t n)
 static bool holds(kiln_dtype t, kiln_dtype from)
 {
     if (t == from) return true;
-    bool small = from == KILN_I8 || from == KILN_F8E4M3 || from == KILN_F8E5M2 ||
-                 from == KILN_F8E4M3FNUZ || from == KILN_F8E5M2FNUZ;
+    bool small = kiln_dtype_bytes(from) == 1;
     if (t == KILN_F32) return small || from == KILN_F16 || from == KILN_BF16;
     return (t == KILN_F16 || t == KILN_BF16) && small;
 }
@@ -231,7 +211,7 @@ static bool only_converts(const kg_expr *e, kiln_dtype from, kiln_dtype mul)
 static bool has_element_op(kg_view v, char operand)
 {
     kiln_dtype mul[2];
-    mul_types(v.types->a, v.types->b, mul);
+    kiln_mul_types(v.types->a, v.types->b, &mul[0], &mul[1]);
     if (operand == 'a') return !only_converts(&v.op->a_op, v.types->a, mul[0]);
     return !only_converts(&v.op->b_op, v.types->b, mul[1]);
 }

@@ -18,16 +18,15 @@ typedef struct field {
     size_t at; /* 1 + where the text or the function's reference goes; 0: nowhere */
 } field;
 
-#define TEXT(name)                                                                                 \
-    {                                                                                              \
-#name, LUA_TSTRING, true, 1 + offsetof(kg_target, name)                                    \
-    }
+#define IN_TARGET(name)   (1 + offsetof(kg_target, name))
+#define IN_SCHEDULE(name) (1 + offsetof(kg_schedule, name))
+
 static const field target_field[] = {
-    TEXT(name),
-    TEXT(vendor),
-    TEXT(source),
-    TEXT(ext),
-    {"arch", LUA_TSTRING, false, 1 + offsetof(kg_target, arch)},
+    {"name", LUA_TSTRING, true, IN_TARGET(name)},
+    {"vendor", LUA_TSTRING, true, IN_TARGET(vendor)},
+    {"source", LUA_TSTRING, true, IN_TARGET(source)},
+    {"ext", LUA_TSTRING, true, IN_TARGET(ext)},
+    {"arch", LUA_TSTRING, false, IN_TARGET(arch)},
     {"wave", LUA_TNUMBER, false, 0},
     {"lds", LUA_TNUMBER, false, 0},
     {"max_threads", LUA_TNUMBER, false, 0},
@@ -39,27 +38,23 @@ static const field target_field[] = {
     {"launch_us", LUA_TNUMBER, false, 0},
 };
 
-#define FUNCTION(name, required)                                                                   \
-    {                                                                                              \
-#name, LUA_TFUNCTION, required, 1 + offsetof(kg_schedule, name)                            \
-    }
 static const field schedule_field[] = {
     {"family", LUA_TSTRING, true, 0},
-    {"title", LUA_TSTRING, true, 1 + offsetof(kg_schedule, title)},
+    {"title", LUA_TSTRING, true, IN_SCHEDULE(title)},
     {"tunables", LUA_TTABLE, true, 0},
     {"derived", LUA_TTABLE, false, 0},
     {"rules", LUA_TTABLE, false, 0},
     {"problem_rules", LUA_TTABLE, false, 0},
-    FUNCTION(supports, true),
-    FUNCTION(derive, false),
-    FUNCTION(defaults, true),
-    FUNCTION(launch, true),
-    FUNCTION(workspace, false),
-    FUNCTION(cost, true),
-    FUNCTION(stages, false),
-    FUNCTION(maps, false),
-    FUNCTION(flags, false),
-    {"name", LUA_TFUNCTION, false, 1 + offsetof(kg_schedule, name_ref)},
+    {"supports", LUA_TFUNCTION, true, IN_SCHEDULE(supports)},
+    {"derive", LUA_TFUNCTION, false, IN_SCHEDULE(derive)},
+    {"defaults", LUA_TFUNCTION, true, IN_SCHEDULE(defaults)},
+    {"launch", LUA_TFUNCTION, true, IN_SCHEDULE(launch)},
+    {"workspace", LUA_TFUNCTION, false, IN_SCHEDULE(workspace)},
+    {"cost", LUA_TFUNCTION, true, IN_SCHEDULE(cost)},
+    {"stages", LUA_TFUNCTION, false, IN_SCHEDULE(stages)},
+    {"maps", LUA_TFUNCTION, false, IN_SCHEDULE(maps)},
+    {"flags", LUA_TFUNCTION, false, IN_SCHEDULE(flags)},
+    {"name", LUA_TFUNCTION, false, IN_SCHEDULE(name_ref)},
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -217,8 +212,8 @@ static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, con
 
 static bool load_target(kg_ctx *cx, const char *file)
 {
-    static const char *const vendors[] = {"amd", "nvidia", "host", NULL}, *const sources[] = {
-                                                                              "hip", "c", NULL};
+    static const char *const vendors[] = {"amd", "nvidia", "host", NULL};
+    static const char *const sources[] = {"hip", "c", NULL};
     kg_target *t = kg_alloc(cx->arena, sizeof *t);
     const kg_source *src = run_file(cx, "targets", file, "target");
     if (!src) return false;

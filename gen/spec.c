@@ -52,20 +52,10 @@ static const struct type_field {
 };
 enum { NTYPE_FIELDS = sizeof type_fields / sizeof *type_fields };
 
-/* Words that C, C++ or the generated code have a meaning for. */
 static const char *const reserved[] = {
-    "alignas",   "alignof",  "and",       "asm",      "auto",     "bitand",   "bitor",
-    "bool",      "break",    "case",      "catch",    "char",     "class",    "compl",
-    "concept",   "const",    "constexpr", "continue", "decltype", "default",  "delete",
-    "do",        "double",   "else",      "enum",     "explicit", "export",   "extern",
-    "false",     "float",    "for",       "friend",   "goto",     "if",       "inline",
-    "int",       "kiln",     "long",      "main",     "module",   "mutable",  "namespace",
-    "new",       "noexcept", "not",       "nullptr",  "operator", "or",       "private",
-    "protected", "public",   "register",  "requires", "restrict", "return",   "short",
-    "signed",    "sizeof",   "static",    "struct",   "switch",   "template", "this",
-    "throw",     "true",     "try",       "typedef",  "typeid",   "typename", "typeof",
-    "union",     "unsigned", "using",     "virtual",  "void",     "volatile", "while",
-    "xor",
+#define X(word) word,
+    KILN_RESERVED(X)
+#undef X
 };
 
 /* ---- messages and places ---- */
@@ -270,14 +260,10 @@ static size_t read_names(kg_spec *sp, const kg_value *v, const char *kind, const
 
 /* ---- types ---- */
 
-static bool is_fp8(kiln_dtype t)
-{
-    return t >= KILN_F8E4M3;
-}
-
+/* i32 is a type of results alone. */
 static bool is_input_type(kiln_dtype t)
 {
-    return t == KILN_F32 || t == KILN_F16 || t == KILN_BF16 || t == KILN_I8 || is_fp8(t);
+    return kiln_dtype_is_float(t) || t == KILN_I8;
 }
 
 static void read_type_field(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -317,12 +303,12 @@ static bool check_types(kg_spec *sp, const kg_value *v, kg_types *row)
         if (type == KILN_DTYPE_COUNT || (!type && type_fields[i].required)) complete = false;
     }
     if (!complete) return false;
-    bool integers = row->a == KILN_I8 && row->b == KILN_I8;
-    if (!row->acc) row->acc = integers ? KILN_I32 : KILN_F32;
+    if (!row->acc) row->acc = kiln_default_acc(row->a, row->b);
     if (!is_input_type(row->a)) wrong = "a must be f32, f16, bf16, i8 or an fp8";
     else if (!is_input_type(row->b)) wrong = "b must be f32, f16, bf16, i8 or an fp8";
     else if (row->acc != KILN_F32 && row->acc != KILN_I32) wrong = "acc must be f32 or i32";
-    else if (row->acc == KILN_I32 && !integers) wrong = "acc = i32 needs a = i8 and b = i8";
+    else if (row->acc == KILN_I32 && kiln_default_acc(row->a, row->b) != KILN_I32)
+        wrong = "acc = i32 needs a = i8 and b = i8";
     if (wrong) kg_wrong(sp, v->pos, "%s: %s", v->what, wrong);
     return !wrong;
 }

@@ -2,6 +2,7 @@
 // Between lang.c (files, globals of instance files) and spec*.c (the fields of `gemm "x" { ... }`).
 #ifndef KILN_SPEC_H
 #define KILN_SPEC_H
+#include "../abi/kiln_rules.h"
 #include "sandbox.h"
 #include "trace.h"
 

@@ -179,17 +179,3 @@ double kr_round_to(kiln_dtype t, double x)
     kr_encode(t, x, &bits);
     return kr_decode(t, &bits);
 }
-
-void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b)
-{
-    const bool a16 = a == KILN_F16 || a == KILN_BF16, b16 = b == KILN_F16 || b == KILN_BF16;
-    const bool a8 = format[a].bytes == 1, b8 = format[b].bytes == 1;
-    const bool both_fp8 = a8 && b8 && kr_is_float(a) && kr_is_float(b);
-    *mul_a = *mul_b = KILN_F32;
-    if (a == b || both_fp8)
-        *mul_a = a, *mul_b = b;
-    else if (a16 && b8)
-        *mul_a = *mul_b = a;
-    else if (a8 && b16)
-        *mul_a = *mul_b = b;
-}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "kiln.h"
 #include "../abi/kiln_module.h"
+#include "../abi/kiln_rules.h"
 
 #define KR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
@@ -48,8 +49,6 @@ double kr_decode(kiln_dtype, const void *);
 void kr_encode(kiln_dtype, double,
                void *); /* nearest even; integers and fp8 saturate; NaN -> 0 in integers */
 double kr_round_to(kiln_dtype, double); /* encoded and decoded */
-/* What elements of A and B are multiplied as (docs/schedules.md, "Values"). */
-void kr_mul_types(kiln_dtype a, kiln_dtype b, kiln_dtype *mul_a, kiln_dtype *mul_b);
 
 /* ---- names (names.c): names to positions; of two equal names the first counts ---- */
 typedef struct kr_name {

@@ -285,7 +285,7 @@ static kiln_status check_job(kr_job *job, const kiln_problem *p, const uint8_t s
         status = kr_args_check(&job->view, job->module, job->op, job->args, !job->bounds);
     if (status) return status;
     job->acc = (kiln_dtype)sig[3];
-    kr_mul_types(p->a.dtype, p->b.dtype, &job->mul_a, &job->mul_b);
+    kiln_mul_types(p->a.dtype, p->b.dtype, &job->mul_a, &job->mul_b);
     if (job->acc != KILN_F32 &&
         !(job->acc == KILN_I32 && !kr_is_float(p->a.dtype) && !kr_is_float(p->b.dtype)))
         return kr_fail(KILN_NOT_SUPPORTED,

@@ -41,11 +41,10 @@ kiln_status kr_key(const kiln_problem *p, uint8_t sig[7], uint64_t *key)
         !kr_layout_ok(p->a.layout) || !kr_layout_ok(p->b.layout) || !kr_layout_ok(p->e.layout) ||
         (p->acc && !kr_dtype_ok(p->acc)))
         return bad_signature(p);
-    const bool integers = !kr_is_float(p->a.dtype) && !kr_is_float(p->b.dtype);
     sig[0] = (uint8_t)p->a.dtype;
     sig[1] = (uint8_t)p->b.dtype;
     sig[2] = (uint8_t)p->e.dtype;
-    sig[3] = (uint8_t)(p->acc ? p->acc : integers ? KILN_I32 : KILN_F32);
+    sig[3] = (uint8_t)(p->acc ? p->acc : kiln_default_acc(p->a.dtype, p->b.dtype));
     sig[4] = (uint8_t)p->a.layout;
     sig[5] = (uint8_t)p->b.layout;
     sig[6] = (uint8_t)p->e.layout;

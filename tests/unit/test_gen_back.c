@@ -354,26 +354,26 @@ static void test_stage(void **state)
 {
     (void)state;
     run r;
-    kg_stage *s;
+    kg_changes *s;
     size_t len;
     open_run(&r, "");
     spit("staged/.stage/7", "left by a killed run");
     spit("staged/kept", "old");
-    assert_true(kg_stage_open(&r.cx, at("staged"), &s));
+    assert_true(kg_changes_open(&r.cx, at("staged"), &s));
     assert_int_not_equal(access(at("staged/.stage/7"), F_OK), 0);
-    assert_true(kg_stage_put(s, "sub/new", "1", 1));
-    assert_true(kg_stage_put(s, "kept", "new", 3));
-    kg_stage_close(s); /* not committed: nothing changed */
+    assert_true(kg_changes_put(s, "sub/new", "1", 1));
+    assert_true(kg_changes_put(s, "kept", "new", 3));
+    kg_changes_close(s); /* not committed: nothing changed */
     assert_int_not_equal(access(at("staged/sub"), F_OK), 0);
     assert_int_not_equal(access(at("staged/.stage"), F_OK), 0);
     char *text = slurp(at("staged/kept"), &len);
     assert_string_equal(text, "old");
     free(text);
-    assert_true(kg_stage_open(&r.cx, at("staged"), &s));
-    assert_true(kg_stage_put(s, "sub/new", "1", 1));
-    assert_true(kg_stage_put(s, "kept", "new", 3));
-    assert_true(kg_stage_commit(s));
-    kg_stage_close(s);
+    assert_true(kg_changes_open(&r.cx, at("staged"), &s));
+    assert_true(kg_changes_put(s, "sub/new", "1", 1));
+    assert_true(kg_changes_put(s, "kept", "new", 3));
+    assert_true(kg_changes_commit(s));
+    kg_changes_close(s);
     text = slurp(at("staged/kept"), &len);
     assert_string_equal(text, "new");
     free(text);

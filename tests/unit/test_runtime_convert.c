@@ -215,7 +215,7 @@ static void test_mul_types(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         kiln_dtype a, b;
-        kr_mul_types(row[i][0], row[i][1], &a, &b);
+        kiln_mul_types(row[i][0], row[i][1], &a, &b);
         assert_int_equal(a, row[i][2]);
         assert_int_equal(b, row[i][3]);
     }
