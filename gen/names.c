@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: MIT
-// What a message about an unknown name says there is instead: dtypes where a type stands, functions
-// where one is called, schedules where a sweep is made.  How the name is used is read from the
-// text; nothing is said where that leaves it open.
+// Names that exist: targets and schedules, which are files of templates/, and what a message about
+// an unknown name says there is instead: dtypes where a type stands, functions where one is called,
+// schedules where a sweep is made.  How the name is used is read from the text; nothing is said
+// where that leaves it open.
 #include "spec.h"
 #include <lauxlib.h>
 #include <string.h>
+
+typedef struct template_names {
+    kg_names_list targets, schedules;
+} template_names;
+
+static template_names *of(kg_ctx *cx)
+{
+    if (!cx->names) cx->names = kg_alloc(cx->arena, sizeof(template_names));
+    return cx->names;
+}
+
+static const kg_names_list *in_templates(kg_ctx *cx, const char *folder, kg_names_list *list)
+{
+    if (!list->v && cx->templates)
+        kg_list_lua(cx, kg_printf(cx->arena, "%s/%s", cx->templates, folder), list);
+    return list;
+}
+
+const kg_names_list *kg_target_names(kg_ctx *cx)
+{
+    return in_templates(cx, "targets", &of(cx)->targets);
+}
+
+const kg_names_list *kg_schedule_names(kg_ctx *cx)
+{
+    return in_templates(cx, "gemm", &of(cx)->schedules);
+}
 
 /* The first token on a line that is this name and no field of something; t->n: none. */
 static size_t find_name(const kg_tokens *t, int line, const char *name)
@@ -55,7 +83,7 @@ static bool stands_for_type(const kg_tokens *t, size_t i)
 
 static const char *sweeps(kg_ctx *cx)
 {
-    const kg_names_list *list = kg_lang_schedules(cx);
+    const kg_names_list *list = kg_schedule_names(cx);
     const char *text = "; schedules are";
     for (size_t i = 0; i < list->n; i++)
         text = kg_printf(cx->arena, "%s%s %s", text, i ? "," : "", list->v[i]);

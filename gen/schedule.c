@@ -3,7 +3,6 @@
 // checks every field. What the fields mean is docs/schedules.md; calling a schedule's functions is
 // expand.c's and plan.c's part.
 #include "back.h"
-#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <math.h>
@@ -94,11 +93,11 @@ static int return_table(lua_State *T)
     return 1;
 }
 
-/* Runs a file; leaves the table that it returns on T. */
-static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *file, const char *word)
+/* Runs dir/name.lua; leaves the table that it returns on T. */
+static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *name, const char *word)
 {
     lua_State *T = cx->T;
-    const char *path = kg_printf(cx->arena, "%s/%s/%s", cx->templates, dir, file);
+    const char *path = kg_printf(cx->arena, "%s/%s/%s.lua", cx->templates, dir, name);
     const kg_source *src = kg_source_read(cx, path, path);
     if (!src) return NULL;
     lua_newtable(T);
@@ -210,21 +209,19 @@ static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, con
     return false;
 }
 
-static bool load_target(kg_ctx *cx, const char *file)
+static bool load_target(kg_ctx *cx, const char *name)
 {
     static const char *const vendors[] = {"amd", "nvidia", "host", NULL};
     static const char *const sources[] = {"hip", "c", NULL};
     kg_target *t = kg_alloc(cx->arena, sizeof *t);
-    const kg_source *src = run_file(cx, "targets", file, "target");
+    const kg_source *src = run_file(cx, "targets", name, "target");
     if (!src) return false;
     bool good = read_fields(cx, src, target_field, COUNT(target_field), false, t);
     t->pos = (kg_pos){src->file, 1, 0};
     if (good) good = one_of(cx, src, "vendor", t->vendor, vendors, "'amd', 'nvidia' or 'host'");
     if (good) good = one_of(cx, src, "source", t->source, sources, "'hip' or 'c'");
-    if (good && (!kg_identifier(t->name) || strncmp(file, t->name, strlen(t->name)) != 0 ||
-                 strcmp(file + strlen(t->name), ".lua") != 0)) {
-        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%.*s'",
-                 (int)strlen(file) - 4, file);
+    if (good && (!kg_identifier(t->name) || strcmp(name, t->name) != 0)) {
+        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%s'", name);
         good = false;
     }
     if (good && (t->ext[0] != '.' || !kg_identifier(t->ext + 1))) {
@@ -374,14 +371,14 @@ static bool each(kg_ctx *cx, kg_schedule *s, const char *name,
     return good;
 }
 
-static bool load_schedule(kg_ctx *cx, const char *file)
+static bool load_schedule(kg_ctx *cx, const char *name)
 {
     kg_schedule *s = kg_alloc(cx->arena, sizeof *s);
-    const kg_source *src = run_file(cx, "gemm", file, "schedule");
+    const kg_source *src = run_file(cx, "gemm", name, "schedule");
     if (!src) return false;
     s->source = src;
     s->pos = (kg_pos){src->file, 1, 0};
-    s->name = kg_strndup(cx->arena, file, strlen(file) - 4);
+    s->name = name;
     s->stages_slot = -1;
     s->tmpl = kg_alloc(cx->arena, 2 * sizeof *s->tmpl);
     bool good = read_fields(cx, src, schedule_field, COUNT(schedule_field), true, s);
@@ -412,34 +409,14 @@ static bool load_schedule(kg_ctx *cx, const char *file)
 }
 
 /* ---- folders ---- */
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool list_lua(kg_ctx *cx, const char *dir, const char ***name, size_t *n)
+static bool list_lua(kg_ctx *cx, const char *dir, kg_names_list *list)
 {
     const char *path = kg_printf(cx->arena, "%s/%s", cx->templates, dir);
-    DIR *d = opendir(path);
-    if (!d) {
+    if (!kg_list_lua(cx, path, list))
         kg_error(cx, (kg_pos){path, 0, 0}, "cannot read the folder: %s", strerror(errno));
-        return false;
-    }
-    size_t cap = 0;
-    *n = 0;
-    *name = NULL;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        size_t len = strlen(e->d_name);
-        if (e->d_name[0] == '.' || len < 5 || strcmp(e->d_name + len - 4, ".lua") != 0) continue;
-        *name = kg_grow(cx->arena, *name, *n, &cap, sizeof **name);
-        (*name)[(*n)++] = kg_strndup(cx->arena, e->d_name, len);
-    }
-    closedir(d);
-    if (*n)
-        qsort(*name, *n, sizeof **name, by_text);
-    else
+    else if (!list->n)
         kg_error(cx, (kg_pos){path, 0, 0}, "holds no .lua file");
-    return *n > 0;
+    return list->n > 0;
 }
 
 static bool select_targets(kg_ctx *cx, const char *const *name, size_t n)
@@ -478,26 +455,23 @@ static void open_globals(kg_ctx *cx)
     b->meta = luaL_ref(T, LUA_REGISTRYINDEX);
 }
 
-bool kg_schedules_load(kg_ctx *cx, const char *const *targets, size_t n)
+bool kg_schedules_load(kg_ctx *cx, const char *const *wanted, size_t n)
 {
     cx->back = kg_alloc(cx->arena, sizeof(kg_back));
     if (!(cx->T = kg_sandbox_open(cx))) return false;
     open_globals(cx);
-    const char **target, **schedule;
-    size_t ntargets, nschedules;
-    if (!list_lua(cx, "targets", &target, &ntargets) ||
-        !list_lua(cx, "gemm", &schedule, &nschedules))
-        return false;
-    cx->target = kg_alloc(cx->arena, ntargets * sizeof *cx->target);
-    cx->schedule = kg_alloc(cx->arena, nschedules * sizeof *cx->schedule);
+    kg_names_list targets, schedules;
+    if (!list_lua(cx, "targets", &targets) || !list_lua(cx, "gemm", &schedules)) return false;
+    cx->target = kg_alloc(cx->arena, targets.n * sizeof *cx->target);
+    cx->schedule = kg_alloc(cx->arena, schedules.n * sizeof *cx->schedule);
     bool good = true;
-    for (size_t i = 0; i < ntargets; i++) good &= load_target(cx, target[i]);
-    for (size_t i = 0; i < nschedules; i++) good &= load_schedule(cx, schedule[i]);
+    for (size_t i = 0; i < targets.n; i++) good &= load_target(cx, targets.v[i]);
+    for (size_t i = 0; i < schedules.n; i++) good &= load_schedule(cx, schedules.v[i]);
     if (!good) return false;
     for (size_t i = 0; i < cx->nschedules; i++)
         cx->schedule[i]->lowered =
             kg_alloc(cx->arena, cx->ntargets * sizeof *cx->schedule[i]->lowered);
-    return select_targets(cx, targets, n);
+    return select_targets(cx, wanted, n);
 }
 
 void kg_schedules_close(kg_ctx *cx)

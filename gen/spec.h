@@ -68,13 +68,11 @@ void kg_spec_targets(kg_spec *, const kg_value *);
 void kg_spec_checks(kg_spec *, const kg_value *);
 void kg_spec_tiles_describe(FILE *);
 
-/* names.c: "; types are f32, ..." behind a message about an unknown name, or "" */
+/* names.c: names of files in templates/; "; types are f32, ..." behind a message about an unknown name, or "" */
+const kg_names_list *kg_target_names(kg_ctx *);
+const kg_names_list *kg_schedule_names(kg_ctx *);
 const char *kg_names_hint(lua_State *, const char *name);
 
-/* lang.c: names of files in templates/ */
-typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
-const kg_names_list *kg_lang_targets(kg_ctx *);
-const kg_names_list *kg_lang_schedules(kg_ctx *);
 /* The language's own tables, one entry a line, for tests of the documentation. */
 void kg_lang_describe(FILE *);
 #endif
