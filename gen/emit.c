@@ -4,7 +4,6 @@
 // manifest says what is ours to remove, so one that names old and new files stands there while
 // files change: a killed run leaves nothing that the next does not know.
 #include "back.h"
-#include "../runtime/kiln.h" /* KILN_VERSION */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 // kiln-gen's command line and the path through its parts.  Exit status: 0 fine, 1 an instance or
 // template is wrong, 2 usage or a file that cannot be read or written, 70 a fault of its own.
 #include "spec.h"
-#include "../runtime/kiln.h"
 #include <argp.h>
 #include <limits.h>
 #include <stdlib.h>

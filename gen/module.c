@@ -4,7 +4,6 @@
 // which `kiln-gen --pack` writes.
 #define _GNU_SOURCE /* qsort_r */
 #include "back.h"
-#include "../runtime/kiln.h" /* KILN_VERSION */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

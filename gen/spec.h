@@ -41,6 +41,8 @@ extern const char KG_MADE[]; /* metatable */
 /* spec.c */
 void kg_spec_check(kg_spec *);                 /* reads every field; sets op or wrong */
 void kg_spec_describe(FILE *);
+
+/* spec_read.c */
 void kg_wrong(kg_spec *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
 kg_pos kg_place_pos(const kg_spec *, const kg_place *, kg_pos otherwise); /* of the value */
 kg_pos kg_key_pos(const kg_spec *, const kg_place *, kg_pos otherwise);

@@ -4,7 +4,6 @@
 // one call on its first line and empty lines after it, a line with holes one call on its own line,
 // `%%` lines themselves.
 #include "back.h"
-#include "../runtime/kiln.h" /* KILN_VERSION */
 #include <lauxlib.h>
 #include <string.h>
 

@@ -16,9 +16,10 @@ LUA_LIBS   = $(shell pkg-config --libs lua5.4 2>/dev/null || pkg-config --libs l
 
 programs: $(BUILD)/bin/kiln-gen $(BUILD)/bin/kiln $(EXAMPLES) sim ## generator, library, simulator and tools, without modules
 
-$(BUILD)/obj/gen/%.o: gen/%.c | $(DEPS)
+# The generator is told the version; it shares no header with the runtime but abi/'s.
+$(BUILD)/obj/gen/%.o: gen/%.c runtime/kiln.h | $(DEPS)
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) $(LUA_CFLAGS) -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) $(LUA_CFLAGS) -DKILN_VERSION='"$(VERSION)"' -c -o $@ $<
 $(BUILD)/obj/runtime/%.o: runtime/%.c | $(DEPS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
