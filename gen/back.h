@@ -188,6 +188,9 @@ const char *kg_shown(kg_ctx *, const char *file);
 void kg_put_quoted(kg_buf *, const char *, size_t); /* as a C string literal */
 enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the generated file */
 
+/* ---- spell.c: sets bits, words, to_f32, ... in the table on top ---- */
+void kg_spell_open(lua_State *);
+
 /* ---- files (files.c) ---- */
 /* Changed files of one target, written aside and then renamed together. */
 typedef struct kg_changes kg_changes;

@@ -448,6 +448,7 @@ static void open_globals(kg_ctx *cx)
     lua_State *T = cx->T;
     kg_sandbox_env(T);
     kg_sym_open(cx, T);
+    kg_spell_open(T);
     b->globals = luaL_ref(T, LUA_REGISTRYINDEX);
     lua_createtable(T, 0, 1);
     lua_rawgeti(T, LUA_REGISTRYINDEX, b->globals);
