@@ -8,10 +8,12 @@
 static inline int kiln_dtype_bytes(kiln_dtype t)
 {
     switch (t) {
-#define X(name, id, bytes, ...) case id: return bytes;
+#define X(name, id, bytes, ...) \
+    case id: return bytes;
         KILN_DTYPES(X)
 #undef X
-    case KILN_DTYPE_NONE: case KILN_DTYPE_COUNT: break;
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT: break;
     }
     return 0;
 }
@@ -19,10 +21,12 @@ static inline int kiln_dtype_bytes(kiln_dtype t)
 static inline int kiln_dtype_is_float(kiln_dtype t)
 {
     switch (t) {
-#define X(name, id, bytes, is_float, ...) case id: return is_float;
+#define X(name, id, bytes, is_float, ...) \
+    case id: return is_float;
         KILN_DTYPES(X)
 #undef X
-    case KILN_DTYPE_NONE: case KILN_DTYPE_COUNT: break;
+    case KILN_DTYPE_NONE:
+    case KILN_DTYPE_COUNT: break;
     }
     return 0;
 }

@@ -41,10 +41,11 @@ static int element(lua_State *T)
 {
     const char *chunk = luaL_checkstring(T, 2), *i = luaL_checkstring(T, 3);
     dtype t = type_of(T);
-    const char *text =
-        lua_pushfstring(T, "KILN_ELEMENT%d(%s, %s)", (int)(8 * t.bytes), chunk, i);
-    if (t.f32) lua_pushfstring(T, "kiln_from_bits(%s)", text);
-    else lua_pushfstring(T, "(kiln_%s_t)%s", t.name, text);
+    const char *text = lua_pushfstring(T, "KILN_ELEMENT%d(%s, %s)", (int)(8 * t.bytes), chunk, i);
+    if (t.f32)
+        lua_pushfstring(T, "kiln_from_bits(%s)", text);
+    else
+        lua_pushfstring(T, "(kiln_%s_t)%s", t.name, text);
     return 1;
 }
 
@@ -70,8 +71,10 @@ static int to_bits(lua_State *T)
 {
     const char *x = luaL_checkstring(T, 2);
     dtype t = type_of(T);
-    if (t.f32) lua_pushfstring(T, "kiln_bits(%s)", x);
-    else if (t.bytes == 4) lua_pushfstring(T, "(unsigned)kiln_f32_to_%s(%s)", t.name, x);
+    if (t.f32)
+        lua_pushfstring(T, "kiln_bits(%s)", x);
+    else if (t.bytes == 4)
+        lua_pushfstring(T, "(unsigned)kiln_f32_to_%s(%s)", t.name, x);
     else
         lua_pushfstring(T, "(unsigned)(kiln_uint%d)kiln_f32_to_%s(%s)", (int)(8 * t.bytes), t.name,
                         x);
