@@ -8,6 +8,7 @@ local language = {
   "gemm", "code", "full", "per_row", "per_col", "per_tensor",
   "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
+  "floor", "eq", "ne", "and_", "or_", "not_",
 }
 local sandbox = {
   "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",

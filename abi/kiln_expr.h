@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Element-wise expressions (epilogue, a_op, b_op) as they stand in a module: a DAG in topological order.
 // The generator traces it from Lua and lowers it to device code; the runtime evaluates the same nodes in
-// double precision as the reference.  All values are f32; a comparison yields a condition for select only.
+// double precision as the reference.  All values are f32; comparisons yield conditions, which and_, or_ and not_ combine
+// and select takes.
 #ifndef KILN_EXPR_H
 #define KILN_EXPR_H
 #include <stdint.h>
 
 /* Lua name, enumerator, operands, how device code spells it (printf-like: %0 %1 %2 are operands), meaning.
  * ORDER EXPR: the position is stored in modules; append only, and bump KILN_ABI_VERSION.
- * NaN propagates through all but the comparisons, which are false, and select, which takes one branch. */
+ * NaN propagates through all but the comparisons, which are false (ne: true), and select, which takes one branch. */
 #define KILN_EXPR_OPS(X)                                                                        \
     X(const, KILN_X_CONST, 0, "", "the node's value")                                           \
     X(acc, KILN_X_ACC, 0, "", "accumulator of product `index`")                                 \
@@ -43,7 +44,13 @@
     X(le, KILN_X_LE, 2, "(%0 <= %1)", "x <= y")                                                 \
     X(gt, KILN_X_GT, 2, "(%0 > %1)", "x > y")                                                   \
     X(ge, KILN_X_GE, 2, "(%0 >= %1)", "x >= y")                                                 \
-    X(cast, KILN_X_CAST, 1, "", "converted to dtype `index` and back to f32, as for E")
+    X(cast, KILN_X_CAST, 1, "", "converted to dtype `index` and back to f32, as for E")         \
+    X(floor, KILN_X_FLOOR, 1, "kiln_floor(%0)", "largest integer not above x")                  \
+    X(eq, KILN_X_EQ, 2, "(%0 == %1)", "x = y")                                                  \
+    X(ne, KILN_X_NE, 2, "(%0 != %1)", "not x = y")                                              \
+    X(and_, KILN_X_AND, 2, "(%0 & %1)", "both conditions")                                      \
+    X(or_, KILN_X_OR, 2, "(%0 | %1)", "either condition, or both")                              \
+    X(not_, KILN_X_NOT, 1, "(!%0)", "not the condition")
 
 typedef enum kiln_xop {
 #define X(name, id, ...) id,
@@ -51,6 +58,16 @@ typedef enum kiln_xop {
 #undef X
     KILN_X_COUNT
 } kiln_xop;
+
+/* Whether an operation yields a condition, and whether its operand (from 0) must be one. */
+static inline int kiln_x_is_condition(unsigned op)
+{
+    return (op >= KILN_X_LT && op <= KILN_X_GE) || (op >= KILN_X_EQ && op <= KILN_X_NOT);
+}
+static inline int kiln_x_takes_condition(unsigned op, unsigned operand)
+{
+    return (op >= KILN_X_AND && op <= KILN_X_NOT) || (op == KILN_X_SELECT && operand == 0);
+}
 
 enum { KILN_EXPR_MAX = 4096 }; /* nodes of one expression */
 

@@ -4,6 +4,7 @@
 // plan.c, expand.c, present.c, tmpl.c, module.c, files.c, emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
+#include "../abi/kiln_values.h"
 #include "gen.h"
 #include "sandbox.h"
 
@@ -78,11 +79,11 @@ typedef struct kg_syms {
 } kg_syms;
 
 /* What a traced function returned: a node, or a plain number or boolean. */
-typedef struct kg_value {
+typedef struct kg_result {
     bool symbolic, boolean, real;
     uint16_t node;
     double number;
-} kg_value;
+} kg_result;
 
 /* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and
  * symbols. */
@@ -91,25 +92,25 @@ void kg_sym_begin(kg_ctx *, kg_syms *); /* p and t made from now on belong to th
 void kg_sym_push_p(kg_ctx *, lua_State *);
 void kg_sym_push_t(kg_ctx *, lua_State *);
 /* false: neither number, boolean nor symbol. */
-bool kg_sym_value(lua_State *, int index, kg_value *);
+bool kg_sym_value(lua_State *, int index, kg_result *);
 int kg_sym_operands(kg_sym_op);
 bool kg_sym_is_condition(kg_sym_op);
 
-int64_t kg_sym_evaluate(const kg_syms *, const kg_value *, const kiln_shape *,
+int64_t kg_sym_evaluate(const kg_syms *, const kg_result *, const kiln_shape *,
                         const int32_t *t); /* whole numbers only */
 
 /* Writes C statements; shared nodes become variables once, where first needed. */
 typedef struct kg_lower {
     const kg_syms *syms;
     bool real;             /* doubles: cost */
-    uint16_t *uses, *size; /* of each node: how often it is used; operations in its own text, 0: not
-                              looked at yet */
+    uint16_t *uses, *size; /* of each node: uses; operations in its text, 0: not looked at yet */
     kg_buf *out;
 } kg_lower;
 void kg_lower_begin(kg_ctx *, kg_lower *, const kg_syms *, bool real, kg_buf *);
-void kg_lower_use(kg_lower *, const kg_value *);  /* first for every value of the function, */
-void kg_lower_vars(kg_lower *, const kg_value *); /* then its variables, */
-void kg_lower_text(kg_lower *, const kg_value *); /* then the value itself */
+/* First for every value of the function, then its variables, then the value itself. */
+void kg_lower_use(kg_lower *, const kg_result *);
+void kg_lower_vars(kg_lower *, const kg_result *);
+void kg_lower_text(kg_lower *, const kg_result *);
 
 /* ---- targets and schedules (schedule.c) ---- */
 /* Of the table on top of cx->T a field that is not `known`, as "unknown field 'x' (did you mean
@@ -138,8 +139,8 @@ typedef struct kg_tunable {
 typedef struct kg_lowered {
     const char *check, *plan, *workspace, *cost;
     const kg_syms *syms;
-    const kg_value *rule; /* one per problem rule */
-    const char *flags;    /* more options for the compiler, "" where there are none */
+    const kg_result *rule; /* one per problem rule */
+    const char *flags;     /* more options for the compiler, "" where there are none */
 } kg_lowered;
 
 struct kg_schedule {
@@ -152,10 +153,10 @@ struct kg_schedule {
     int stages_slot; /* of KG_STAGES_SLOT, which a `stages` function sets; -1: always one stage */
     kg_rule *rule, *problem_rule;
     size_t nrules, nproblem_rules;
-    int supports, derive, defaults, name_ref, launch, workspace, cost, stages,
-        maps, flags; /* LUA_NOREF where absent */
-    kg_lowered *
-        *lowered; /* one per target, in the order of cx->target; NULL until first used there */
+    /* Functions, LUA_NOREF where absent. */
+    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps, flags;
+    /* One per target, in the order of cx->target; NULL until first used there. */
+    kg_lowered **lowered;
     struct kg_tmpl **tmpl; /* hip, c: compiled when first used */
 };
 #define KG_STAGES_SLOT "kernels"
@@ -176,26 +177,30 @@ typedef struct kg_view {
     const kg_layout *layout;
 } kg_view;
 enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE, KG_VIEW_TABLES };
-/* Builds the tables of a view unless they are the last ones built; returns their references.  anew: builds all that one
- * may write to, in any case, so that no rendering sees what another one wrote. */
+/* Builds the tables of a view unless they are the last ones built; returns their references.  anew:
+ * builds all that one may write to, so that no rendering sees what another one wrote. */
 const int *kg_present(kg_ctx *, kg_view, bool anew);
 void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
-const char *kg_shown(kg_ctx *,
-                     const char *file); /* last two components: the same in every checkout */
+/* The last two components of a path: the same in every checkout. */
+const char *kg_shown(kg_ctx *, const char *file);
 void kg_put_quoted(kg_buf *, const char *, size_t); /* as a C string literal */
 enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the generated file */
 
+/* ---- spell.c: sets bits, words, to_f32, ... in the table on top ---- */
+void kg_spell_open(lua_State *);
+
 /* ---- files (files.c) ---- */
-typedef struct kg_stage
-    kg_stage; /* changed files of one target, written aside and then renamed together */
-bool kg_stage_open(kg_ctx *, const char *dir,
-                   kg_stage **); /* locks dir; removes what a killed run left */
-bool kg_stage_put(kg_stage *, const char *path, const char *text, size_t len); /* path under dir */
-bool kg_stage_replace(kg_stage *, const char *path, const char *text, size_t len); /* at once */
-bool kg_stage_commit(kg_stage *);
-void kg_stage_close(kg_stage *);               /* drops what was not committed */
+/* Changed files of one target, written aside and then renamed together. */
+typedef struct kg_changes kg_changes;
+/* Locks dir; removes what a killed run left. */
+bool kg_changes_open(kg_ctx *, const char *dir, kg_changes **);
+/* A file, its path under dir; replace: at once. */
+bool kg_changes_put(kg_changes *, const char *path, const char *text, size_t len);
+bool kg_changes_replace(kg_changes *, const char *path, const char *text, size_t len);
+bool kg_changes_commit(kg_changes *);
+void kg_changes_close(kg_changes *);           /* drops what was not committed */
 bool kg_read_file(const char *path, kg_buf *); /* false: errno */
 bool kg_write_all(int fd, const char *, size_t);
 bool kg_mkdirs(kg_ctx *, const char *path); /* of the folder part of path */
@@ -212,8 +217,8 @@ const char *kg_object_ext(const kg_target *);
 typedef struct kg_back {
     kg_syms *syms;     /* of the function being traced; NULL: none */
     kg_buf text;       /* what is being rendered; its memory is kept for the next */
-    int globals, meta; /* references: what schedules and templates see; a metatable that falls
-                          through to it */
+    int globals;       /* reference to what schedules and templates see */
+    int meta;          /* and to a metatable that falls through to it */
     void *view, *tmpl; /* private to present.c, tmpl.c */
 } kg_back;
 static inline kg_back *kg_back_of(kg_ctx *cx)

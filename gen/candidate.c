@@ -2,7 +2,6 @@
 // One combination of tile values: runs the schedule's derive, stages, rules, name and maps on it,
 // and makes it an instance or counts why not.
 #include "expand.h"
-#include "../abi/kiln_values.h"
 #include <lauxlib.h>
 #include <string.h>
 

@@ -20,7 +20,7 @@ typedef struct lines {
 typedef struct output {
     kg_slice slice;
     const char *dir; /* out/target */
-    kg_stage *stage; /* NULL: the folder is not there and need not be */
+    kg_changes *changes; /* NULL: the folder is not there and need not be */
     lines old, now;
 } output;
 
@@ -93,7 +93,7 @@ static bool announce(kg_ctx *cx, output *o)
     qsort(all.v, all.n, sizeof *all.v, by_text);
     kg_buf b = {0};
     join(&all, &b);
-    bool good = kg_stage_replace(o->stage, "manifest", b.p, b.len);
+    bool good = kg_changes_replace(o->changes, "manifest", b.p, b.len);
     kg_buf_free(&b);
     return good;
 }
@@ -132,7 +132,7 @@ static bool stage_sources(kg_ctx *cx, output *o)
         const kg_instance *in = o->slice.instance[i];
         text.len = 0;
         good = kg_render(cx, in, &text) &&
-               kg_stage_put(o->stage, in->path + skip, text.p ? text.p : "", text.len);
+               kg_changes_put(o->changes, in->path + skip, text.p ? text.p : "", text.len);
     }
     kg_buf_free(&text);
     return good;
@@ -142,13 +142,13 @@ static bool stage_tables(kg_ctx *cx, output *o)
 {
     kg_buf b = {0};
     kg_module_text(cx, &o->slice, &b);
-    bool good = kg_stage_put(o->stage, "module.c", b.p, b.len);
+    bool good = kg_changes_put(o->changes, "module.c", b.p, b.len);
     b.len = 0;
     rules_text(cx, &o->slice, &b);
-    good = good && kg_stage_put(o->stage, "rules.mk", b.p, b.len);
+    good = good && kg_changes_put(o->changes, "rules.mk", b.p, b.len);
     b.len = 0;
     join(&o->now, &b);
-    good = good && kg_stage_put(o->stage, "manifest", b.p, b.len);
+    good = good && kg_changes_put(o->changes, "manifest", b.p, b.len);
     kg_buf_free(&b);
     return good;
 }
@@ -156,7 +156,7 @@ static bool stage_tables(kg_ctx *cx, output *o)
 static bool prepare(kg_ctx *cx, output *o)
 {
     if (!o->slice.n && access(o->dir, F_OK) != 0) return true;
-    if (!kg_stage_open(cx, o->dir, &o->stage)) return false;
+    if (!kg_changes_open(cx, o->dir, &o->changes)) return false;
     read_manifest(cx, o);
     if (!o->slice.n) return true;
     list_instances(cx, o);
@@ -196,11 +196,11 @@ static void remove_tables(kg_ctx *cx, const output *o)
 
 static bool put_in_place(kg_ctx *cx, output *o)
 {
-    if (!o->stage) return true;
+    if (!o->changes) return true;
     if (o->slice.n) {
         if (!announce(cx, o)) return false;
         remove_stale(cx, o);
-        return kg_stage_commit(o->stage); /* the manifest was staged last */
+        return kg_changes_commit(o->changes); /* the manifest was staged last */
     }
     remove_stale(cx, o);
     if (o->old.n) remove_tables(cx, o);
@@ -226,6 +226,6 @@ bool kg_emit(kg_ctx *cx)
     }
     for (size_t i = 0; good && i < n; i++) good = prepare(cx, &o[i]);
     for (size_t i = 0; good && i < n; i++) good = put_in_place(cx, &o[i]);
-    for (size_t i = 0; i < n; i++) kg_stage_close(o[i].stage);
+    for (size_t i = 0; i < n; i++) kg_changes_close(o[i].changes);
     return good;
 }

@@ -56,11 +56,6 @@ static const char *const dtype_name[] = {
 
 /* ---- nodes ---- */
 
-static bool is_condition(const kiln_xnode *x)
-{
-    return x->op >= KILN_X_LT && x->op <= KILN_X_GE;
-}
-
 static uint32_t hash_node(const kiln_xnode *x)
 {
     uint32_t bits, h = 2166136261u;
@@ -134,7 +129,7 @@ static symbol *to_symbol(lua_State *L, const kg_trace *t, int at)
 static const char *said(lua_State *L, int at)
 {
     switch (kg_trace_kind(L, at)) {
-    case KG_IS_CONDITION: return "a condition, which only select takes";
+    case KG_IS_CONDITION: return "a condition, which only select, and_, or_ and not_ take";
     case KG_IS_RECORD: {
         const record *r = lua_touserdata(L, at);
         if (!r->of->count)
@@ -147,19 +142,28 @@ static const char *said(lua_State *L, int at)
     case KG_IS_OTHER: break;
     }
     if (lua_isnoneornil(L, at)) return "nil";
+    if (lua_isboolean(L, at)) return lua_toboolean(L, at) ? "true" : "false";
     return lua_pushfstring(L, "a %s", kg_to_dtype(L, at) ? "dtype" : luaL_typename(L, at));
+}
+
+static void refuse_condition(lua_State *L, int at, kiln_xop op)
+{
+    static const char list[] = "lt, le, gt, ge, eq, ne, and_, or_, not_";
+    if (op == KILN_X_SELECT)
+        kg_raise(L, "select", "select needs a condition (%s) first, got %s", list, said(L, at));
+    kg_raise(L, ops[op].name, "%s: operand %d must be a condition (%s), got %s", ops[op].name, at,
+             list, said(L, at));
 }
 
 static uint32_t operand(lua_State *L, kg_trace *t, int at, kiln_xop op)
 {
-    if (lua_type(L, at) == LUA_TNUMBER) return constant(L, t, lua_tonumber(L, at), op);
+    bool want_condition = kiln_x_takes_condition(op, (unsigned)at - 1);
+    if (lua_type(L, at) == LUA_TNUMBER && !want_condition)
+        return constant(L, t, lua_tonumber(L, at), op);
     symbol *s = to_symbol(L, t, at);
-    bool want_condition = op == KILN_X_SELECT && at == 1;
-    if (s && is_condition(&t->node[s->id]) == want_condition) return s->id;
+    if (s && kiln_x_is_condition(t->node[s->id].op) == want_condition) return s->id;
     bool is_operator = op >= KILN_X_ADD && op <= KILN_X_NEG;
-    if (want_condition)
-        kg_raise(L, "select", "select needs a condition (lt, le, gt, ge) first, got %s",
-                 said(L, at));
+    if (want_condition) refuse_condition(L, at, op);
     if (is_operator) kg_raise(L, op_token(op), "arithmetic on %s", said(L, at));
     kg_raise(L, ops[op].name, "%s: operand %d is %s", ops[op].name, at, said(L, at));
     return 0;
@@ -195,46 +199,6 @@ static uint32_t raise_to(lua_State *L, kg_trace *t)
 
 /* ---- plain numbers ---- */
 
-static double gelu_tanh(double x)
-{
-    return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-}
-
-static double fold(kiln_xop op, double x, double y, double z)
-{
-    switch (op) {
-    case KILN_X_ADD: return x + y;
-    case KILN_X_SUB: return x - y;
-    case KILN_X_MUL: return x * y;
-    case KILN_X_DIV: return x / y;
-    case KILN_X_POW: return pow(x, y);
-    case KILN_X_NEG: return -x;
-    case KILN_X_RELU: return x < 0 ? 0 : x;
-    case KILN_X_LEAKY_RELU: return x > 0 ? x : y * x;
-    case KILN_X_GELU: return 0.5 * x * (1 + erf(x * 0.70710678118654752440));
-    case KILN_X_GELU_TANH: return gelu_tanh(x);
-    case KILN_X_SILU: return x / (1 + exp(-x));
-    case KILN_X_SIGMOID: return 1 / (1 + exp(-x));
-    case KILN_X_TANH: return tanh(x);
-    case KILN_X_EXP: return exp(x);
-    case KILN_X_LOG: return log(x);
-    case KILN_X_SQRT: return sqrt(x);
-    case KILN_X_RSQRT: return 1 / sqrt(x);
-    case KILN_X_ABS: return fabs(x);
-    case KILN_X_MIN: return y < x ? y : x;
-    case KILN_X_MAX: return y > x ? y : x;
-    case KILN_X_CLAMP: return x < y ? y : x > z ? z : x;
-    case KILN_X_ROUND: return nearbyint(x);
-    case KILN_X_LT: return x < y;
-    case KILN_X_LE: return x <= y;
-    case KILN_X_GT: return x > y;
-    case KILN_X_GE: return x >= y;
-    case KILN_X_CONST: case KILN_X_ACC: case KILN_X_D: case KILN_X_SCALAR: case KILN_X_ARG:
-    case KILN_X_SELECT: case KILN_X_CAST: case KILN_X_COUNT: break;
-    }
-    return NAN;
-}
-
 static bool all_numbers(lua_State *L, int n)
 {
     for (int i = 1; i <= n; i++)
@@ -244,16 +208,35 @@ static bool all_numbers(lua_State *L, int n)
 
 static int compute(lua_State *L, kiln_xop op, int n)
 {
-    double v = fold(op, lua_tonumber(L, 1), n > 1 ? lua_tonumber(L, 2) : 0,
-                    n > 2 ? lua_tonumber(L, 3) : 0);
+    double v = kg_expr_fold(op, lua_tonumber(L, 1), n > 1 ? lua_tonumber(L, 2) : 0,
+                            n > 2 ? lua_tonumber(L, 3) : 0);
     bool whole = (op >= KILN_X_ABS && op <= KILN_X_CLAMP) || op == KILN_X_RELU;
     for (int i = 1; i <= n; i++) whole &= lua_isinteger(L, i) != 0;
     lua_Integer as_integer;
-    if (op >= KILN_X_LT && op <= KILN_X_GE) lua_pushboolean(L, v != 0);
+    if (kiln_x_is_condition(op)) lua_pushboolean(L, v != 0);
     else if (whole && lua_numbertointeger(v, &as_integer))
         lua_pushinteger(L, as_integer); /* min(64, 32) stays one */
     else lua_pushnumber(L, v);
     return 1;
+}
+
+/* Conditions of plain numbers are Lua's true and false: what they decide is decided here, and the
+ * result pushed. */
+static bool decided(lua_State *L, kg_trace *t, kiln_xop op, int n)
+{
+    if (op == KILN_X_SELECT) {
+        if (!lua_isboolean(L, 1)) return false;
+        lua_pushvalue(L, lua_toboolean(L, 1) ? 2 : 3);
+        return true;
+    }
+    int known = lua_isboolean(L, 1) ? 1 : lua_isboolean(L, n) ? n : 0;
+    if (!known) return false;
+    for (int i = 1; i <= n; i++)
+        if (!lua_isboolean(L, i)) operand(L, t, i, op);
+    bool value = lua_toboolean(L, known);
+    if (op == KILN_X_NOT) lua_pushboolean(L, !value);
+    else lua_pushvalue(L, value == (op == KILN_X_AND) ? 3 - known : known);
+    return true;
 }
 
 /* ---- functions and operators, one closure each: upvalues are trace and operation ---- */
@@ -288,11 +271,11 @@ static int apply(lua_State *L)
         return kg_raise(L, ops[op].name, "%s takes %d operand%s, got %d", ops[op].name, n,
                         n == 1 ? "" : "s", lua_gettop(L));
     if (op == KILN_X_CAST) return cast(L, t);
-    if (op == KILN_X_SELECT && lua_isboolean(L, 1)) {
-        lua_pushvalue(L, lua_toboolean(L, 1) ? 2 : 3);
-        return 1;
+    if (kiln_x_takes_condition(op, 0)) {
+        if (decided(L, t, op, n)) return 1;
+    } else if (all_numbers(L, n)) {
+        return compute(L, op, n);
     }
-    if (all_numbers(L, n)) return compute(L, op, n);
     if (op == KILN_X_POW) return push_symbol(L, t, raise_to(L, t));
     kiln_xnode x = {.op = (uint8_t)op};
     for (int i = 0; i < n; i++) x.arg[i] = (uint16_t)operand(L, t, i + 1, op);
@@ -306,15 +289,15 @@ static const struct {
 } refusals[] = {
     {"__lt", "<", "compares %s with '<' or '>'; write select(lt(x, y), a, b)"},
     {"__le", "<=", "compares %s with '<=' or '>='; write select(le(x, y), a, b)"},
-    {"__eq", "==", "compares %s with '=='; write select with lt, le, gt or ge"},
+    {"__eq", "==", "compares %s with '==' or '~='; write select(eq(x, y), a, b)"},
     {"__concat", "..", "concatenates %s: it has no text"},
     {"__len", "#", "takes the length of %s"},
-    {"__mod", "%", "operator '%%' on %s is not part of the language"},
-    {"__idiv", "//", "operator '//' on %s is not part of the language"},
-    {"__band", "&", "operator '&' on %s is not part of the language"},
-    {"__bor", "|", "operator '|' on %s is not part of the language"},
+    {"__mod", "%", "operator '%%' on %s is not part of the language: write x - y * floor(x / y)"},
+    {"__idiv", "//", "operator '//' on %s is not part of the language: write floor(x / y)"},
+    {"__band", "&", "operator '&' on %s is not part of the language: conditions take and_(x, y)"},
+    {"__bor", "|", "operator '|' on %s is not part of the language: conditions take or_(x, y)"},
     {"__bxor", "~", "operator '~' on %s is not part of the language"},
-    {"__bnot", "~", "operator '~' on %s is not part of the language"},
+    {"__bnot", "~", "operator '~' on %s is not part of the language: conditions take not_(x)"},
     {"__shl", "<<", "operator '<<' on %s is not part of the language"},
     {"__shr", ">>", "operator '>>' on %s is not part of the language"},
     {"__tostring", "tostring", "makes text of %s: its value is not known here"},
@@ -408,6 +391,12 @@ void kg_trace_end(kg_trace *t)
     t->active = false;
 }
 
+bool kg_trace_running(lua_State *L)
+{
+    const kg_trace *t = kg_trace_of(L);
+    return t && t->active;
+}
+
 void kg_trace_push_leaf(lua_State *L, kiln_xop op, unsigned index)
 {
     kg_trace *t = kg_trace_of(L);
@@ -429,7 +418,7 @@ kg_traced kg_trace_kind(lua_State *L, int at)
     if (!s) return KG_IS_OTHER;
     const kg_trace *t = kg_trace_of(L);
     bool current = s->serial == t->serial && s->id < t->count;
-    return current && is_condition(&t->node[s->id]) ? KG_IS_CONDITION : KG_IS_SYMBOL;
+    return current && kiln_x_is_condition(t->node[s->id].op) ? KG_IS_CONDITION : KG_IS_SYMBOL;
 }
 
 const char *kg_trace_owner(lua_State *L, int at)
@@ -543,6 +532,26 @@ void kg_expr_open(kg_ctx *cx, lua_State *L)
         push_closure(L, t, apply, (lua_Integer)i, false);
         lua_setfield(L, -2, ops[i].name);
     }
+}
+
+static const char *listed(kg_ctx *cx, const char *text, const char *name)
+{
+    return kg_printf(cx->arena, "%s%s%s", text, *text ? ", " : "", name);
+}
+
+const char *kg_expr_functions(kg_ctx *cx)
+{
+    const char *text = "";
+    for (size_t i = 0; i < KILN_X_COUNT; i++)
+        if (is_function(i)) text = listed(cx, text, ops[i].name);
+    return text;
+}
+
+const char *kg_expr_dtypes(kg_ctx *cx)
+{
+    const char *text = "";
+    for (int i = 1; i < KILN_DTYPE_COUNT; i++) text = listed(cx, text, dtype_name[i]);
+    return text;
 }
 
 void kg_expr_describe(FILE *to)

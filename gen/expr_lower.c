@@ -128,8 +128,8 @@ void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, 
         for (int k = 0; k < op_arity[x->op]; k++)
             if (depth[x->arg[k]] >= depth[i]) depth[i] = depth[x->arg[k]] + 1;
         if (i + 1 == e->count || (w.uses[i] < 2 && depth[i] < NESTED)) continue;
-        bool condition = x->op >= KILN_X_LT && x->op <= KILN_X_GE;
-        kg_putf(to, "%sconst %s t%d = ", indent, condition ? "int" : "float", temps);
+        kg_putf(to, "%sconst %s t%d = ", indent, kiln_x_is_condition(x->op) ? "int" : "float",
+                temps);
         put(&w, i, true);
         kg_puts(to, ";\n");
         w.temp[i] = temps++;

@@ -15,7 +15,7 @@
 
 #define STAGE_DIR ".stage"
 
-struct kg_stage {
+struct kg_changes {
     kg_ctx *cx;
     const char *dir;
     int lock;   /* the folder itself, held while we write: two runs into one folder take turns */
@@ -130,12 +130,12 @@ bool kg_mkdirs(kg_ctx *cx, const char *path)
 }
 
 /* ---- staging ---- */
-static const char *stage_path(const kg_stage *s, size_t i)
+static const char *stage_path(const kg_changes *s, size_t i)
 {
     return kg_printf(s->cx->arena, "%s/" STAGE_DIR "/%zu", s->dir, i);
 }
 
-static void clear_stage(const kg_stage *s)
+static void clear_stage(const kg_changes *s)
 {
     const char *path = kg_printf(s->cx->arena, "%s/" STAGE_DIR, s->dir);
     DIR *d = opendir(path);
@@ -146,9 +146,9 @@ static void clear_stage(const kg_stage *s)
     rmdir(path);
 }
 
-bool kg_stage_open(kg_ctx *cx, const char *dir, kg_stage **out)
+bool kg_changes_open(kg_ctx *cx, const char *dir, kg_changes **out)
 {
-    kg_stage *s = kg_alloc(cx->arena, sizeof *s);
+    kg_changes *s = kg_alloc(cx->arena, sizeof *s);
     s->cx = cx;
     s->dir = dir;
     *out = s;
@@ -162,7 +162,7 @@ bool kg_stage_open(kg_ctx *cx, const char *dir, kg_stage **out)
     return true;
 }
 
-static bool make_stage(kg_stage *s)
+static bool make_stage(kg_changes *s)
 {
     const char *dir = kg_printf(s->cx->arena, "%s/" STAGE_DIR, s->dir);
     if (!s->ready && mkdir(dir, 0777) != 0 && errno != EEXIST)
@@ -170,7 +170,7 @@ static bool make_stage(kg_stage *s)
     return s->ready = true;
 }
 
-bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
+bool kg_changes_put(kg_changes *s, const char *path, const char *text, size_t len)
 {
     kg_ctx *cx = s->cx;
     const char *target = kg_printf(cx->arena, "%s/%s", s->dir, path);
@@ -182,7 +182,7 @@ bool kg_stage_put(kg_stage *s, const char *path, const char *text, size_t len)
     return true;
 }
 
-bool kg_stage_replace(kg_stage *s, const char *path, const char *text, size_t len)
+bool kg_changes_replace(kg_changes *s, const char *path, const char *text, size_t len)
 {
     const char *target = kg_printf(s->cx->arena, "%s/%s", s->dir, path);
     const char *aside = kg_printf(s->cx->arena, "%s/" STAGE_DIR "/now", s->dir);
@@ -191,7 +191,7 @@ bool kg_stage_replace(kg_stage *s, const char *path, const char *text, size_t le
            fail(s->cx, target, "cannot write it");
 }
 
-bool kg_stage_commit(kg_stage *s)
+bool kg_changes_commit(kg_changes *s)
 {
     for (; s->renamed < s->n; s->renamed++) {
         const char *from = stage_path(s, s->renamed), *to = s->path[s->renamed];
@@ -202,7 +202,7 @@ bool kg_stage_commit(kg_stage *s)
     return true;
 }
 
-void kg_stage_close(kg_stage *s)
+void kg_changes_close(kg_changes *s)
 {
     if (!s) return;
     if (s->ready) clear_stage(s);

@@ -125,7 +125,8 @@ struct kg_ctx {
     kg_target **target; size_t ntargets;
     kg_schedule **schedule; size_t nschedules;
     kg_instance **instance; size_t ninstances;
-    void *lang, *diag, *sandbox, *back; /* private to lang.c, diag.c, sandbox.c, back.h */
+    void *lang, *names, *diag, *sandbox, *back; /* private to lang.c, names.c, diag.c, sandbox.c,
+                                                   back.h */
 };
 
 /* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
@@ -154,7 +155,11 @@ bool kg_expand(kg_ctx *);
 bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
 /* emit.c */
 bool kg_emit(kg_ctx *);
-/* files.c; false: errno */
+/* folder.c, files.c; false: errno */
+typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
+/* Names of the *.lua in a folder, sorted and without that ending; not annotations (*.d.lua) and
+ * hidden ones. */
+bool kg_list_lua(kg_ctx *, const char *path, kg_names_list *);
 bool kg_write_if_changed(const char *path, const char *text, size_t len, bool *changed);
 /* pack.c, seal.c: steps after compiling and after linking; an exit code, text on stderr */
 int kg_pack(const char *dir);

@@ -4,7 +4,6 @@
 // checks what they describe.
 #include "spec.h"
 #include "library.h"
-#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -34,7 +33,6 @@ typedef struct file {
 
 typedef struct lang {
     file *first, **last;
-    kg_names_list targets, schedules;
     kg_op **op;
     size_t nops, cap;
     int64_t where_work; /* of all calls so far */
@@ -51,53 +49,6 @@ static lang *of(kg_ctx *cx)
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcmp(s + n - m, end) == 0;
-}
-
-/* Names of the *.lua in a folder, sorted, without annotations (*.d.lua) and hidden ones; false: it
- * cannot be read. */
-static bool list_folder(kg_ctx *cx, const char *path, bool suffix, kg_names_list *out)
-{
-    DIR *d = opendir(path);
-    *out = (kg_names_list){0};
-    if (!d) return false;
-    kg_buf list = {0};
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        if (e->d_name[0] == '.' || !ends_with(e->d_name, ".lua") || ends_with(e->d_name, ".d.lua"))
-            continue;
-        const char *name =
-            kg_strndup(cx->arena, e->d_name, strlen(e->d_name) - (suffix ? 0 : strlen(".lua")));
-        kg_put(&list, (const char *)&name, sizeof name);
-    }
-    closedir(d);
-    out->n = list.len / sizeof *out->v;
-    out->v = kg_alloc(cx->arena, list.len + sizeof *out->v);
-    if (list.len) memcpy(out->v, list.p, list.len);
-    kg_buf_free(&list);
-    qsort(out->v, out->n, sizeof *out->v, by_name);
-    return true;
-}
-
-static const kg_names_list *template_names(kg_ctx *cx, const char *folder, kg_names_list *list)
-{
-    if (!list->v && cx->templates)
-        list_folder(cx, kg_printf(cx->arena, "%s/%s", cx->templates, folder), false, list);
-    return list;
-}
-
-const kg_names_list *kg_lang_targets(kg_ctx *cx)
-{
-    return template_names(cx, "targets", &of(cx)->targets);
-}
-
-const kg_names_list *kg_lang_schedules(kg_ctx *cx)
-{
-    return template_names(cx, "gemm", &of(cx)->schedules);
 }
 
 /* As given where that is relative, else the last two components: what is stored must not depend on
@@ -152,7 +103,7 @@ static void add_path(kg_ctx *cx, const char *path)
         add_file(cx, path, shown_path(path));
         return;
     }
-    if (!list_folder(cx, path, true, &list)) {
+    if (!kg_list_lua(cx, path, &list)) {
         kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "cannot read this folder: %s",
                  strerror(errno));
         cx->io_failed = true;
@@ -160,7 +111,7 @@ static void add_path(kg_ctx *cx, const char *path)
         kg_error(cx, (kg_pos){shown_path(path), 0, 0}, "no instance files (*.lua) in this folder");
     }
     for (size_t i = 0; i < list.n; i++) {
-        const char *full = kg_printf(cx->arena, "%s/%s", path, list.v[i]);
+        const char *full = kg_printf(cx->arena, "%s/%s.lua", path, list.v[i]);
         add_file(cx, full, shown_path(full));
     }
 }
@@ -451,6 +402,7 @@ static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Int
 static int open_globals(lua_State *L)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
+    kg_sandbox_on_unknown(L, kg_names_hint);
     luaL_newmetatable(L, KG_MADE);
     luaL_newmetatable(L, WHERE);
     lua_pushcfunction(L, unknown_tunable);
@@ -462,7 +414,7 @@ static int open_globals(lua_State *L)
     set_indexed(L, "require", require_file, 0);
     for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
         set_indexed(L, input_kinds[i].name, make_input, (lua_Integer)i);
-    const kg_names_list *schedules = kg_lang_schedules(cx);
+    const kg_names_list *schedules = kg_schedule_names(cx);
     for (size_t i = 0; i < schedules->n; i++) {
         lua_pushlightuserdata(L, (void *)(uintptr_t)schedules->v[i]);
         lua_pushcclosure(L, make_sweep, 1);

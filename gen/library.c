@@ -85,8 +85,9 @@ static int unknown_name(lua_State *L)
     if (*owner && near)
         return kg_raise(L, key, "%s has no %s (did you mean '%s'?)", owner, quoted, near);
     if (*owner) return kg_raise(L, key, "%s has no %s here", owner, quoted);
-    if (near) return kg_raise(L, key, "unknown name %s (did you mean '%s'?)", quoted, near);
-    return kg_raise(L, key, "unknown name %s", quoted);
+    const char *hint = kg_sandbox_hint(L, key);
+    if (near) return kg_raise(L, key, "unknown name %s (did you mean '%s'?)%s", quoted, near, hint);
+    return kg_raise(L, key, "unknown name %s%s", quoted, hint);
 }
 
 static int assign_global(lua_State *L)

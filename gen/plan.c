@@ -5,6 +5,7 @@
 #include "back.h"
 #include "../abi/kiln_problem_math.h"
 #include <lauxlib.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct trace {
@@ -17,7 +18,7 @@ typedef struct trace {
 } trace;
 
 typedef struct stage {
-    kg_value grid[3], block[3], cluster[3], lds, early;
+    kg_result grid[3], block[3], cluster[3], lds, early;
 } stage;
 
 static bool wrong(trace *w, const char *text)
@@ -39,7 +40,7 @@ static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_targ
     return kg_sandbox_call(w->cx, T, with_target ? 3 : 2, 1, pos);
 }
 
-static bool whole(trace *w, kg_value *v, const char *what, int64_t least)
+static bool whole(trace *w, kg_result *v, const char *what, int64_t least)
 {
     if (!kg_sym_value(w->cx->T, -1, v) || v->boolean)
         return wrong(w, kg_printf(w->cx->arena, "%s is a %s, not a number", what,
@@ -65,11 +66,11 @@ static const char *finish(trace *w, kg_buf *b)
     return text;
 }
 
-static const char *trace_check(trace *w, const kg_value **out)
+static const char *trace_check(trace *w, const kg_result **out)
 {
     const kg_schedule *s = w->schedule;
     lua_State *T = w->cx->T;
-    kg_value *rule = kg_alloc(w->cx->arena, (s->nproblem_rules + 1) * sizeof *rule);
+    kg_result *rule = kg_alloc(w->cx->arena, (s->nproblem_rules + 1) * sizeof *rule);
     for (size_t i = 0; i < s->nproblem_rules; i++) {
         const kg_rule *r = &s->problem_rule[i];
         if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false))
@@ -102,10 +103,10 @@ static const char *trace_check(trace *w, const kg_value **out)
 
 /* ---- plan ---- */
 /* Top: a stage's table; reads up to three numbers of field `name` (1 where there are fewer). */
-static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3])
+static bool read_dims(trace *w, const char *name, bool required, kg_result dim[3])
 {
     lua_State *T = w->cx->T;
-    for (int i = 0; i < 3; i++) dim[i] = (kg_value){.number = 1};
+    for (int i = 0; i < 3; i++) dim[i] = (kg_result){.number = 1};
     lua_pushstring(T, name);
     int type = lua_rawget(T, -2);
     bool good = type == LUA_TTABLE || (type == LUA_TNIL && !required);
@@ -123,7 +124,7 @@ static bool read_dims(trace *w, const char *name, bool required, kg_value dim[3]
 }
 
 /* Top: a stage's table; true, false, a condition on p and t, or left out. */
-static bool read_early(trace *w, kg_value *v)
+static bool read_early(trace *w, kg_result *v)
 {
     lua_State *T = w->cx->T;
     lua_pushstring(T, "early");
@@ -153,59 +154,58 @@ static bool read_stage(trace *w, stage *st)
     return good && read_early(w, &st->early);
 }
 
-typedef void each_fn(void *, kg_value *, int stage, const char *name);
+/* The numbers of a stage in the order of kiln_stage_plan, and the C text around each in an
+ * initialiser of one. */
+static const struct part {
+    const char *name, *axis; /* of its variable: grid0x */
+    size_t at;               /* in a stage */
+    const char *before, *after;
+} parts[] = {
+    // clang-format off
+#define DIMS(field)                                                                                \
+    {#field, "x", offsetof(stage, field), "{ ", ", "},                                             \
+        {#field, "y", offsetof(stage, field) + sizeof(kg_result), "", ", "},                       \
+        {#field, "z", offsetof(stage, field) + 2 * sizeof(kg_result), "", " }, "}
+    DIMS(grid),
+    DIMS(block),
+    DIMS(cluster),
+    {"lds", "", offsetof(stage, lds), "", ", "},
+    {"early", "", offsetof(stage, early), "", ""},
+#undef DIMS
+    // clang-format on
+};
+enum { PARTS = sizeof parts / sizeof *parts };
 
-static void each_value(stage *st, size_t n, each_fn *f, void *arg)
+static const kg_result *part_of(const stage *st, const struct part *p)
 {
-    static const char *const axis[] = {"x", "y", "z"};
-    for (size_t i = 0; i < n; i++) {
-        char name[40];
-        for (int k = 0; k < 9; k++) {
-            kg_value *v = k < 3   ? &st[i].grid[k]
-                          : k < 6 ? &st[i].block[k - 3]
-                                  : &st[i].cluster[k - 6];
-            snprintf(name, sizeof name, "%s%zu%s",
-                     k < 3   ? "grid"
-                     : k < 6 ? "block"
-                             : "cluster",
-                     i, axis[k % 3]);
-            f(arg, v, (int)i, name);
-        }
-        snprintf(name, sizeof name, "lds%zu", i);
-        f(arg, &st[i].lds, (int)i, name);
-        snprintf(name, sizeof name, "early%zu", i);
-        f(arg, &st[i].early, (int)i, name);
+    return (const kg_result *)(const void *)((const char *)st + p->at);
+}
+
+static void put_variables(kg_lower *l, const stage *st, int i)
+{
+    for (const struct part *p = parts; p < parts + PARTS; p++) {
+        const kg_result *v = part_of(st, p);
+        if (!v->symbolic) continue;
+        kg_lower_vars(l, v);
+        kg_putf(l->out, "    const int64_t %s%d%s = ", p->name, i, p->axis);
+        kg_lower_text(l, v);
+        kg_puts(l->out, ";\n");
     }
 }
 
-static void use_value(void *arg, kg_value *v, int i, const char *name)
+static void put_stage(kg_lower *l, const stage *st, int i)
 {
-    (void)i, (void)name;
-    kg_lower_use(arg, v);
-}
-
-static void put_value(void *arg, kg_value *v, int i, const char *name)
-{
-    (void)i;
-    kg_lower *l = arg;
-    if (!v->symbolic) return;
-    kg_lower_vars(l, v);
-    kg_putf(l->out, "    const int64_t %s = ", name);
-    kg_lower_text(l, v);
-    kg_puts(l->out, ";\n");
-}
-
-static void put_size(void *arg, kg_value *v, int i, const char *name)
-{
-    kg_lower *l = arg;
-    const char *end = name + strlen(name) - 1;
-    if (*end == 'x')
-        kg_putf(l->out, name[0] == 'g' ? "    out->stage[%d] = (kiln_stage_plan){ { " : "{ ", i);
-    if (v->symbolic)
-        kg_putf(l->out, "kiln_i_u32(%s)", name);
-    else
-        kg_lower_text(l, v);
-    kg_puts(l->out, name[0] == 'e' ? " };\n" : *end == 'z' ? " }, " : ", ");
+    kg_putf(l->out, "    out->stage[%d] = (kiln_stage_plan){ ", i);
+    for (const struct part *p = parts; p < parts + PARTS; p++) {
+        const kg_result *v = part_of(st, p);
+        kg_puts(l->out, p->before);
+        if (v->symbolic)
+            kg_putf(l->out, "kiln_i_u32(%s%d%s)", p->name, i, p->axis);
+        else
+            kg_lower_text(l, v);
+        kg_puts(l->out, p->after);
+    }
+    kg_puts(l->out, " };\n");
 }
 
 static const char *trace_plan(trace *w)
@@ -231,14 +231,15 @@ static const char *trace_plan(trace *w)
     kg_lower l;
     kg_lower_begin(w->cx, &l, w->syms, false, &b);
     kg_puts(&b, "    if (p->m <= 0 || p->n <= 0 || p->batch <= 0) return;\n");
-    each_value(st, n, use_value, &l);
-    each_value(st, n, put_value, &l);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < PARTS; k++) kg_lower_use(&l, part_of(&st[i], &parts[k]));
+    for (size_t i = 0; i < n; i++) put_variables(&l, &st[i], (int)i);
     if (s->stages_slot < 0)
         kg_putf(&b, "    out->stages = %zu;\n", n);
     else
         kg_putf(&b, "    out->stages = (uint32_t)t[%d] <= %zu ? (uint32_t)t[%d] : %zu;\n",
                 s->stages_slot, n, s->stages_slot, n);
-    each_value(st, n, put_size, &l);
+    for (size_t i = 0; i < n; i++) put_stage(&l, &st[i], (int)i);
     return finish(w, &b);
 }
 
@@ -246,7 +247,7 @@ static const char *trace_plan(trace *w)
 static const char *trace_number(trace *w, int ref, const char *what, bool real)
 {
     lua_State *T = w->cx->T;
-    kg_value v = {0};
+    kg_result v = {0};
     if (ref != LUA_NOREF) {
         if (!call(w, ref, what, kg_function_pos(w->cx, ref, w->schedule->pos), true)) return NULL;
         bool good = kg_sym_value(T, -1, &v) && !v.boolean;

@@ -3,7 +3,6 @@
 // docs/schedules.md.
 #define _GNU_SOURCE /* realpath */
 #include "back.h"
-#include "../abi/kiln_values.h"
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>

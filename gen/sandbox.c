@@ -43,6 +43,7 @@ typedef struct sandbox {
     char token[80];
     kg_entry_fn entry;
     void *entry_arg;
+    kg_hint_fn hint;
 } sandbox;
 
 typedef struct sources {
@@ -242,6 +243,16 @@ void kg_sandbox_on_entry(lua_State *L, kg_entry_fn entry, void *arg)
     sb->entry = entry;
     sb->entry_arg = arg;
     lua_sethook(L, hook, LUA_MASKCOUNT | (entry ? LUA_MASKCALL : 0), STEP);
+}
+
+void kg_sandbox_on_unknown(lua_State *L, kg_hint_fn hint)
+{
+    of(L)->hint = hint;
+}
+
+const char *kg_sandbox_hint(lua_State *L, const char *name)
+{
+    return of(L)->hint ? of(L)->hint(L, name) : "";
 }
 
 /* ---- raising ---- */

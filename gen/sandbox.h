@@ -53,6 +53,11 @@ kg_ctx *kg_sandbox_ctx(lua_State *);
 const kg_source *kg_sandbox_running(lua_State *, kg_pos *);
 const kg_source *kg_sandbox_source(lua_State *, const char *chunkname); /* of lua_Debug.source */
 
+/* What follows a message about an unknown global, "" for nothing. */
+typedef const char *(*kg_hint_fn)(lua_State *, const char *name);
+void kg_sandbox_on_unknown(lua_State *, kg_hint_fn);
+const char *kg_sandbox_hint(lua_State *, const char *name);
+
 /* Called with every Lua function that starts while set (NULL: none); may raise. */
 typedef void (*kg_entry_fn)(lua_State *, lua_Debug *, void *);
 void kg_sandbox_on_entry(lua_State *, kg_entry_fn, void *);

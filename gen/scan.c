@@ -2,7 +2,8 @@
 // Lua asks nobody whether a userdata is true, and == between different kinds of value asks nobody
 // either.  So each function that a trace enters is read as tokens: which names hold traced values
 // (arguments, upvalues, and locals made from them), and whether an if, while, and, not or
-// comparison stands on one.  Asking `x == nil` and type(x) is fine.
+// comparison stands on one, or an `or` on a condition.  Asking `x == nil` and type(x) is fine, and
+// so is `x or 1` for an argument that may be left out.
 #include "scan.h"
 #include "library.h"
 #include "trace.h"
@@ -13,6 +14,7 @@ enum { NAMES_MAX = 64, CANDIDATES_MAX = 8 };
 typedef struct word {
     const char *s;
     size_t len;
+    bool condition;
 } word;
 
 typedef struct scan {
@@ -23,16 +25,24 @@ typedef struct scan {
     size_t n;
 } scan;
 
-static bool is_keyword(const kg_tokens *t, size_t i, const char *const *list, size_t n)
+static bool is_one_of(const kg_tokens *t, size_t i, const char *const *list, size_t n)
 {
-    if (t->v[i].kind != KG_TOK_KEYWORD && t->v[i].kind != KG_TOK_OP) return false;
     for (size_t k = 0; k < n; k++)
         if (kg_token_is(t, i, list[k])) return true;
     return false;
 }
+
+static bool is_keyword(const kg_tokens *t, size_t i, const char *const *list, size_t n)
+{
+    return (t->v[i].kind == KG_TOK_KEYWORD || t->v[i].kind == KG_TOK_OP) &&
+           is_one_of(t, i, list, n);
+}
 #define ANY_OF(t, i, list) is_keyword(t, i, list, sizeof(list) / sizeof *(list))
 
 static const char *const compares[] = {"<", ">", "<=", ">=", "==", "~="};
+static const char *const compare_with[] = {"lt", "gt", "le", "ge", "eq", "ne"}; /* in that order */
+static const char *const conditions[] = {"lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "not_"};
+static const char *const logic[] = {"and", "or", "not"};
 static const char *const opens[] = {"(", "{", "["};
 static const char *const closes[] = {")", "}", "]"};
 static const char *const blocks[] = {"function", "do", "then", "repeat"};
@@ -105,7 +115,7 @@ kg_extent kg_function_extent(lua_State *L, int at)
     lua_pushvalue(L, at);
     for (int i = 1; i <= ar.nparams && n < NAMES_MAX; i++) {
         const char *name = lua_getlocal(L, NULL, i);
-        if (name) param[n++] = (word){name, strlen(name)};
+        if (name) param[n++] = (word){name, strlen(name), false};
     }
     lua_pop(L, 1);
     return find_extent(kg_sandbox_ctx(L), L, &ar, param, n);
@@ -119,9 +129,19 @@ kg_pos kg_extent_pos(const kg_extent *e, size_t token)
 
 /* ---- names that hold traced values ---- */
 
-static void hold(scan *s, const char *name, size_t len)
+static void hold(scan *s, const char *name, size_t len, bool condition)
 {
-    if (s->n < NAMES_MAX && len) s->name[s->n++] = (word){name, len};
+    if (s->n < NAMES_MAX && len) s->name[s->n++] = (word){name, len, condition};
+}
+
+/* Index of the held name that token t is, or s->n. */
+static size_t held(const scan *s, const kg_token *t)
+{
+    size_t k = 0;
+    while (k < s->n &&
+           (s->name[k].len != t->len || memcmp(s->name[k].s, s->t->text + t->at, t->len) != 0))
+        k++;
+    return k;
 }
 
 static void drop(scan *s, const kg_token *t)
@@ -153,12 +173,22 @@ static size_t held_in(const scan *s, size_t from, size_t to)
         if (i >= 2 && kg_token_is(s->t, i - 1, "(") && kg_token_is(s->t, i - 2, "type")) continue;
         size_t end = i + 1; /* with its fields: acc.gate */
         while (kg_token_is(s->t, end, ".") && s->t->v[end + 1].kind == KG_TOK_NAME) end += 2;
-        for (size_t k = 0; k < s->n; k++)
-            if (s->name[k].len == t->len && memcmp(s->name[k].s, s->t->text + t->at, t->len) == 0 &&
-                !is_nil_test(s, i, end))
-                return i;
+        if (held(s, t) < s->n && !is_nil_test(s, i, end)) return i;
     }
     return SIZE_MAX;
+}
+
+/* Whether the expression from token i on is a condition: lt(...), or a name that holds one. */
+static bool is_condition(const scan *s, size_t i)
+{
+    while (kg_token_is(s->t, i, "(")) i++;
+    if (s->t->v[i].kind != KG_TOK_NAME) return false;
+    if (is_one_of(s->t, i, conditions, sizeof conditions / sizeof *conditions) &&
+        kg_token_is(s->t, i + 1, "("))
+        return true;
+    size_t k = held(s, &s->t->v[i]);
+    return k < s->n && s->name[k].condition && !kg_token_is(s->t, i + 1, "(") &&
+           !kg_token_is(s->t, i + 1, ".");
 }
 
 /* ---- operands ---- */
@@ -223,12 +253,20 @@ static void refuse(scan *s, size_t at, size_t culprit)
     const kg_token *c = &s->t->v[culprit];
     const char *name = kg_quote(kg_sandbox_ctx(s->L), s->t->text + c->at, c->len);
     kg_pos pos = kg_extent_pos(&s->at, at);
-    if (ANY_OF(s->t, at, compares))
+    int len = (int)s->t->v[at].len;
+    const char *text = s->t->text + s->t->v[at].at;
+    for (size_t i = 0; i < sizeof compares / sizeof *compares; i++)
+        if (kg_token_is(s->t, at, compares[i]))
+            kg_raise_at(s->L, pos,
+                        "compares a traced value with '%s' (%s): write select(%s(x, y), a, b)",
+                        compares[i], name, compare_with[i]);
+    if (ANY_OF(s->t, at, logic))
         kg_raise_at(s->L, pos,
-                    "compares a traced value with '%.*s' (%s): write select with lt, le, gt or ge",
-                    (int)s->t->v[at].len, s->t->text + s->t->v[at].at, name);
+                    "'%.*s' branches on a traced value (%s): write %.*s_(%s) for conditions, "
+                    "select(lt(x, y), a, b) for values",
+                    len, text, name, len, text, *text == 'n' ? "x" : "x, y");
     kg_raise_at(s->L, pos, "'%.*s' branches on a traced value (%s): write select(lt(x, y), a, b)",
-                (int)s->t->v[at].len, s->t->text + s->t->v[at].at, name);
+                len, text, name);
 }
 
 static void check_range(scan *s, size_t at, size_t from, size_t to)
@@ -243,7 +281,7 @@ static void check_range(scan *s, size_t at, size_t from, size_t to)
 static void assign(scan *s, size_t first, size_t equals)
 {
     size_t end = list_end(s, equals + 1), value = equals + 1;
-    bool held = false;
+    bool holds = false, condition = false;
     for (size_t i = first; i < equals; i++) {
         if (s->t->v[i].kind != KG_TOK_NAME) continue;
         if (value < end) { /* a name without a value of its own goes with the last one */
@@ -252,12 +290,13 @@ static void assign(scan *s, size_t first, size_t equals)
                 depth += ANY_OF(s->t, stop, opens) + ANY_OF(s->t, stop, blocks);
                 depth -= ANY_OF(s->t, stop, closes) + ANY_OF(s->t, stop, block_ends);
             }
-            held = held_in(s, value, stop) != SIZE_MAX && !kg_token_is(s->t, value, "function") &&
-                   !kg_token_is(s->t, value, "{") && !kg_token_is(s->t, value, "type");
+            condition = is_condition(s, value);
+            holds = held_in(s, value, stop) != SIZE_MAX && !kg_token_is(s->t, value, "function") &&
+                    !kg_token_is(s->t, value, "{") && !kg_token_is(s->t, value, "type");
             value = stop + 1;
         }
-        if (held) hold(s, s->t->text + s->t->v[i].at, s->t->v[i].len);
-        else drop(s, &s->t->v[i]);
+        drop(s, &s->t->v[i]);
+        if (holds) hold(s, s->t->text + s->t->v[i].at, s->t->v[i].len, condition);
         if (kg_token_is(s->t, i + 1, "<")) i += 3; /* <const> */
     }
 }
@@ -298,6 +337,9 @@ static void scan_body(scan *s)
             check_range(s, i, i + 1, list_end(s, i + 1));
         } else if (kg_token_is(s->t, i, "and")) {
             check_range(s, i, operand_start(s, i), i);
+        } else if (kg_token_is(s->t, i, "or")) {
+            size_t from = operand_start(s, i);
+            if (is_condition(s, from)) check_range(s, i, from, i);
         } else if (kg_token_is(s->t, i, "not")) {
             check_range(s, i, i + 1, operand_end(s, i + 1));
         } else if (ANY_OF(s->t, i, compares)) {
@@ -308,6 +350,13 @@ static void scan_body(scan *s)
                 if (kg_token_is(s->t, k, "<")) i = equals; /* <const> is no comparison */
         }
     }
+}
+
+/* The name of what is on top of the stack, if that is a traced value. */
+static void hold_value(scan *s, const char *name)
+{
+    kg_traced kind = kg_trace_kind(s->L, -1);
+    if (kind > KG_IS_NUMBER) hold(s, name, strlen(name), kind == KG_IS_CONDITION);
 }
 
 void kg_scan_entry(lua_State *L, lua_Debug *ar, void *arg)
@@ -323,14 +372,14 @@ void kg_scan_entry(lua_State *L, lua_Debug *ar, void *arg)
     }
     const char *name;
     for (int i = 1; (name = lua_getupvalue(L, -1, i)) != NULL; i++) {
-        if (kg_trace_kind(L, -1) > KG_IS_NUMBER) hold(&s, name, strlen(name));
+        hold_value(&s, name);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
     for (int i = 1; i <= ar->nparams && (name = lua_getlocal(L, ar, i)) != NULL; i++) {
-        if (kg_trace_kind(L, -1) > KG_IS_NUMBER) hold(&s, name, strlen(name));
+        hold_value(&s, name);
         lua_pop(L, 1);
-        if (nparams < NAMES_MAX) param[nparams++] = (word){name, strlen(name)};
+        if (nparams < NAMES_MAX) param[nparams++] = (word){name, strlen(name), false};
     }
     if (!s.n) return;
     s.at = find_extent(kg_sandbox_ctx(L), L, ar, param, nparams);

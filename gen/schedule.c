@@ -3,7 +3,6 @@
 // checks every field. What the fields mean is docs/schedules.md; calling a schedule's functions is
 // expand.c's and plan.c's part.
 #include "back.h"
-#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <math.h>
@@ -18,16 +17,15 @@ typedef struct field {
     size_t at; /* 1 + where the text or the function's reference goes; 0: nowhere */
 } field;
 
-#define TEXT(name)                                                                                 \
-    {                                                                                              \
-#name, LUA_TSTRING, true, 1 + offsetof(kg_target, name)                                    \
-    }
+#define IN_TARGET(name)   (1 + offsetof(kg_target, name))
+#define IN_SCHEDULE(name) (1 + offsetof(kg_schedule, name))
+
 static const field target_field[] = {
-    TEXT(name),
-    TEXT(vendor),
-    TEXT(source),
-    TEXT(ext),
-    {"arch", LUA_TSTRING, false, 1 + offsetof(kg_target, arch)},
+    {"name", LUA_TSTRING, true, IN_TARGET(name)},
+    {"vendor", LUA_TSTRING, true, IN_TARGET(vendor)},
+    {"source", LUA_TSTRING, true, IN_TARGET(source)},
+    {"ext", LUA_TSTRING, true, IN_TARGET(ext)},
+    {"arch", LUA_TSTRING, false, IN_TARGET(arch)},
     {"wave", LUA_TNUMBER, false, 0},
     {"lds", LUA_TNUMBER, false, 0},
     {"max_threads", LUA_TNUMBER, false, 0},
@@ -39,27 +37,23 @@ static const field target_field[] = {
     {"launch_us", LUA_TNUMBER, false, 0},
 };
 
-#define FUNCTION(name, required)                                                                   \
-    {                                                                                              \
-#name, LUA_TFUNCTION, required, 1 + offsetof(kg_schedule, name)                            \
-    }
 static const field schedule_field[] = {
     {"family", LUA_TSTRING, true, 0},
-    {"title", LUA_TSTRING, true, 1 + offsetof(kg_schedule, title)},
+    {"title", LUA_TSTRING, true, IN_SCHEDULE(title)},
     {"tunables", LUA_TTABLE, true, 0},
     {"derived", LUA_TTABLE, false, 0},
     {"rules", LUA_TTABLE, false, 0},
     {"problem_rules", LUA_TTABLE, false, 0},
-    FUNCTION(supports, true),
-    FUNCTION(derive, false),
-    FUNCTION(defaults, true),
-    FUNCTION(launch, true),
-    FUNCTION(workspace, false),
-    FUNCTION(cost, true),
-    FUNCTION(stages, false),
-    FUNCTION(maps, false),
-    FUNCTION(flags, false),
-    {"name", LUA_TFUNCTION, false, 1 + offsetof(kg_schedule, name_ref)},
+    {"supports", LUA_TFUNCTION, true, IN_SCHEDULE(supports)},
+    {"derive", LUA_TFUNCTION, false, IN_SCHEDULE(derive)},
+    {"defaults", LUA_TFUNCTION, true, IN_SCHEDULE(defaults)},
+    {"launch", LUA_TFUNCTION, true, IN_SCHEDULE(launch)},
+    {"workspace", LUA_TFUNCTION, false, IN_SCHEDULE(workspace)},
+    {"cost", LUA_TFUNCTION, true, IN_SCHEDULE(cost)},
+    {"stages", LUA_TFUNCTION, false, IN_SCHEDULE(stages)},
+    {"maps", LUA_TFUNCTION, false, IN_SCHEDULE(maps)},
+    {"flags", LUA_TFUNCTION, false, IN_SCHEDULE(flags)},
+    {"name", LUA_TFUNCTION, false, IN_SCHEDULE(name_ref)},
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -99,11 +93,11 @@ static int return_table(lua_State *T)
     return 1;
 }
 
-/* Runs a file; leaves the table that it returns on T. */
-static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *file, const char *word)
+/* Runs dir/name.lua; leaves the table that it returns on T. */
+static const kg_source *run_file(kg_ctx *cx, const char *dir, const char *name, const char *word)
 {
     lua_State *T = cx->T;
-    const char *path = kg_printf(cx->arena, "%s/%s/%s", cx->templates, dir, file);
+    const char *path = kg_printf(cx->arena, "%s/%s/%s.lua", cx->templates, dir, name);
     const kg_source *src = kg_source_read(cx, path, path);
     if (!src) return NULL;
     lua_newtable(T);
@@ -215,21 +209,19 @@ static bool one_of(kg_ctx *cx, const kg_source *src, const char *field_name, con
     return false;
 }
 
-static bool load_target(kg_ctx *cx, const char *file)
+static bool load_target(kg_ctx *cx, const char *name)
 {
-    static const char *const vendors[] = {"amd", "nvidia", "host", NULL}, *const sources[] = {
-                                                                              "hip", "c", NULL};
+    static const char *const vendors[] = {"amd", "nvidia", "host", NULL};
+    static const char *const sources[] = {"hip", "c", NULL};
     kg_target *t = kg_alloc(cx->arena, sizeof *t);
-    const kg_source *src = run_file(cx, "targets", file, "target");
+    const kg_source *src = run_file(cx, "targets", name, "target");
     if (!src) return false;
     bool good = read_fields(cx, src, target_field, COUNT(target_field), false, t);
     t->pos = (kg_pos){src->file, 1, 0};
     if (good) good = one_of(cx, src, "vendor", t->vendor, vendors, "'amd', 'nvidia' or 'host'");
     if (good) good = one_of(cx, src, "source", t->source, sources, "'hip' or 'c'");
-    if (good && (!kg_identifier(t->name) || strncmp(file, t->name, strlen(t->name)) != 0 ||
-                 strcmp(file + strlen(t->name), ".lua") != 0)) {
-        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%.*s'",
-                 (int)strlen(file) - 4, file);
+    if (good && (!kg_identifier(t->name) || strcmp(name, t->name) != 0)) {
+        kg_error(cx, kg_field_pos(cx, src, "name"), "name must be the file's: '%s'", name);
         good = false;
     }
     if (good && (t->ext[0] != '.' || !kg_identifier(t->ext + 1))) {
@@ -379,14 +371,14 @@ static bool each(kg_ctx *cx, kg_schedule *s, const char *name,
     return good;
 }
 
-static bool load_schedule(kg_ctx *cx, const char *file)
+static bool load_schedule(kg_ctx *cx, const char *name)
 {
     kg_schedule *s = kg_alloc(cx->arena, sizeof *s);
-    const kg_source *src = run_file(cx, "gemm", file, "schedule");
+    const kg_source *src = run_file(cx, "gemm", name, "schedule");
     if (!src) return false;
     s->source = src;
     s->pos = (kg_pos){src->file, 1, 0};
-    s->name = kg_strndup(cx->arena, file, strlen(file) - 4);
+    s->name = name;
     s->stages_slot = -1;
     s->tmpl = kg_alloc(cx->arena, 2 * sizeof *s->tmpl);
     bool good = read_fields(cx, src, schedule_field, COUNT(schedule_field), true, s);
@@ -417,34 +409,14 @@ static bool load_schedule(kg_ctx *cx, const char *file)
 }
 
 /* ---- folders ---- */
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool list_lua(kg_ctx *cx, const char *dir, const char ***name, size_t *n)
+static bool list_lua(kg_ctx *cx, const char *dir, kg_names_list *list)
 {
     const char *path = kg_printf(cx->arena, "%s/%s", cx->templates, dir);
-    DIR *d = opendir(path);
-    if (!d) {
+    if (!kg_list_lua(cx, path, list))
         kg_error(cx, (kg_pos){path, 0, 0}, "cannot read the folder: %s", strerror(errno));
-        return false;
-    }
-    size_t cap = 0;
-    *n = 0;
-    *name = NULL;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        size_t len = strlen(e->d_name);
-        if (e->d_name[0] == '.' || len < 5 || strcmp(e->d_name + len - 4, ".lua") != 0) continue;
-        *name = kg_grow(cx->arena, *name, *n, &cap, sizeof **name);
-        (*name)[(*n)++] = kg_strndup(cx->arena, e->d_name, len);
-    }
-    closedir(d);
-    if (*n)
-        qsort(*name, *n, sizeof **name, by_text);
-    else
+    else if (!list->n)
         kg_error(cx, (kg_pos){path, 0, 0}, "holds no .lua file");
-    return *n > 0;
+    return list->n > 0;
 }
 
 static bool select_targets(kg_ctx *cx, const char *const *name, size_t n)
@@ -476,6 +448,7 @@ static void open_globals(kg_ctx *cx)
     lua_State *T = cx->T;
     kg_sandbox_env(T);
     kg_sym_open(cx, T);
+    kg_spell_open(T);
     b->globals = luaL_ref(T, LUA_REGISTRYINDEX);
     lua_createtable(T, 0, 1);
     lua_rawgeti(T, LUA_REGISTRYINDEX, b->globals);
@@ -483,26 +456,23 @@ static void open_globals(kg_ctx *cx)
     b->meta = luaL_ref(T, LUA_REGISTRYINDEX);
 }
 
-bool kg_schedules_load(kg_ctx *cx, const char *const *targets, size_t n)
+bool kg_schedules_load(kg_ctx *cx, const char *const *wanted, size_t n)
 {
     cx->back = kg_alloc(cx->arena, sizeof(kg_back));
     if (!(cx->T = kg_sandbox_open(cx))) return false;
     open_globals(cx);
-    const char **target, **schedule;
-    size_t ntargets, nschedules;
-    if (!list_lua(cx, "targets", &target, &ntargets) ||
-        !list_lua(cx, "gemm", &schedule, &nschedules))
-        return false;
-    cx->target = kg_alloc(cx->arena, ntargets * sizeof *cx->target);
-    cx->schedule = kg_alloc(cx->arena, nschedules * sizeof *cx->schedule);
+    kg_names_list targets, schedules;
+    if (!list_lua(cx, "targets", &targets) || !list_lua(cx, "gemm", &schedules)) return false;
+    cx->target = kg_alloc(cx->arena, targets.n * sizeof *cx->target);
+    cx->schedule = kg_alloc(cx->arena, schedules.n * sizeof *cx->schedule);
     bool good = true;
-    for (size_t i = 0; i < ntargets; i++) good &= load_target(cx, target[i]);
-    for (size_t i = 0; i < nschedules; i++) good &= load_schedule(cx, schedule[i]);
+    for (size_t i = 0; i < targets.n; i++) good &= load_target(cx, targets.v[i]);
+    for (size_t i = 0; i < schedules.n; i++) good &= load_schedule(cx, schedules.v[i]);
     if (!good) return false;
     for (size_t i = 0; i < cx->nschedules; i++)
         cx->schedule[i]->lowered =
             kg_alloc(cx->arena, cx->ntargets * sizeof *cx->schedule[i]->lowered);
-    return select_targets(cx, targets, n);
+    return select_targets(cx, wanted, n);
 }
 
 void kg_schedules_close(kg_ctx *cx)

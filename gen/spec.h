@@ -2,6 +2,7 @@
 // Between lang.c (files, globals of instance files) and spec*.c (the fields of `gemm "x" { ... }`).
 #ifndef KILN_SPEC_H
 #define KILN_SPEC_H
+#include "../abi/kiln_values.h"
 #include "sandbox.h"
 #include "trace.h"
 
@@ -40,6 +41,8 @@ extern const char KG_MADE[]; /* metatable */
 /* spec.c */
 void kg_spec_check(kg_spec *);                 /* reads every field; sets op or wrong */
 void kg_spec_describe(FILE *);
+
+/* spec_read.c */
 void kg_wrong(kg_spec *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
 kg_pos kg_place_pos(const kg_spec *, const kg_place *, kg_pos otherwise); /* of the value */
 kg_pos kg_key_pos(const kg_spec *, const kg_place *, kg_pos otherwise);
@@ -67,10 +70,11 @@ void kg_spec_targets(kg_spec *, const kg_value *);
 void kg_spec_checks(kg_spec *, const kg_value *);
 void kg_spec_tiles_describe(FILE *);
 
-/* lang.c: names of files in templates/ */
-typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
-const kg_names_list *kg_lang_targets(kg_ctx *);
-const kg_names_list *kg_lang_schedules(kg_ctx *);
+/* names.c: names of files in templates/; "; types are f32, ..." behind a message about an unknown name, or "" */
+const kg_names_list *kg_target_names(kg_ctx *);
+const kg_names_list *kg_schedule_names(kg_ctx *);
+const char *kg_names_hint(lua_State *, const char *name);
+
 /* The language's own tables, one entry a line, for tests of the documentation. */
 void kg_lang_describe(FILE *);
 #endif

@@ -120,7 +120,7 @@ static void read_where(kg_spec *sp, const kg_value *v)
 
 static bool known_target(kg_spec *sp, kg_pos pos, const char *what, const char *name, size_t len)
 {
-    const kg_names_list *all = kg_lang_targets(sp->cx);
+    const kg_names_list *all = kg_target_names(sp->cx);
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(all->v[i], name) == 0) return true;
     const char *near = kg_closest(name, all->v, all->n), *quoted = kg_quote(sp->cx, name, len);

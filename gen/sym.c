@@ -51,9 +51,9 @@ static void push_node(lua_State *L, kg_syms *s, kg_snode n)
     luaL_setmetatable(L, SYMBOL);
 }
 
-bool kg_sym_value(lua_State *L, int index, kg_value *v)
+bool kg_sym_value(lua_State *L, int index, kg_result *v)
 {
-    *v = (kg_value){0};
+    *v = (kg_result){0};
     const symbol *y = luaL_testudata(L, index, SYMBOL);
     if (y) {
         v->symbolic = true;
@@ -75,7 +75,7 @@ bool kg_sym_value(lua_State *L, int index, kg_value *v)
 /* The node of argument i; plain numbers become constants. */
 static uint16_t operand(lua_State *L, kg_syms *s, int i, bool condition, const char *what)
 {
-    kg_value v;
+    kg_result v;
     if (!kg_sym_value(L, i, &v))
         luaL_error(L, "%s: a %s, not a %s", what,
                    condition ? "condition is needed" : "number is needed", luaL_typename(L, i));

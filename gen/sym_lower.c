@@ -34,7 +34,7 @@ bool kg_sym_is_condition(kg_sym_op op)
 }
 
 /* ---- evaluating ---- */
-int64_t kg_sym_evaluate(const kg_syms *s, const kg_value *v, const kiln_shape *p, const int32_t *t)
+int64_t kg_sym_evaluate(const kg_syms *s, const kg_result *v, const kiln_shape *p, const int32_t *t)
 {
     static const size_t field[] = {
 #define X(name) offsetof(kiln_shape, name),
@@ -96,7 +96,7 @@ static void use(kg_lower *l, uint16_t node)
     for (int i = 0; i < op_info[n->op].args; i++) use(l, n->arg[i]);
 }
 
-void kg_lower_use(kg_lower *l, const kg_value *v)
+void kg_lower_use(kg_lower *l, const kg_result *v)
 {
     if (v->symbolic) use(l, v->node);
 }
@@ -168,12 +168,12 @@ static void put_vars(kg_lower *l, uint16_t node, bool root)
     kg_puts(l->out, ";\n");
 }
 
-void kg_lower_vars(kg_lower *l, const kg_value *v)
+void kg_lower_vars(kg_lower *l, const kg_result *v)
 {
     if (v->symbolic) put_vars(l, v->node, true);
 }
 
-void kg_lower_text(kg_lower *l, const kg_value *v)
+void kg_lower_text(kg_lower *l, const kg_result *v)
 {
     if (v->symbolic)
         put_node(l, v->node);

@@ -16,6 +16,7 @@ kg_trace *kg_trace_of(lua_State *);
 /* A new trace: nodes and symbols of the one before are void. */
 void kg_trace_begin(kg_trace *);
 void kg_trace_end(kg_trace *);
+bool kg_trace_running(lua_State *);
 
 /* Pushes a leaf (KILN_X_ACC, KILN_X_D, KILN_X_SCALAR, KILN_X_ARG). */
 void kg_trace_push_leaf(lua_State *, kiln_xop, unsigned index);
@@ -50,6 +51,13 @@ bool kg_trace_used(const kg_expr *, kiln_xop, unsigned index);
 
 /* Element types as Lua values: one userdata each per state, so that == compares them. */
 kiln_dtype kg_to_dtype(lua_State *, int at); /* KILN_DTYPE_NONE: not one */
+
+/* expr_fold.c: an operation on numbers; conditions as 0 and 1 */
+double kg_expr_fold(kiln_xop, double x, double y, double z);
+
+/* The names of dtypes, "f32, f16, ...", and of the functions of an expression. */
+const char *kg_expr_dtypes(kg_ctx *);
+const char *kg_expr_functions(kg_ctx *);
 
 /* expr.c's table of functions, for `kiln-gen --language`. */
 void kg_expr_describe(FILE *);

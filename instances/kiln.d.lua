@@ -24,7 +24,7 @@ f8e4m3fnuz = {}
 f8e5m2fnuz = {}
 
 ---A value of one element while an epilogue, a_op or b_op is traced.  It can't be compared with
----`<` or tested by `if`: use `lt le gt ge` with `select`.
+---`<` or tested by `if`: use `lt le gt ge eq ne` with `select`.
 ---@class kiln.Value
 ---@operator add(kiln.Value|number): kiln.Value
 ---@operator sub(kiln.Value|number): kiln.Value
@@ -34,7 +34,8 @@ f8e5m2fnuz = {}
 ---@operator unm: kiln.Value
 ---@field [string] kiln.Value accumulators of a two-product op, by the names given in `b`
 
----The outcome of `lt le gt ge`: the first argument of `select`, and nothing else.
+---The outcome of `lt le gt ge eq ne` and of `and_ or_ not_`: the first argument of `select` and those of the latter, and
+---nothing else.
 ---@class kiln.Condition
 
 ---@alias kiln.Number kiln.Value|number
@@ -204,6 +205,11 @@ function clamp(x, lo, hi) end
 ---@return kiln.Value
 function round(x) end
 
+---The largest integer that is not above x.
+---@param x kiln.Number
+---@return kiln.Value
+function floor(x) end
+
 ---cond ? x : y
 ---@param cond kiln.Condition
 ---@param x kiln.Number
@@ -234,6 +240,35 @@ function gt(x, y) end
 ---@param y kiln.Number
 ---@return kiln.Condition
 function ge(x, y) end
+
+---x = y
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function eq(x, y) end
+
+---x ~= y: not eq(x, y); ne(x, x) holds for NaN
+---@param x kiln.Number
+---@param y kiln.Number
+---@return kiln.Condition
+function ne(x, y) end
+
+---Both conditions.
+---@param c kiln.Condition
+---@param d kiln.Condition
+---@return kiln.Condition
+function and_(c, d) end
+
+---Either condition, or both.
+---@param c kiln.Condition
+---@param d kiln.Condition
+---@return kiln.Condition
+function or_(c, d) end
+
+---Not the condition.
+---@param c kiln.Condition
+---@return kiln.Condition
+function not_(c) end
 
 ---Converted to a number format and back to f32: rounded, saturated where that format saturates.
 ---@param x kiln.Number

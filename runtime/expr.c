@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Expressions of an op evaluated in double precision: the value that the reference gives.
-// NaN propagates through every function; comparisons with it are false; select takes one branch.
+// NaN propagates through every function; comparisons with it are false, but ne; select takes one
+// branch.
 #include <math.h>
 #include "internal.h"
 
@@ -101,6 +102,18 @@ static double evaluate(const kiln_xnode *n, const double *acc, const kr_leaves *
         return x > y;
     case KILN_X_GE:
         return x >= y;
+    case KILN_X_FLOOR:
+        return floor(x);
+    case KILN_X_EQ:
+        return x == y;
+    case KILN_X_NE:
+        return x != y;
+    case KILN_X_AND:
+        return x != 0 && y != 0;
+    case KILN_X_OR:
+        return x != 0 || y != 0;
+    case KILN_X_NOT:
+        return x == 0;
     case KILN_X_CAST:
         return (double)(float)kr_round_to((kiln_dtype)n->index, x); /* the largest i32 is none */
     case KILN_X_COUNT:

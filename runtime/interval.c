@@ -353,6 +353,31 @@ static iv compare(const kiln_xnode *n, iv x, iv y, bool or_equal)
     return condition(or_equal && x.nan == 0, !or_equal || x.nan == 2);
 }
 
+static iv equal(const kiln_xnode *n, iv x, iv y)
+{
+    if (x.nan == 2 || y.nan == 2) return condition(false, true);
+    if (n->arg[0] == n->arg[1]) return condition(x.nan == 0, false);
+    const bool same = is_point(x) && is_point(y) && x.lo == y.lo,
+               apart = x.hi < y.lo || y.hi < x.lo;
+    return condition(same, apart);
+}
+
+/* Of conditions, whose ends are 0 and 1. */
+static iv both_hold(iv x, iv y)
+{
+    return (iv){fmin(x.lo, y.lo), fmin(x.hi, y.hi), 0};
+}
+
+static iv fails(iv x)
+{
+    return (iv){1 - x.hi, 1 - x.lo, 0};
+}
+
+static iv round_down(iv x)
+{
+    return x.nan == 2 ? x : (iv){floor(x.lo), floor(x.hi), x.nan};
+}
+
 static iv choose(iv c, iv x, iv y)
 {
     if (c.lo > 0) return x;
@@ -436,6 +461,18 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
         return compare(n, y, x, false);
     case KILN_X_GE:
         return compare(n, y, x, true);
+    case KILN_X_FLOOR:
+        return round_down(x);
+    case KILN_X_EQ:
+        return equal(n, x, y);
+    case KILN_X_NE:
+        return fails(equal(n, x, y));
+    case KILN_X_AND:
+        return both_hold(x, y);
+    case KILN_X_OR:
+        return fails(both_hold(fails(x), fails(y)));
+    case KILN_X_NOT:
+        return fails(x);
     case KILN_X_CAST:
         return kr_interval_round(KILN_F32, kr_interval_round((kiln_dtype)n->index, x));
     case KILN_X_COUNT:

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "kiln_reserved.h"
 
 /* Template: name, formula, rows between `types` and the end. */
 static const struct template
@@ -46,21 +47,14 @@ templates[] = {
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
-/* Words that generated code has a meaning for: kiln-gen refuses them as names, and tests compare
- * the two lists. */
-static const char reserved[] = " alignas alignof and asm auto bitand bitor bool break case catch "
-                               "char class compl concept const constexpr continue "
-                               "decltype default delete do double else enum explicit export extern "
-                               "false float for friend goto if inline int kiln "
-                               "long main module mutable namespace new noexcept not nullptr "
-                               "operator or private protected public register requires "
-                               "restrict return short signed sizeof static struct switch template "
-                               "this throw true try typedef typeid typename "
-                               "typeof union unsigned using virtual void volatile while xor ";
+static const char *const reserved[] = {
+#define X(word) word,
+    KILN_RESERVED(X)
+#undef X
+};
 
 static int name_ok(const char *name)
 {
-    char word[KILN_NAME_MAX + 2];
     const size_t length = strlen(name);
     if (length == 0 || length >= KILN_NAME_MAX || name[0] < 'a' || name[0] > 'z' ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length) {
@@ -68,10 +62,12 @@ static int name_ok(const char *name)
                    KILN_NAME_MAX - 1);
         return 0;
     }
-    snprintf(word, sizeof word, " %s ", name);
-    if (!strstr(reserved, word)) return 1;
-    kt_message("'%s' is a reserved word", name);
-    return 0;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (strcmp(reserved[i], name) != 0) continue;
+        kt_message("'%s' is a reserved word", name);
+        return 0;
+    }
+    return 1;
 }
 
 static const struct template *find_template(const char *name)

@@ -76,6 +76,13 @@ static KILN_DEVICE float kiln_round(float x)
     return kiln_with_sign(a < 8388608.0f ? r : a, x);
 }
 
+// With x's sign where it is 0.
+static KILN_DEVICE float kiln_floor(float x)
+{
+    float r = kiln_round(x);
+    return r > x ? r - 1.0f : r;
+}
+
 // 1/x for finite x >= 1, within 1 ulp, without the slow path of a full division: the machine's
 // approximation and one step of Newton's.
 static KILN_DEVICE float kiln_recip(float x)

@@ -1,4 +1,4 @@
--- expect: 6:22: error: gemm "x": compares a traced value with '==' ('acc'): write select with lt, le, gt or ge
+-- expect: 6:22: error: gemm "x": compares a traced value with '==' ('acc'): write select(eq(x, y), a, b)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

@@ -1,4 +1,4 @@
--- expect: 5:39: error: gemm "x": compares a traced value with '<' ('acc'): write select with lt, le, gt or ge
+-- expect: 5:39: error: gemm "x": compares a traced value with '<' ('acc'): write select(lt(x, y), a, b)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

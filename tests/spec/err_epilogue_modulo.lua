@@ -1,4 +1,4 @@
--- expect: 5:39: error: gemm "x": operator '%' on a traced value is not part of the language
+-- expect: 5:39: error: gemm "x": operator '%' on a traced value is not part of the language: write x - y * floor(x / y)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

@@ -181,7 +181,7 @@ static double ref_rsqrt(double x)
     X(log, log, 4)                                                                                 \
     X(tanh, tanh, 4) X(sigmoid, ref_sigmoid, 4) X(silu, ref_silu, 4) X(gelu, ref_gelu, 4)          \
         X(gelu_tanh, ref_gelu_tanh, 4) X(sqrt, sqrt, 0.5) X(rsqrt, ref_rsqrt, 1)                   \
-            X(relu, ref_relu, 0) X(abs, fabs, 0) X(round, rint, 0)
+            X(relu, ref_relu, 0) X(abs, fabs, 0) X(round, rint, 0) X(floor, floor, 0)
 
 static struct unary {
     const char *name;
@@ -302,6 +302,11 @@ static void test_choices(void **state)
             if (isnan(x)) assert_true(isnan(c));
             if (!isnan(x)) assert_true(c == fminf(fmaxf(x, -2), 3));
         }
+    }
+    const float whole[] = {0, -0.0f, 0.5f, -0.5f, 1, -1, 0x1.fffffep22f, -0x1.fffffep22f};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        float x = kiln_floor(whole[i]), want = floorf(whole[i]);
+        assert_true(x == want && !!signbit(x) == !!signbit(want));
     }
     assert_true(kiln_dot4(0x80808080u, 0x7f7f7f7fu, 5) == 5 - 4 * 128 * 127);
     assert_true(kiln_dot4(0x01020304u, 0xff01ff01u, 0x7fffffff) ==

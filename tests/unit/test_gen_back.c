@@ -111,6 +111,23 @@ static void test_holes(void **state)
         "kiln_epilogue(A0, per_col0, alpha)\n");
 }
 
+static void test_spelling(void **state)
+{
+    (void)state;
+    renders("@{to_f32(types.a, 'x')} @{from_f32(types.a, 'x')} @{to_bits(types.a, 'x')}\n",
+            "x x kiln_bits(x)\n");
+    renders("%% local h, b = { name = 'f16', bytes = 2 }, { name = 'i8', bytes = 1 }\n"
+            "@{to_f32(h, 'x')} @{from_f32(h, 'x')} @{to_bits(h, 'x')} @{element(h, 'w', 'i')}\n"
+            "@{bits(b)} @{words(b, 4)} @{words(b, 5)} @{words(h, 8)} @{element(types.a, 'w', 3)}\n",
+            "kiln_f16_to_f32(x) kiln_f32_to_f16(x) (unsigned)(kiln_uint16)kiln_f32_to_f16(x) "
+            "(kiln_f16_t)KILN_ELEMENT16(w, i)\n"
+            "8 1 2 4 kiln_from_bits(KILN_ELEMENT32(w, 3))\n");
+    renders("@{to_bits({ name = 'i32', bytes = 4 }, 'x')}\n", "(unsigned)kiln_f32_to_i32(x)\n");
+    refuses("a\n@{to_f32(1, 'x')}\n", 2, "table expected");
+    refuses("@{bits({})}\n", 1, "an element type is needed");
+    refuses("@{to_f32(types.a)}\n", 1, "string expected");
+}
+
 static void test_hole_errors(void **state)
 {
     (void)state;
@@ -354,26 +371,26 @@ static void test_stage(void **state)
 {
     (void)state;
     run r;
-    kg_stage *s;
+    kg_changes *s;
     size_t len;
     open_run(&r, "");
     spit("staged/.stage/7", "left by a killed run");
     spit("staged/kept", "old");
-    assert_true(kg_stage_open(&r.cx, at("staged"), &s));
+    assert_true(kg_changes_open(&r.cx, at("staged"), &s));
     assert_int_not_equal(access(at("staged/.stage/7"), F_OK), 0);
-    assert_true(kg_stage_put(s, "sub/new", "1", 1));
-    assert_true(kg_stage_put(s, "kept", "new", 3));
-    kg_stage_close(s); /* not committed: nothing changed */
+    assert_true(kg_changes_put(s, "sub/new", "1", 1));
+    assert_true(kg_changes_put(s, "kept", "new", 3));
+    kg_changes_close(s); /* not committed: nothing changed */
     assert_int_not_equal(access(at("staged/sub"), F_OK), 0);
     assert_int_not_equal(access(at("staged/.stage"), F_OK), 0);
     char *text = slurp(at("staged/kept"), &len);
     assert_string_equal(text, "old");
     free(text);
-    assert_true(kg_stage_open(&r.cx, at("staged"), &s));
-    assert_true(kg_stage_put(s, "sub/new", "1", 1));
-    assert_true(kg_stage_put(s, "kept", "new", 3));
-    assert_true(kg_stage_commit(s));
-    kg_stage_close(s);
+    assert_true(kg_changes_open(&r.cx, at("staged"), &s));
+    assert_true(kg_changes_put(s, "sub/new", "1", 1));
+    assert_true(kg_changes_put(s, "kept", "new", 3));
+    assert_true(kg_changes_commit(s));
+    kg_changes_close(s);
     text = slurp(at("staged/kept"), &len);
     assert_string_equal(text, "new");
     free(text);
@@ -389,7 +406,7 @@ int main(void)
         cmocka_unit_test(test_holes),
         cmocka_unit_test(test_renderings_apart),
         cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_hole_errors),
+        cmocka_unit_test(test_spelling), cmocka_unit_test(test_hole_errors),
         cmocka_unit_test(test_lua_lines),
         cmocka_unit_test(test_fresh_globals),
         cmocka_unit_test(test_epilogue_lines),

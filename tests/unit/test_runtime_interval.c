@@ -37,11 +37,6 @@ static const struct {
 #undef X
 };
 
-static bool is_condition(kiln_xop op)
-{
-    return op == KILN_X_LT || op == KILN_X_LE || op == KILN_X_GT || op == KILN_X_GE;
-}
-
 /* Units in the last place that a result may be off (docs/language.md, Arithmetic). */
 static double allowance(kiln_xop op)
 {
@@ -64,6 +59,12 @@ static double allowance(kiln_xop op)
     case KILN_X_GT:
     case KILN_X_GE:
     case KILN_X_CAST:
+    case KILN_X_FLOOR:
+    case KILN_X_EQ:
+    case KILN_X_NE:
+    case KILN_X_AND:
+    case KILN_X_OR:
+    case KILN_X_NOT:
     case KILN_X_COUNT:
         return 0;
     case KILN_X_ADD:
@@ -140,6 +141,7 @@ static float in_f32(const kiln_xnode *n, const float v[3])
         CALL1(KILN_X_RSQRT, kiln_rsqrt)
         CALL1(KILN_X_ABS, kiln_abs)
         CALL1(KILN_X_ROUND, kiln_round)
+        CALL1(KILN_X_FLOOR, kiln_floor)
     case KILN_X_CLAMP:
         return kiln_clamp(x, y, z);
     default:
@@ -311,7 +313,7 @@ static uint16_t operand(const expression *x, uint32_t at, bool condition)
 {
     for (;;) {
         const uint32_t i = below(2) ? below(at) : at - 1 - below(at < 5 ? at : 5);
-        if (is_condition((kiln_xop)x->node[i].op) == condition) return (uint16_t)i;
+        if (kiln_x_is_condition(x->node[i].op) == condition) return (uint16_t)i;
     }
 }
 
@@ -321,12 +323,12 @@ static void grow(expression *x)
     for (uint32_t at = LEAVES; at < NODES; x->count = ++at) {
         kiln_xop op;
         do op = (kiln_xop)(KILN_X_ADD + below(KILN_X_COUNT - KILN_X_ADD));
-        while (op == KILN_X_SELECT && !conditions);
+        while (kiln_x_takes_condition(op, 0) && !conditions);
         x->node[at] = (kiln_xnode){.op = (uint8_t)op};
         if (op == KILN_X_CAST) x->node[at].index = (uint8_t)(1 + below(KILN_DTYPE_COUNT - 1));
         for (int i = 0; i < ops[op].operands; i++)
-            x->node[at].arg[i] = operand(x, at, op == KILN_X_SELECT && i == 0);
-        conditions |= is_condition(op);
+            x->node[at].arg[i] = operand(x, at, kiln_x_takes_condition(op, (unsigned)i));
+        conditions |= kiln_x_is_condition(op);
     }
 }
 

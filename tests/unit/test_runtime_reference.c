@@ -466,6 +466,7 @@ F(f_min, fminf(x, y))
 F(f_max, fmaxf(x, y))
 F(f_clamp, fminf(fmaxf(x, y), z))
 F(f_round, nearbyintf(x))
+F(f_floor, floorf(x))
 F(f_pow, powf(fabsf(x), y))
 F(f_neg, -x)
 
@@ -481,6 +482,7 @@ static const function functions[] = {
     {KILN_X_MIN, 2, f_min, -10, 10, 1},         {KILN_X_MAX, 2, f_max, -10, 10, 1},
     {KILN_X_CLAMP, 3, f_clamp, -10, 10, 1},     {KILN_X_ROUND, 1, f_round, -10, 10, 1},
     {KILN_X_POW, 2, f_pow, 0, 5, 20},           {KILN_X_NEG, 1, f_neg, -10, 10, 1},
+    {KILN_X_FLOOR, 1, f_floor, -10, 10, 1},
 };
 
 static kr_interval on_interval(kiln_xop op, int operands, const kr_interval *x)
@@ -563,9 +565,9 @@ static void test_special_operands(void **state)
     const kr_interval nan = kr_point(NAN), one = kr_point(1), zero = kr_point(0),
                       inf = kr_point(INFINITY);
     const kr_interval across = {-1, 1, 0};
-    static const kiln_xop passes[] = {KILN_X_NEG,     KILN_X_RELU,  KILN_X_GELU, KILN_X_SILU,
-                                      KILN_X_SIGMOID, KILN_X_TANH,  KILN_X_EXP,  KILN_X_LOG,
-                                      KILN_X_SQRT,    KILN_X_RSQRT, KILN_X_ABS,  KILN_X_ROUND};
+    static const kiln_xop passes[] = {
+        KILN_X_NEG, KILN_X_RELU, KILN_X_GELU,  KILN_X_SILU, KILN_X_SIGMOID, KILN_X_TANH, KILN_X_EXP,
+        KILN_X_LOG, KILN_X_SQRT, KILN_X_RSQRT, KILN_X_ABS,  KILN_X_ROUND,   KILN_X_FLOOR};
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         const double x = NAN;
         assert_int_equal(on_interval(passes[i], 1, &nan).nan, 2);
@@ -610,6 +612,66 @@ static void test_special_operands(void **state)
     assert_true(r.lo == 0 && r.hi == 0 && r.nan == 0);
 }
 
+/* A condition of intervals: 1 surely true, 0 surely false, -1 open.  One of points is what the
+ * reference says. */
+static int holds(kiln_xop op, int operands, const kr_interval *x)
+{
+    const kr_interval r = on_interval(op, operands, x);
+    assert_true((r.lo == 0 || r.lo == 1) && (r.hi == 0 || r.hi == 1) && r.lo <= r.hi && !r.nan);
+    return r.lo == r.hi ? (int)r.lo : -1;
+}
+
+static void test_conditions(void **state)
+{
+    (void)state;
+    const kr_interval two = kr_point(2), three = kr_point(3), nan = kr_point(NAN),
+                      around = {1.999999, 2.000001, 0}, perhaps_nan = {2, 2, 1},
+                      below = {-1, 1.5, 0}, yes = kr_point(1), no = kr_point(0), open = {0, 1, 0};
+    const struct {
+        kr_interval x, y;
+        int equal;
+    } pairs[] = {{two, two, 1},
+                 {two, three, 0},
+                 {two, around, -1},
+                 {around, around, -1},
+                 {two, below, 0},
+                 {below, two, 0},
+                 {nan, nan, 0},
+                 {nan, two, 0},
+                 {three, nan, 0},
+                 {around, nan, 0},
+                 {perhaps_nan, two, -1},
+                 {perhaps_nan, three, 0},
+                 {kr_point(0), kr_point(-0.0), 1},
+                 {kr_point(INFINITY), kr_point(INFINITY), 1}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const kr_interval v[2] = {pairs[i].x, pairs[i].y};
+        const int equal = pairs[i].equal;
+        assert_int_equal(holds(KILN_X_EQ, 2, v), equal);
+        assert_int_equal(holds(KILN_X_NE, 2, v), equal < 0 ? equal : !equal);
+    }
+    const kr_interval truth[] = {no, yes, open};
+    for (int i = 0; i < 9; i++) {
+        const kr_interval v[2] = {truth[i / 3], truth[i % 3]};
+        const int x = i / 3 == 2 ? -1 : i / 3, y = i % 3 == 2 ? -1 : i % 3;
+        assert_int_equal(holds(KILN_X_AND, 2, v), x == 0 || y == 0 ? 0 : x < 0 || y < 0 ? -1 : 1);
+        assert_int_equal(holds(KILN_X_OR, 2, v), x == 1 || y == 1 ? 1 : x < 0 || y < 0 ? -1 : 0);
+        assert_int_equal(holds(KILN_X_NOT, 1, v), x < 0 ? -1 : !x);
+        if (x < 0 || y < 0) continue;
+        assert_true(on_point(KILN_X_AND, 2, (double[]){x, y}) == (x && y));
+        assert_true(on_point(KILN_X_OR, 2, (double[]){x, y}) == (x || y));
+        assert_true(on_point(KILN_X_NOT, 1, (double[]){x}) == !x);
+    }
+    assert_true(on_point(KILN_X_EQ, 2, (double[]){2, 2}) == 1);
+    assert_true(on_point(KILN_X_EQ, 2, (double[]){NAN, NAN}) == 0);
+    assert_true(on_point(KILN_X_NE, 2, (double[]){NAN, NAN}) == 1);
+    /* floor near a step covers both sides; behind it one. */
+    const kr_interval step = on_interval(KILN_X_FLOOR, 1, &around);
+    assert_true(step.lo == 1 && step.hi == 2);
+    const kr_interval flat = on_interval(KILN_X_FLOOR, 1, (kr_interval[]){{-0.75, -0.25, 0}});
+    assert_true(flat.lo == -1 && flat.hi == -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -626,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_valleys),
         cmocka_unit_test(test_special_operands),
+        cmocka_unit_test(test_conditions),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -40,3 +40,14 @@ gemm "corner_blocks" {
   tiles    = { host = { host { mc = 256, nc = 64, kc = 128 } } },
   epilogue = function(acc) return acc end,
 }
+-- Conditions near their jumps: integers meet each other and halves, NaN is told apart.
+gemm "corner_conditions" {
+  types    = { { a = i8, b = i8, acc = f32, e = f32 }, { a = f16, b = f16, e = bf16 } },
+  layouts  = { "rcr" },
+  d        = { limit = per_row(f32), other = full "e" },
+  epilogue = function(acc, d)
+    local inside = and_(ge(acc, -d.limit), not_(gt(acc, d.limit)))
+    local even = eq(acc, 2 * floor(acc / 2))
+    return select(or_(inside, ne(d.other, d.other)), select(even, acc, -acc), floor(acc * 0.25) + d.other)
+  end,
+}

@@ -158,3 +158,18 @@ gemm "emul_three" {
   tiles    = { sm_90a = { wgmma { m = 64, n = 192, wg = 3, depth = 4, e_depth = 1, cluster = 2 } } },
   check    = { shapes = shapes },
 }
+
+-- Conditions, and functions of them, as CUDA spells them.
+gemm "emul_conditions" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { limit = per_row(f32) },
+  epilogue = function(acc, d)
+    local inside = and_(ge(acc, -d.limit), not_(gt(acc, d.limit)))
+    return select(or_(inside, ne(acc, acc)), select(eq(floor(acc), acc), 1, acc), floor(acc * 0.25))
+  end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 1 },
+                          wgmma_decode { m = 64, n = 64 } } },
+  check    = { shapes = { { 17, 336, 80 } } },
+}

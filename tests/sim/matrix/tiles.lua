@@ -39,3 +39,16 @@ gemm "matrix_widened" {
   targets = { "gfx942", "gfx90a" },
   tiles = { gfx942 = { mfma { m = 128 } }, gfx90a = { mfma { m = 128 } } },
 }
+-- Conditions near their jumps, as AMD's compiler spells them.
+gemm "matrix_conditions" {
+  types = { { a = f16, b = f16, e = bf16 } },
+  layouts = { "rcr" },
+  d = { limit = per_row(f32), other = full "e" },
+  epilogue = function(acc, d)
+    local inside = and_(ge(acc, -d.limit), not_(gt(acc, d.limit)))
+    local whole = eq(acc, floor(acc))
+    return select(or_(inside, ne(d.other, d.other)), select(whole, acc, -acc), floor(acc * 0.25) + d.other)
+  end,
+  targets = { "gfx942", "gfx90a" },
+  tiles = { gfx942 = { mfma { m = 128, n = 128 } }, gfx90a = { mfma { m = 128, n = 128 } } },
+}
