@@ -263,7 +263,8 @@ static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_con
                           size_t *n, const kh_protocol *protocol)
 {
     *n = 1;
-    if (b->o->instance) return kiln_kernel_by_name(b->ctx, b->o->instance, &c[0].kernel);
+    if (b->o->instance.count)
+        return kiln_kernel_by_name(b->ctx, b->o->instance.name[0], &c[0].kernel);
     if (!b->o->all) return kiln_find(b->ctx, p, &c[0].kernel);
     *n = kt_contestants(b->ctx, p, c);
     if (*n) *n = kt_contest(sets, c, *n, protocol);
@@ -417,6 +418,10 @@ int cmd_bench(const kt_options *o)
     if (o->peer && !known_peer(o->peer)) {
         kt_message("there is no peer '%s'; all, openblas, memory, cublaslt, hipblaslt are known",
                    o->peer);
+        return EXIT_USAGE;
+    }
+    if (o->instance.count > 1) {
+        kt_message("bench times one --instance; --all lists every legal one");
         return EXIT_USAGE;
     }
     const int code = kt_open(o, NULL, &b.ctx);

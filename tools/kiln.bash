@@ -17,7 +17,7 @@ _kiln() {
             explain) words='--device --threads --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
             bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --help' ;;
-            tune) words='--output --problems --set --seconds --idle --seed --device --threads --help' ;;
+            tune) words='--output --replace --problems --set --seconds --idle --seed --device --threads --help' ;;
             report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --help' ;;
             new) words='--template --folder --help' ;;
             esac ;;

@@ -76,8 +76,65 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 else
     skip 'colours on a terminal' 'no pseudo-terminal here'
 fi
-full_disk() { [ ! -e /dev/full ] || { "$kiln" --version >/dev/full 2>"$tmp/err"; [ $? = 2 ] && grep -q '^kiln: ' "$tmp/err"; }; }
-check 'a full disk is noticed' full_disk
+# ---- what could not be written ----
+full() { # program, arguments: ends with 2 and a message
+    local program=$1
+    shift
+    "$program" "$@" >/dev/full 2>"$tmp/err"
+    [ $? = 2 ] && grep -q '^kiln[-a-z]*: standard output: ' "$tmp/err"
+}
+if [ -e /dev/full ]; then
+    while read -r line; do
+        # shellcheck disable=SC2086
+        check "a full disk is noticed: kiln $line" full "$kiln" $line
+    done <<'EOC'
+--version
+--help
+--completion
+list
+list --json
+list --help
+verify --all --quick --device host --op bias_relu
+report --cost --help
+EOC
+    for c in explain verify tune bench 'bench --json' 'bench --csv'; do
+        case $c in bench* | tune) brief='--threads 1 --seconds 0.05 --idle 0' ;; *) brief='' ;; esac
+        # shellcheck disable=SC2086
+        check "a full disk is noticed: kiln $c" full "$kiln" $c --device host $brief "$problem"
+    done
+    scaffold_full() { full "$kiln" new unheard --folder "$tmp"; }
+    check 'a full disk is noticed: kiln new' scaffold_full
+    for c in --language --annotations --help --version; do check "a full disk is noticed: kiln-gen $c" full "$gen" $c; done
+else
+    skip 'a full disk' 'no /dev/full here'
+fi
+
+# ---- options given again ----
+twice() { exits 2 "$@" && says "--$option is given twice"; }
+while read -r option line; do
+    # shellcheck disable=SC2086
+    check "twice --$option is refused" twice $line
+done <<'EOC'
+device explain --device host --device host x
+seed verify --all --seed 1 --seed 1
+peer bench --peer all --peer memory
+seconds bench --seconds 1 --seconds 2
+csv bench --csv=a --csv=b
+output tune -o a --output b x
+folder new x --folder a --folder b
+EOC
+gen_twice() { "$gen" --out a --out b instances 2>"$tmp/err"; [ $? = 2 ] && grep -q -- '--out is given twice' "$tmp/err"; }
+check 'kiln-gen: twice --out is refused' gen_twice
+both() { # filters add up within an option, and narrow across options
+    exits 0 list --op bias_relu --op gemm --json &&
+        [ "$(grep -o '"op": "[a-z_]*"' "$tmp/out" | sort -u | tr -d '\n')" = '"op": "bias_relu""op": "gemm"' ] &&
+        exits 0 list --op bias_relu --op gemm --dtype bf16 --json && ! grep -q '"name": "host/gemm/f32' "$tmp/out" &&
+        grep -q host/bias_relu/bf16 "$tmp/out"
+}
+check 'list --op a --op b shows both' both
+one_of_two() { exits 0 list --op bias_relu --op no_such_op && says 'no instance has --op no_such_op' && says host/bias_relu/; }
+check 'a name that nothing has is said beside what others found' one_of_two
+check 'bench --instance twice' exits 2 bench --device host --instance a --instance b "$problem"
 
 explain_text() { exits 0 explain --device host "$problem" && says 'host/bias_relu/bf16_bf16_bf16/rcr/'; }
 check 'explain names the instance' explain_text
