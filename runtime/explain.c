@@ -36,6 +36,13 @@ static size_t collect(const kiln_ctx *ctx, const kr_group *group, const kr_view 
     return n;
 }
 
+/* A time, with a point in every locale. */
+static void put_cost(kr_text *text, double us)
+{
+    const double tenths = round(us * 10);
+    kr_put(text, "cost %.0f.%d us\n", floor(tenths / 10), (int)fmod(tenths, 10));
+}
+
 static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int width, kr_text *text)
 {
     static const char *const why[] = {[KR_BY_COST] = "",
@@ -48,10 +55,11 @@ static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int w
                l->rule <= k->schedule->rules
                    ? kr_str(k->module, k->schedule->rule_text[l->rule - 1])
                    : "unnamed rule");
-    else if (k == chosen)
-        kr_put(text, "chosen: %scost %.1f us\n", why[how], l->cost);
-    else
-        kr_put(text, "%s: cost %.1f us\n", how == KR_BY_COST ? "slower" : "not tuned", l->cost);
+    else {
+        const char *lost = how == KR_BY_COST ? "slower: " : "not tuned: ";
+        kr_put(text, "%s%s", k == chosen ? "chosen: " : lost, k == chosen ? why[how] : "");
+        put_cost(text, l->cost);
+    }
 }
 
 static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_view *v,
