@@ -164,6 +164,23 @@ for t in bias residual gated quantized plain; do
         "$gen" --check "$tmp/ops/my_$t.lua"; }
     check "new: template $t passes kiln-gen --check" scaffold
 done
+built() { # what the file says builds it
+    grep -q 'INSTANCES=' "$tmp/ops/my_plain.lua" || return 1
+    mkdir "$tmp/new_ops" && exits 0 new my_new --template plain --folder "$tmp/new_ops/" || return 1
+    local build path
+    build=$(sed -n 's/^-- Build it with `\(make [^`]*\)`.*/\1/p' "$tmp/new_ops/my_new.lua")
+    path=$(sed -n 's/^-- KILN_MODULE_PATH=\(.*\)\.$/\1/p' "$tmp/new_ops/my_new.lua")
+    [ "$build" = "make instances INSTANCES=$tmp/new_ops" ] && $build TARGETS=host BUILD="$BUILD" &&
+        KILN_MODULE_PATH=$BUILD/${path#build/} exits 0 list --op my_new && says 'host/my_new/'
+    local status=$?
+    rm -rf "$BUILD/modules/new_ops"
+    return $status
+}
+check 'new --folder: the build that the file names builds it' built
+odd() { mkdir "$tmp/odd ops" && exits 0 new my_odd --folder "$tmp/odd ops" && "$gen" --check "$tmp/odd ops/my_odd.lua" && grep -q 'INSTANCES=DIR' "$tmp/odd ops/my_odd.lua"; }
+check 'new --folder: a name that make cannot take' odd
+own() { mkdir -p "$tmp/own/instances" && (cd "$tmp/own" && "$kiln" new my_own) && grep -qx -- '-- Build it with `make instances`.' "$tmp/own/instances/my_own.lua"; }
+check 'new: in instances/' own
 keeps() { echo mine >"$tmp/ops/taken.lua" && exits 2 new taken --folder "$tmp/ops" && [ "$(cat "$tmp/ops/taken.lua")" = mine ]; }
 check 'new never overwrites' keeps
 for name in '' A 1x ../x 'a b' "a'b" a.lua é "$(printf 'a\nb')" "$(head -c 64 /dev/zero | tr '\0' a)"; do
