@@ -14,7 +14,7 @@ _kiln() {
         *)
             case ${COMP_WORDS[1]} in
             list) words='--op --target --schedule --dtype --instance --json --help' ;;
-            explain) words='--device --threads --help' ;;
+            explain) words='--all --device --threads --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --help' ;;
             bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --help' ;;
             tune) words='--output --replace --problems --set --seconds --idle --seed --device --threads --help' ;;

@@ -59,7 +59,11 @@ enum {
 
 static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
                                                   OPT_INSTANCE, OPT_JSON,   {0}};
-static const struct argp_option explain_options[] = {OPT_DEVICE, OPT_THREADS, {0}};
+static const struct argp_option explain_options[] = {
+    {"all", KEY_ALL, NULL, 0, "list the instances of other targets, too", 0},
+    OPT_DEVICE,
+    OPT_THREADS,
+    {0}};
 static const struct argp_option verify_options[] = {
     {"all", KEY_ALL, NULL, 0, "every instance that runs on the device, adversarial shapes", 0},
     {"quick", KEY_QUICK, NULL, 0, "fewer and smaller shapes", 0},
@@ -127,7 +131,8 @@ const kt_command kt_commands[] = {
      "Examples:\n"
      "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256'\n"
      "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n\v"
-     "Without align= a problem promises an element's own alignment only; its last line says what "
+     "Instances of other targets are counted in one line; --all lists them.  "
+     "Without align= a problem promises an element's own alignment only; the last line says what "
      "align=256, which allocated memory has, would change.",
      explain_options, 1, 1, cmd_explain},
     {"verify", "PROBLEM... | --all",

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# On the simulator bench prints what its model says and names it so, the same in every run; tune refuses.
+# On the simulator bench prints what its model says and names it so, the same in every run; tune refuses.  Of the two
+# targets that are there, explain shows the device's own.
 # shellcheck source-path=SCRIPTDIR source=lib/kiln.sh disable=SC2154
 . "$(dirname "$0")/lib/kiln.sh"
 . tests/lib/amd.sh
@@ -8,12 +9,12 @@
 mkdir "$tmp/simulated_ops"
 cat >"$tmp/simulated_ops/modelled.lua" <<'EOI'
 gemm "modelled" {
-  types = { { a = f16, b = f16, e = f16 } }, layouts = { "rcr" }, targets = { "gfx942" },
+  types = { { a = f16, b = f16, e = f16 } }, layouts = { "rcr" }, targets = { "gfx942", "host" },
   epilogue = function(acc) return acc end,
   tiles = { gfx942 = { simt { m = 64, n = 64 } } },
 }
 EOI
-make instances BUILD="$BUILD" TARGETS=gfx942 INSTANCES="$tmp/simulated_ops" >"$tmp/make" 2>&1 || cat "$tmp/make"
+make instances BUILD="$BUILD" TARGETS="gfx942 host" INSTANCES="$tmp/simulated_ops" >"$tmp/make" 2>&1 || cat "$tmp/make"
 export KILN_MODULE_PATH=$BUILD/modules/simulated_ops KILN_DEVICE=sim:gfx942
 problem='modelled f16,f16,f16 rcr m=256 n=128 k=64'
 
@@ -49,5 +50,11 @@ peers() { exits 2 bench --peer all "$problem" && says 'modelled time'; }
 check 'bench --peer is refused' peers
 tune() { exits 2 tune -o "$tmp/t.csv" "$problem" && says 'bench --all' && [ ! -e "$tmp/t.csv" ]; }
 check 'tune is refused and writes nothing' tune
+of_host() { exits 0 explain --device host "$problem" && says '^  host/.* chosen: ' && says '^  other targets: [1-9][0-9]* of gfx942$' && ! grep -q gfx942/ "$tmp/out"; }
+check 'explain counts what other targets have' of_host
+of_all() { exits 0 explain --all --device host "$problem" && says '^  gfx942/modelled/.*/simt_[^ ]*  other target: gfx942$' && ! grep -q 'host/.*other target' "$tmp/out"; }
+check 'explain --all lists it' of_all
+of_sim() { exits 0 explain "$problem" && says '^  gfx942/.* chosen: ' && says '^  other targets: 1 of host$'; }
+check 'explain on the simulator' of_sim
 rm -rf "$BUILD/modules/simulated_ops"
 finish
