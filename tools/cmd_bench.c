@@ -373,6 +373,7 @@ static void sum_up(const bench *b, FILE *f)
     static const char *const columns[] = {"set",   "problems", "compared", "geomean",
                                           "least", "greatest", "to show"};
     kt_table *t = kt_table_open(columns, sizeof columns / sizeof *columns);
+    kt_table_fold(t, 6);
     size_t named = 0;
     for (size_t i = 0; i < b->ntallies; i++) {
         const tally *s = &b->tallies[i];
@@ -456,6 +457,8 @@ int cmd_bench(const kt_options *o)
         kt_message("times are modelled: of one launch, at the device's peak clock, if memory never "
                    "held it back");
     b.table = kt_table_open(b.modelled ? modelled_heads : heads, COLUMNS);
+    kt_table_fold(b.table, 2);           /* set and problem on a line, which its rows share */
+    kt_table_fold(b.table, COLUMNS - 1); /* the instance's name */
     b.rows = json_array();
     worse(&b,
           kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));

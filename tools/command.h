@@ -94,9 +94,10 @@ const char *kt_color_on(FILE *,
                         kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
 const char *kt_color_off(FILE *);
 
-/* A table whose columns are as wide as their widest cell; numbers are aligned right. */
+/* A table whose columns are as wide as their widest cell; numbers are aligned right (table.c). */
 typedef struct kt_table kt_table;
-kt_table *kt_table_open(const char *const *heads, size_t columns);
+kt_table *kt_table_open(const char *const *heads, size_t columns); /* at most 32 columns */
+void kt_table_fold(kt_table *, size_t column); /* on narrow terminals a line may begin here */
 void kt_cell(kt_table *, const char *, ...) __attribute__((format(printf, 2, 3))); /* row by row */
 void kt_table_print(kt_table *, FILE *, int csv);
 void kt_table_csv_row(const kt_table *, size_t row, FILE *); /* 0: the heads */

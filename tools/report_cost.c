@@ -26,7 +26,7 @@ static const char *const figures[] = {
     "matrix cycles",         "LDS cycles",      "conflicts",      "segments",
     "needed",                "groups per unit", "waves per SIMD", "modelled cycles",
     "modelled matrix share", "modelled TFLOP/s"};
-enum { FIGURES = sizeof figures / sizeof *figures };
+enum { FIGURES = sizeof figures / sizeof *figures, SHARED = 5 /* of matrix, LDS and memory */ };
 
 static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
 {
@@ -248,6 +248,9 @@ int kt_report_cost(const kt_options *o)
         return EXIT_USAGE;
     }
     p.table = open_table();
+    kt_table_fold(p.table, 1);
+    kt_table_fold(p.table, 1 + KINDS);
+    kt_table_fold(p.table, 1 + KINDS + SHARED);
     p.rows = json_array();
     const size_t n = kt_select(o, p.ctx, &found);
     for (size_t i = 0; i < n; i++)

@@ -76,6 +76,36 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 else
     skip 'colours on a terminal' 'no pseudo-terminal here'
 fi
+# ---- tables on terminals ----
+on() { python3 tests/tools/lib/terminal.py "$@"; }
+fits() { # columns, arguments: nothing is wider
+    local columns=$1
+    shift
+    NO_COLOR=1 on "$columns" "$kiln" "$@" >"$tmp/out" || return 1
+    python3 - "$tmp/out" "$columns" <<'PY'
+import sys
+wide = [l for l in open(sys.argv[1]).read().splitlines() if len(l) > int(sys.argv[2]) and not l.startswith("kiln: ")]
+print("\n".join(wide))
+sys.exit(bool(wide))
+PY
+}
+for columns in 80 100; do
+    check "list fits $columns columns" fits $columns list
+    check "bench fits $columns columns" fits $columns bench --device host --threads 1 --seconds 0.01 --idle 0 --peer memory "$problem"
+done
+if "$kiln" list --target gfx942 >/dev/null 2>&1; then
+    check 'report fits 100 columns' fits 100 report --target gfx942 --op bias_relu
+else
+    skip 'report fits 100 columns' 'no module for gfx942'
+fi
+folded() { # nothing is lost: the lines joined are the cells of the row
+    NO_COLOR=1 on 100 "$kiln" list --op bias_relu --dtype bf16 | tr -s ' \n' ' ' | sed 's/ $//' >"$tmp/narrow" &&
+        "$kiln" list --op bias_relu --dtype bf16 | tr -s ' \n' ' ' | sed 's/ $//' >"$tmp/piped" && diff "$tmp/narrow" "$tmp/piped"
+}
+check 'a folded table has all of its cells' folded
+one_line() { exits 0 list --op bias_relu --dtype bf16 && [ "$(wc -l <"$tmp/out")" = $((1 + $("$kiln" list --op bias_relu --dtype bf16 --json | grep -c '"name"'))) ]; }
+check 'without a terminal a row is one line' one_line
+
 # ---- what could not be written ----
 full() { # program, arguments: ends with 2 and a message
     local program=$1
