@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -190,12 +191,14 @@ static int run(kg_ctx *cx, const command *c)
     return ok ? KG_EXIT_OK : KG_EXIT_INTERNAL;
 }
 
-/* Whatever ends the program, argp's help too: what could not be written is said. */
+/* Whatever ends the program, argp's help too: what could not be written is said.  A stream that
+ * was closed from the start harms nobody who writes nothing. */
 static void close_stdout(void)
 {
-    bool failed = ferror(stdout);
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
     errno = 0;
     if (fclose(stdout) == 0 && !failed) return;
+    if (!failed && !pending && errno == EBADF) return;
     fprintf(stderr, "kiln-gen: standard output: %s\n",
             errno ? strerror(errno) : "not all of it could be written");
     _exit(KG_EXIT_USAGE);

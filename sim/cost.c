@@ -148,13 +148,14 @@ static void print(const ks_launch *l, const ks_occupancy *o, double cycles, doub
     char text[KS_TEXT];
     snprintf(
         text, sizeof(text),
-        "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %u.%03u; of "
+        "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %u.%03u; "
+        "of "
         "the launch: "
         "matrix cycles %llu, LDS cycles %llu (%llu without conflicts), segments %llu (%llu needed)",
         l->kernel->name, o->groups_per_cu, cycles, thousandths / 1000, thousandths % 1000,
-        (unsigned long long)n->mfma_cycles,
-        (unsigned long long)n->lds_cycles, (unsigned long long)n->lds_ideal_cycles,
-        (unsigned long long)n->segments, (unsigned long long)n->segments_needed);
+        (unsigned long long)n->mfma_cycles, (unsigned long long)n->lds_cycles,
+        (unsigned long long)n->lds_ideal_cycles, (unsigned long long)n->segments,
+        (unsigned long long)n->segments_needed);
     ks_report_refusal(text);
 }
 void ks_cost_end(ks_launch *l, int error)

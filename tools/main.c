@@ -2,6 +2,7 @@
 // The kiln command: options are parsed here, once for all commands, from one table.
 #include "command.h"
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -420,12 +421,14 @@ static void print_completion(void)
          "complete -F _kiln kiln");
 }
 
-/* Whatever ends the program, argp's help too: what could not be written is said. */
+/* Whatever ends the program, argp's help too: what could not be written is said.  A stream that
+ * was closed from the start harms nobody who writes nothing. */
 static void close_stdout(void)
 {
-    const int failed = ferror(stdout);
+    const int failed = ferror(stdout), pending = __fpending(stdout) > 0;
     errno = 0;
     if (!fclose(stdout) && !failed) return;
+    if (!failed && !pending && errno == EBADF) return;
     kt_message("standard output: %s", errno ? strerror(errno) : "not all of it could be written");
     _exit(EXIT_USAGE);
 }

@@ -139,6 +139,9 @@ else
     skip 'a full disk' 'no /dev/full here'
 fi
 
+closed() { "$gen" --check instances/gemm.lua >&- && ! "$kiln" list >&- 2>"$tmp/err" && grep -q 'standard output' "$tmp/err"; }
+check 'a closed standard output harms only who writes to it' closed
+
 # ---- options given again ----
 twice() { exits 2 "$@" && says "--$option is given twice"; }
 while read -r option line; do
