@@ -24,21 +24,22 @@ int main(void)
     kiln_ctx *ctx;
     kiln_problem problem;
     const kiln_kernel *kernel;
-    uint16_t e[M * N];
+    uint16_t result[M * N];
     if (kiln_open(&ctx, NULL) ||
         kiln_problem_parse("bias_relu bf16,bf16,bf16 rcr m=64 n=128 k=256 align=256", &problem) ||
         kiln_find(ctx, &problem, &kernel))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
-    kiln_args args = {.struct_size = sizeof args,
-                      .a = buffer(ctx, M * K, ONE),
-                      .b = {buffer(ctx, K * N, HALF)},
-                      .d = {buffer(ctx, N, MINUS_28)},
-                      .e = buffer(ctx, M * N, 0),
-                      .workspace_size = kiln_workspace_size(kernel, &problem)};
+    void *a = buffer(ctx, M * K, ONE), *b = buffer(ctx, K * N, HALF);
+    void *bias = buffer(ctx, N, MINUS_28), *e = buffer(ctx, M * N, 0);
+    kiln_args args = {.struct_size = sizeof args, .a = a, .b = {b}, .d = {bias}, .e = e};
+    args.workspace_size = kiln_workspace_size(kernel, &problem);
     if (kiln_malloc(ctx, args.workspace_size, &args.workspace) ||
-        kiln_launch(ctx, kernel, &problem, &args, NULL) || kiln_download(ctx, e, args.e, sizeof e))
+        kiln_launch(ctx, kernel, &problem, &args, NULL) ||
+        kiln_download(ctx, result, e, sizeof result))
         return fprintf(stderr, "%s\n", kiln_error()), 1;
-    printf("E[0] = %s\n", e[0] == HUNDRED ? "100" : "wrong"); /* relu(256 * 1 * 0.5 - 28) */
+    printf("E[0] = %s\n", result[0] == HUNDRED ? "100" : "wrong"); /* relu(256 * 1 * 0.5 - 28) */
+    void *memory[] = {a, b, bias, e, args.workspace};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) kiln_free(ctx, memory[i]);
     kiln_close(ctx);
     return 0;
 }

@@ -51,15 +51,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* As given where that is relative, else the last two components: what is stored must not depend on
- * the machine. */
+/* As given, so that messages name what an editor opens.  What is stored must not depend on the
+ * machine: see kg_shown. */
 static const char *shown_path(const char *path)
 {
     while (strncmp(path, "./", 2) == 0) path += 2 + strspn(path + 2, "/");
-    if (*path != '/') return path;
-    const char *p = path + strlen(path);
-    for (int slashes = 0; p > path && slashes < 2; p--) slashes += p[-1] == '/';
-    return p[0] == '/' && p[1] ? p + 1 : p;
+    return path;
 }
 
 static const char *folder_of(kg_ctx *cx, const char *path)

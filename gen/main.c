@@ -4,7 +4,9 @@
 #include "spec.h"
 #include "../abi/kiln_version.h"
 #include <argp.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -61,17 +63,24 @@ static const struct argp_option options[] = {
      "print targets, schedules and their tunables for editors (instances/schedules.d.lua)", 1},
     {0}};
 
+/* Which of two values was meant is not known. */
+static void set_once(const char **to, const char *arg, const char *name, struct argp_state *state)
+{
+    if (*to) argp_error(state, "--%s is given twice", name);
+    *to = arg;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     command *c = state->input;
     switch (key) {
     case KEY_CHECK: c->check = true; break;
-    case KEY_OUT: c->out = arg; break;
+    case KEY_OUT: set_once(&c->out, arg, "out", state); break;
     case KEY_TARGET: c->target[c->ntargets++] = arg; break;
-    case KEY_TEMPLATES: c->templates = arg; break;
+    case KEY_TEMPLATES: set_once(&c->templates, arg, "templates", state); break;
     case KEY_STATS: c->stats = true; break;
-    case KEY_SEAL: c->seal = arg; break;
-    case KEY_PACK: c->pack = arg; break;
+    case KEY_SEAL: set_once(&c->seal, arg, "seal", state); break;
+    case KEY_PACK: set_once(&c->pack, arg, "pack", state); break;
     case KEY_LANGUAGE: c->language = true; break;
     case KEY_ANNOTATIONS: c->annotations = true; break;
     case ARGP_KEY_ARG: c->path[c->npaths++] = arg; break;
@@ -160,16 +169,10 @@ static bool generate(kg_ctx *cx, const command *c)
     return ok;
 }
 
-static bool written(FILE *to)
-{
-    return fflush(to) == 0 && !ferror(to);
-}
-
 static bool annotate(kg_ctx *cx)
 {
     if (!kg_schedules_load(cx, NULL, 0)) return false;
     kg_annotate(cx, stdout);
-    cx->io_failed = !written(stdout);
     return true;
 }
 
@@ -188,12 +191,26 @@ static int run(kg_ctx *cx, const command *c)
     return ok ? KG_EXIT_OK : KG_EXIT_INTERNAL;
 }
 
+/* Whatever ends the program, argp's help too: what could not be written is said.  A stream that
+ * was closed from the start harms nobody who writes nothing. */
+static void close_stdout(void)
+{
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
+    errno = 0;
+    if (fclose(stdout) == 0 && !failed) return;
+    if (!failed && !pending && errno == EBADF) return;
+    fprintf(stderr, "kiln-gen: standard output: %s\n",
+            errno ? strerror(errno) : "not all of it could be written");
+    _exit(KG_EXIT_USAGE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, usage, doc, NULL, NULL, NULL};
     static jmp_buf oom;
     static kg_ctx cx;
     kg_on_oom(&oom);
+    atexit(close_stdout);
     if (setjmp(oom)) {
         fputs("kiln-gen: out of memory\n", stderr);
         return KG_EXIT_INTERNAL;
@@ -205,9 +222,8 @@ int main(int argc, char **argv)
     c.target = kg_alloc(cx.arena, (size_t)argc * sizeof *c.target);
     argp_err_exit_status = KG_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
-    int status;
+    int status = KG_EXIT_OK;
     if (c.language) kg_lang_describe(stdout);
-    if (c.language) status = written(stdout) ? KG_EXIT_OK : KG_EXIT_USAGE;
     else if (c.seal) status = kg_seal(c.seal);
     else if (c.pack) status = kg_pack(c.pack);
     else status = run(&cx, &c);

@@ -6,12 +6,14 @@ D := '$(DESTDIR)$(PREFIX)'
 SHARE := $D/share/kiln
 DOC := $D/share/doc/kiln
 put = install -m644
+# Sources that documents link to, beside instances/ and the documents themselves.
+LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./||' | grep -v '^instances'))
 
 .PHONY: install
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
 	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
-	    $(DOC) $(SHARE)/abi $(SHARE)/instances $(foreach d,$(wildcard templates templates/*),$(SHARE)/$d)
+	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(foreach d,$(wildcard templates templates/*),$(SHARE)/$d)
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
@@ -25,7 +27,9 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
 	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln
-	$(Q)$(put) README.md LICENSE docs/*.md examples/readme.c $(DOC)
+	$(Q)$(put) README.md CONTRIBUTING.md LICENSE $(DOC) && $(put) docs/*.md $(DOC)/docs && $(put) docs/benchmarks/* $(DOC)/docs/benchmarks
+	$(Q)ln -sfn ../../kiln/instances $(DOC)/instances
+	$(Q)for f in examples/readme.c $(LINKED); do $(put) -D $$f $(DOC)/$$f || exit; done
 	$(Q)if command -v scdoc >/dev/null; then for f in docs/man/*.scd; do n=$$(basename $$f .scd) && mkdir -p $(BUILD)/man && \
 	    install -d $D/share/man/man$${n##*.} && scdoc <$$f >$(BUILD)/man/$$n && \
 	    $(put) $(BUILD)/man/$$n $D/share/man/man$${n##*.} || exit; done; \

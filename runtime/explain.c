@@ -36,6 +36,13 @@ static size_t collect(const kiln_ctx *ctx, const kr_group *group, const kr_view 
     return n;
 }
 
+/* A time, with a point in every locale. */
+static void put_cost(kr_text *text, double us)
+{
+    const double tenths = round(us * 10);
+    kr_put(text, "cost %.0f.%d us\n", floor(tenths / 10), (int)fmod(tenths, 10));
+}
+
 static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int width, kr_text *text)
 {
     static const char *const why[] = {[KR_BY_COST] = "",
@@ -48,10 +55,11 @@ static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int w
                l->rule <= k->schedule->rules
                    ? kr_str(k->module, k->schedule->rule_text[l->rule - 1])
                    : "unnamed rule");
-    else if (k == chosen)
-        kr_put(text, "chosen: %scost %.1f us\n", why[how], l->cost);
-    else
-        kr_put(text, "%s: cost %.1f us\n", how == KR_BY_COST ? "slower" : "not tuned", l->cost);
+    else {
+        const char *lost = how == KR_BY_COST ? "slower: " : "not tuned: ";
+        kr_put(text, "%s%s", k == chosen ? "chosen: " : lost, k == chosen ? why[how] : "");
+        put_cost(text, l->cost);
+    }
 }
 
 static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_view *v,
@@ -70,15 +78,32 @@ static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_
         if (list[i].kernel != chosen) put_line(&list[i], chosen, how, width, text);
 }
 
-/* Rows of the same key that were compiled for other machines. */
-static void put_other_targets(const kiln_ctx *ctx, const char *op, uint64_t key, kr_text *text)
+/* Rows of the same key that were compiled for other machines: how many, target by target. */
+static size_t count_for(const kiln_ctx *ctx, const char *op, uint64_t key, const char *target)
 {
+    size_t n = 0;
     for (size_t i = 0; i < ctx->nkernels; i++) {
         const kiln_kernel *k = &ctx->kernel[i];
-        if (k->row->key == key && !kr_kernel_runs(ctx, k) &&
-            strcmp(kr_str(k->module, k->op->name), op) == 0)
-            kr_put(text, "  %s  other target: %s\n", kr_kernel_name(k), k->module->target);
+        n += k->row->key == key && !kr_kernel_runs(ctx, k) &&
+             strcmp(k->module->target, target) == 0 &&
+             strcmp(kr_str(k->module, k->op->name), op) == 0;
     }
+    return n;
+}
+
+static void put_other_targets(const kiln_ctx *ctx, const char *op, uint64_t key, kr_text *text)
+{
+    const char *before = "  other targets: ";
+    for (size_t i = 0; i < ctx->nmodules; i++) {
+        const char *target = ctx->module[i]->target;
+        size_t first = 0; /* several modules may be of one target */
+        while (strcmp(ctx->module[first]->target, target) != 0) first++;
+        const size_t n = first == i ? count_for(ctx, op, key, target) : 0;
+        if (!n) continue;
+        kr_put(text, "%s%zu of %s", before, n, target);
+        before = ", ";
+    }
+    if (*before == ',') kr_put(text, "\n");
 }
 
 /* Modules in which the op means something else. */

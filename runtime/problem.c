@@ -3,7 +3,6 @@
 //   op a,b,e LAYOUTS m=.. n=.. k=.. [acc=] [batch=] [lda= ldb= lde= ldd.NAME=] [sa= sb= se=
 //   sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]
 // What stands at its default is left out; a batch stride of KILN_BROADCAST reads `broadcast`.
-#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 #include "internal.h"
@@ -62,11 +61,22 @@ typedef struct reader {
     const kiln_op_row *op;
 } reader;
 
+/* The text means the same in every locale: ASCII alone is blank, a letter or printable. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static word next_word(reader *r)
 {
-    while (isspace((unsigned char)*r->at)) r->at++;
+    while (is_blank(*r->at)) r->at++;
     const char *start = r->at;
-    while (*r->at && !isspace((unsigned char)*r->at)) r->at++;
+    while (*r->at && !is_blank(*r->at)) r->at++;
     return (word){start, (int)(r->at - start)};
 }
 
@@ -83,7 +93,7 @@ static shown show(word w)
 {
     shown s;
     int n = w.len < 40 ? w.len : 40;
-    for (int i = 0; i < n; i++) s.text[i] = isprint((unsigned char)w.p[i]) ? w.p[i] : '?';
+    for (int i = 0; i < n; i++) s.text[i] = w.p[i] >= ' ' && w.p[i] <= '~' ? w.p[i] : '?';
     memcpy(s.text + n, n < w.len ? "..." : "", n < w.len ? 4 : 1);
     return s;
 }
@@ -110,7 +120,7 @@ static kiln_status read_op(reader *r)
     if (w.len >= KILN_NAME_MAX)
         return INVALID("the op's name has %d bytes, at most %d", w.len, KILN_NAME_MAX - 1);
     for (int i = 0; i < w.len; i++)
-        if (!isalnum((unsigned char)w.p[i]) && w.p[i] != '_')
+        if (!is_name(w.p[i]))
             return INVALID("'%s' is not an op's name (letters, digits, _)", show(w).text);
     memcpy(r->out->op, w.p, (size_t)w.len);
     return KILN_OK;

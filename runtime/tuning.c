@@ -59,11 +59,29 @@ static int split(char *line, char *out[FIELDS])
     }
 }
 
-static bool read_double(const char *text, double *out)
+static size_t digits(const char *s)
 {
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && *end == 0 && isfinite(*out) && *out >= 0;
+    return strspn(s, "0123456789");
+}
+
+/* 0, 12.5, 3e-05: a number as every locale writes it in these files, whatever the program's own
+ * has for a decimal point. */
+static bool is_number(const char *s)
+{
+    size_t n = digits(s);
+    s += n;
+    if (*s == '.') {
+        const size_t fraction = digits(++s);
+        n += fraction, s += fraction;
+    }
+    if (n && (*s == 'e' || *s == 'E')) {
+        s++;
+        s += *s == '-' || *s == '+';
+        const size_t exponent = digits(s);
+        if (!exponent || exponent > 2) return false;
+        s += exponent;
+    }
+    return n && !*s;
 }
 
 /* ---- validators ---- */
@@ -125,8 +143,7 @@ static void read_row(reader *r, char *field[FIELDS], int n)
     uint8_t sig[7];
     uint64_t key;
     kr_view v;
-    double us, error;
-    if (n != FIELDS || !read_double(field[2], &us) || !read_double(field[3], &error)) {
+    if (n != FIELDS || !is_number(field[2]) || !is_number(field[3])) {
         drop(r, "not `problem,instance,us,error`");
         return;
     }

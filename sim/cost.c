@@ -145,16 +145,19 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
 static void print(const ks_launch *l, const ks_occupancy *o, double cycles, double share)
 {
     const ks_counters *n = &l->counters;
+    const unsigned thousandths = (unsigned)(share * 1000 + 0.5); /* a point in every locale */
     char text[KS_TEXT], name[KS_NAME];
     ks_name_text(l->kernel->name, name);
     snprintf(
         text, sizeof(text),
-        "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %.3f; of "
+        "cost: %s, %u workgroups on a unit: modelled cycles %.0f, modelled matrix share %u.%03u; "
+        "of "
         "the launch: "
         "matrix cycles %llu, LDS cycles %llu (%llu without conflicts), segments %llu (%llu needed)",
-        name, o->groups_per_cu, cycles, share, (unsigned long long)n->mfma_cycles,
-        (unsigned long long)n->lds_cycles, (unsigned long long)n->lds_ideal_cycles,
-        (unsigned long long)n->segments, (unsigned long long)n->segments_needed);
+        name, o->groups_per_cu, cycles, thousandths / 1000, thousandths % 1000,
+        (unsigned long long)n->mfma_cycles, (unsigned long long)n->lds_cycles,
+        (unsigned long long)n->lds_ideal_cycles, (unsigned long long)n->segments,
+        (unsigned long long)n->segments_needed);
     ks_report_refusal(text);
 }
 void ks_cost_end(ks_launch *l, int error)

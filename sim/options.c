@@ -2,7 +2,9 @@
 // KILN_SIM="name=value,name=value": read once.  Checks are options by their own names (kilnsim.h);
 // the others stand in one table.  What is wrong is kept as a text: hipInit and every other entry
 // point then fail with it.
+#define _GNU_SOURCE
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -87,7 +89,10 @@ static bool get_count(const char *value, uint64_t *out)
     const double most = 9007199254740992.0; /* 2^53: exact */
     char *end;
     if (*value < '0' || *value > '9') return false;
-    double n = strtod(value, &end);
+    const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* a point, wherever this is */
+    if (!c) return false;
+    double n = strtod_l(value, &end, c);
+    freelocale(c);
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (unit) {
         n *= (double)(1ull << (10 * (unit - units + 1)));

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "contest.h"
 #include "peer.h"
+#include "simulator.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -24,8 +25,14 @@ static const char *const main_problems[] = {
     "linear_relu_abde_i8 i8,i8,i8 rcr m=512 n=5120 k=5120",
     "gemm f32,f32,f32 rrr m=1024 n=1024 k=1024",
 };
-static const char *const heads[] = {"set",     "problem", "implementation", "us",      "spread",
-                                    "TFLOP/s", "GB/s",    "ratio",          "replays", "note"};
+enum { COLUMNS = 10 };
+static const char *const heads[COLUMNS] = {"set",     "problem", "implementation", "us",
+                                           "spread",  "TFLOP/s", "GB/s",           "ratio",
+                                           "replays", "note"};
+/* On the simulator: of one launch, as modelled; the model has no memory that all units share. */
+static const char *const modelled_heads[COLUMNS] = {
+    "set",  "problem", "implementation", "modelled us", "spread", "modelled TFLOP/s",
+    "GB/s", "ratio",   "replays",        "note"};
 
 /* Seconds that a problem takes beside the replays, until it is known better. */
 static const double preparation = 2, least_seconds = 0.2, usual_seconds = 1;
@@ -40,6 +47,7 @@ typedef struct bench {
     const kt_options *o;
     kiln_ctx *ctx;
     kiln_device_info device;
+    int modelled; /* the device is the simulator */
     uint64_t seed;
     double start, replaying; /* when it began; seconds of that spent on replays */
     kt_table *table;
@@ -158,19 +166,24 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     const kh_shape *s = kh_sets_shape(e->runner.sets);
     const double t = e->runner.seconds, flops = kh_flops(s), bytes = kh_bytes(s);
     const double ratio = ours > 0 ? t / ours : 0;
-    json_array_append_new(b->rows, json_pack("{s:s s:s s:s s:s s:f s:f s:f s:f s:f s:I s:s}", "set",
-                                             item->set, "problem", item->text, "implementation",
-                                             e->name, "device", b->device.name, "us", t * 1e6,
-                                             "spread", e->runner.spread, "gflops", flops / t * 1e-9,
-                                             "gbps", bytes / t * 1e-9, "ratio", ratio, "replays",
-                                             (json_int_t)e->runner.replays, "note", e->note));
+    json_array_append_new(
+        b->rows,
+        json_pack("{s:s s:s s:s s:s s:f s:f s:f s:o s:f s:I s:s}", "set", item->set, "problem",
+                  item->text, "implementation", e->name, "device", b->device.name,
+                  b->modelled ? "modelled_us" : "us", t * 1e6, "spread", e->runner.spread,
+                  b->modelled ? "modelled_gflops" : "gflops", flops / t * 1e-9, "gbps",
+                  b->modelled ? json_null() : json_real(bytes / t * 1e-9), "ratio", ratio,
+                  "replays", (json_int_t)e->runner.replays, "note", e->note));
     kt_cell(b->table, "%s", item->set);
     kt_cell(b->table, "%s", item->text);
     kt_cell(b->table, "%s", e->name);
     kt_cell(b->table, "%.2f", t * 1e6);
     kt_cell(b->table, "%.3f", e->runner.spread);
     kt_cell(b->table, "%.5g", flops / t * 1e-12);
-    kt_cell(b->table, "%.5g", bytes / t * 1e-9);
+    if (b->modelled)
+        kt_cell(b->table, "-");
+    else
+        kt_cell(b->table, "%.5g", bytes / t * 1e-9);
     kt_cell(b->table, "%.3f", ratio);
     kt_cell(b->table, "%zu", e->runner.replays);
     kt_cell(b->table, "%s", e->note);
@@ -212,8 +225,9 @@ static void report_progress(const bench *b, const kt_item *item, const kt_entry 
     char text[256];
     int used = 0;
     for (size_t i = 0; i < n && used < (int)sizeof text; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %.2f us", i ? ", " : "",
-                         entries[i].name, entries[i].runner.seconds * 1e6);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %.2f us%s", i ? ", " : "",
+                         entries[i].name, entries[i].runner.seconds * 1e6,
+                         b->modelled ? ", modelled" : "");
     kt_message("%zu/%zu, %.1f s: %s: %s", done, of, now() - b->start, item->text, text);
 }
 
@@ -263,7 +277,8 @@ static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_con
                           size_t *n, const kh_protocol *protocol)
 {
     *n = 1;
-    if (b->o->instance) return kiln_kernel_by_name(b->ctx, b->o->instance, &c[0].kernel);
+    if (b->o->instance.count)
+        return kiln_kernel_by_name(b->ctx, b->o->instance.name[0], &c[0].kernel);
     if (!b->o->all) return kiln_find(b->ctx, p, &c[0].kernel);
     *n = kt_contestants(b->ctx, p, c);
     if (*n) *n = kt_contest(sets, c, *n, protocol);
@@ -342,11 +357,12 @@ static double seconds_for(const bench *b, size_t done, size_t left)
 static void bench_all(bench *b, const kt_problems *list)
 {
     const double each = preparation + implementations(b) * seconds_for(b, 0, list->count);
-    if (list->count > 1)
+    if (list->count > 1 && !b->modelled)
         kt_message("%zu problems, about %.0f s", list->count, (double)list->count * each);
     for (size_t i = 0; i < list->count; i++) {
         const kh_protocol protocol = {.seconds = seconds_for(b, i, list->count - i),
-                                      .idle = b->o->idle};
+                                      .idle = b->o->idle,
+                                      .price = b->modelled ? kt_price : NULL};
         bench_problem(b, &list->item[i], &protocol, i + 1, list->count);
     }
 }
@@ -357,6 +373,7 @@ static void sum_up(const bench *b, FILE *f)
     static const char *const columns[] = {"set",   "problems", "compared", "geomean",
                                           "least", "greatest", "to show"};
     kt_table *t = kt_table_open(columns, sizeof columns / sizeof *columns);
+    kt_table_fold(t, 6);
     size_t named = 0;
     for (size_t i = 0; i < b->ntallies; i++) {
         const tally *s = &b->tallies[i];
@@ -419,12 +436,29 @@ int cmd_bench(const kt_options *o)
                    o->peer);
         return EXIT_USAGE;
     }
+    if (o->instance.count > 1) {
+        kt_message("bench times one --instance; --all lists every legal one");
+        return EXIT_USAGE;
+    }
     const int code = kt_open(o, NULL, &b.ctx);
     if (code) return code;
     if (!kiln_device_describe(b.ctx, &b.device))
         kt_message("bench on %s (%s), %d units, seed %llu", b.device.name, b.device.target,
                    b.device.units, (unsigned long long)b.seed);
-    b.table = kt_table_open(heads, sizeof heads / sizeof *heads);
+    b.modelled = kt_simulated(b.ctx);
+    if (b.modelled && o->peer) {
+        kt_message("--peer %s: on the simulator only Kiln's own kernels have a modelled time; "
+                   "leave --peer out, or name a device",
+                   o->peer);
+        kiln_close(b.ctx);
+        return EXIT_USAGE;
+    }
+    if (b.modelled)
+        kt_message("times are modelled: of one launch, at the device's peak clock, if memory never "
+                   "held it back");
+    b.table = kt_table_open(b.modelled ? modelled_heads : heads, COLUMNS);
+    kt_table_fold(b.table, 2);           /* set and problem on a line, which its rows share */
+    kt_table_fold(b.table, COLUMNS - 1); /* the instance's name */
     b.rows = json_array();
     worse(&b,
           kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));

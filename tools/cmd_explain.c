@@ -3,6 +3,7 @@
 // alignment would change the choice.
 #include "command.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* What the problem would get from buffers as allocators give them, where that is another kernel. */
 static void put_remedy(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel *chosen)
@@ -17,6 +18,20 @@ static void put_remedy(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel *
         if (t[i]->align < ALLOCATED) t[i]->align = ALLOCATED;
     if (kiln_find(ctx, &aligned, &kernel) || kernel == chosen || kt_describe(kernel, &info)) return;
     printf("  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED, info.name);
+}
+
+/* What was compiled for other machines. */
+static void put_others(kiln_ctx *ctx, const kiln_problem *problem)
+{
+    const kiln_kernel *kernel;
+    kiln_kernel_info k;
+    kiln_problem p;
+    if (kiln_problem_resolve(problem, &p)) return;
+    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++)
+        if (!kt_describe(kernel, &k) && !k.runnable && !strcmp(k.op, p.op) && k.a == p.a.dtype &&
+            k.b == p.b.dtype && k.e == p.e.dtype && k.acc == p.acc && k.layout_a == p.a.layout &&
+            k.layout_b == p.b.layout && k.layout_e == p.e.layout)
+            printf("  %s  other target: %s\n", k.name, k.target);
 }
 
 int cmd_explain(const kt_options *o)
@@ -38,6 +53,7 @@ int cmd_explain(const kt_options *o)
     else {
         fputs(text, stdout);
         code = kiln_find(ctx, &problem, &kernel) ? EXIT_FAILED : EXIT_PASS;
+        if (o->all) put_others(ctx, &problem);
         if (!code) put_remedy(ctx, &problem, kernel);
     }
     free(text);

@@ -42,6 +42,8 @@ int cmd_list(const kt_options *o)
     if (wrong) return wrong;
     json_t *array = json_array();
     kt_table *table = kt_table_open(heads, sizeof heads / sizeof *heads);
+    kt_table_fold(table, 3);
+    kt_table_fold(table, 4);
     const size_t n = kt_select(o, ctx, &found);
     for (size_t i = 0; i < n; i++) {
         if (o->json)

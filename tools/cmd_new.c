@@ -79,31 +79,55 @@ static const struct template *find_template(const char *name)
     return NULL;
 }
 
-/* A path that can stand in a comment of one line. */
-static int printable(const char *path)
+/* A path that a command in a comment can name: no line ends, nothing that a shell takes apart. */
+static int plain(const char *path)
 {
-    for (; *path; path++)
-        if ((unsigned char)*path < ' ' || *path == 127) return 0;
-    return 1;
+    return *path != '-' && path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789._/+@,:-")] == 0;
 }
 
-static void write_instance(FILE *f, const char *path, const char *name, const struct template *t)
+/* How to build what the folder has, and where its modules then are.  INSTANCES is a list of names
+ * without blanks; the modules are named after the folder's last name. */
+static void put_build(FILE *f, const char *folder)
 {
-    fprintf(
-        f,
-        "-- E = %s\n"
-        "-- Check this file with `build/bin/kiln-gen --check %s`, build it with `make instances`.\n"
-        "gemm \"%s\" {\n"
-        "%s"
-        "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, c = "
-        "column-major\n"
-        "%s"
-        "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes "
-        "than the schedule's own\n"
-        "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k for "
-        "`kiln verify --all`\n"
-        "}\n",
-        t->formula, printable(path) ? path : "FILE", name, t->types, t->body);
+    char name[4096];
+    snprintf(name, sizeof name, "%s", folder);
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--) name[n - 1] = 0;
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    if (!strcmp(name, "instances"))
+        fputs("-- Build it with `make instances`.\n", f);
+    else if (plain(name) && *last && *last != '.')
+        fprintf(f,
+                "-- Build it with `make instances INSTANCES=%s`; programs find it with\n"
+                "-- KILN_MODULE_PATH=build/modules/%s.\n",
+                name, last);
+    else
+        fputs("-- Build it with `make instances INSTANCES=DIR`, DIR being this file's folder under "
+              "a name without\n-- blanks or quotes; programs find it with "
+              "KILN_MODULE_PATH=build/modules/DIR.\n",
+              f);
+}
+
+static void write_instance(FILE *f, const char *path, const char *folder, const char *name,
+                           const struct template *t)
+{
+    fprintf(f,
+            "-- E = %s\n"
+            "-- Check this file with `build/bin/kiln-gen --check %s`.\n",
+            t->formula, plain(path) ? path : "FILE");
+    put_build(f, folder);
+    fprintf(f,
+            "gemm \"%s\" {\n"
+            "%s"
+            "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, "
+            "c = column-major\n"
+            "%s"
+            "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes "
+            "than the schedule's own\n"
+            "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k "
+            "for `kiln verify --all`\n"
+            "}\n",
+            name, t->types, t->body);
 }
 
 int cmd_new(const kt_options *o)
@@ -123,7 +147,7 @@ int cmd_new(const kt_options *o)
         kt_message("%s: %s", path, strerror(errno));
         return EXIT_USAGE;
     }
-    write_instance(f, path, name, t);
+    write_instance(f, path, folder, name, t);
     int failed = ferror(f);
     failed |= fclose(f) != 0;
     if (failed) {

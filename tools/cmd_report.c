@@ -110,6 +110,7 @@ int cmd_report(const kt_options *o)
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;
     p.table = open_table();
+    kt_table_fold(p.table, 1);
     p.rows = json_array();
     const size_t n = kt_select(o, ctx, &found);
     for (size_t i = 0; i < n; i++)

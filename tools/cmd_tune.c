@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: MIT
 // kiln tune: times every legal instance of problems on the device, by the protocol of bench, and
-// writes the tuning file that KILN_TUNING names: validator lines, then `problem,instance,µs,error`.
+// adds a row for each to the tuning file that KILN_TUNING names, as soon as it is known.
 // An instance that computes wrongly is left out: the fastest ones are verified until one is right.
 #include "command.h"
 #include "contest.h"
-#include <errno.h>
-#include <inttypes.h>
+#include "simulator.h"
+#include "tuning_file.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct tuner {
     const kt_options *o;
     kiln_ctx *ctx;
     uint64_t seed;
-    FILE *out;
-    size_t written;
+    kt_tuning *file;
+    int unwritten; /* exit code of a row that could not be written */
 } tuner;
-
-static void put_quoted(FILE *f, const char *text)
-{
-    fputc('"', f);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', f);
-        fputc(*text, f);
-    }
-    fputc('"', f);
-}
-
-static int write_validators(tuner *t)
-{
-    kiln_device_info d = {.struct_size = sizeof d};
-    const kiln_status status = kiln_device_describe(t->ctx, &d);
-    if (status) return kt_failed(status, "tune");
-    fprintf(t->out, "Validator,KILN_VERSION,%s\nValidator,TARGET,%s\nValidator,DEVICE,",
-            kiln_version(), d.target);
-    put_quoted(t->out, d.name);
-    fprintf(t->out, "\nValidator,UNITS,%d\nValidator,REGISTRY,%016" PRIx64 "\n", d.units,
-            kiln_registry_id(t->ctx));
-    return 0;
-}
 
 /* Of the instances, fastest first, the first that computes rightly; the number of those before it
  * that do not, `n` where all. */
@@ -70,7 +45,6 @@ static int tune_problem(tuner *t, const char *text, kt_contestant *c)
     kiln_problem p;
     kiln_kernel_info info;
     kh_sets *sets;
-    char problem[512];
     double error = 0;
     const int code = kt_problem(text, &p);
     if (code) return code;
@@ -85,10 +59,8 @@ static int tune_problem(tuner *t, const char *text, kt_contestant *c)
     status = kt_describe(c[best].kernel, &info);
     if (status) return kt_failed(status, text);
     kt_message("%s: %s, %.2f us, best of %zu", text, info.name, c[best].seconds * 1e6, n - best);
-    put_quoted(t->out, kt_problem_text(&p, problem, sizeof problem));
-    fprintf(t->out, ",%s,%.3f,%.3g\n", info.name, c[best].seconds * 1e6, error);
-    t->written++;
-    return 0;
+    t->unwritten = kt_tuning_add(t->file, &p, info.name, c[best].seconds * 1e6, error);
+    return t->unwritten;
 }
 
 static int tune_all(tuner *t)
@@ -98,52 +70,30 @@ static int tune_all(tuner *t)
     int worst = kt_problems_open(t->o, NULL, 0, &list);
     if (!worst && !c) worst = kt_failed(KILN_NO_MEMORY, "tune");
     if (!worst && !list.count) worst = (kt_message("tune: PROBLEM... is missing"), EXIT_USAGE);
-    if (!worst) worst = write_validators(t);
-    for (size_t i = 0; i < list.count && !worst; i++) worst = tune_problem(t, list.item[i].text, c);
+    if (!worst) worst = kt_tuning_open(t->o, t->ctx, &t->file);
+    const size_t count = worst ? 0 : list.count;
+    for (size_t i = 0; i < count && !t->unwritten; i++) { /* one that fails leaves the others */
+        const int code = tune_problem(t, list.item[i].text, c);
+        if (code > worst) worst = code;
+    }
+    kt_tuning_close(t->file);
     kt_problems_close(&list);
     free(c);
     return worst;
 }
 
-/* Into a file beside, renamed when it is whole; a device or a pipe is written to, never replaced.
- */
-static FILE *start(const char *output, char *beside, size_t size)
-{
-    struct stat st;
-    *beside = 0;
-    if (stat(output, &st) == 0 && !S_ISREG(st.st_mode)) return fopen(output, "w");
-    const int length = snprintf(beside, size, "%s.new", output);
-    if (length < (int)size) return fopen(beside, "w");
-    errno = ENAMETOOLONG;
-    return NULL;
-}
-
-static int finish(tuner *t, const char *beside)
-{
-    const int renames = t->o->output && *beside;
-    int failed = ferror(t->out);
-    failed |= (t->out == stdout ? fflush(t->out) : fclose(t->out)) != 0;
-    if (!failed && renames && t->written) failed = rename(beside, t->o->output) != 0;
-    if (failed)
-        kt_message("%s: %s", t->o->output ? t->o->output : "standard output", strerror(errno));
-    if (renames && (failed || !t->written)) unlink(beside);
-    return failed ? EXIT_USAGE : 0;
-}
-
 int cmd_tune(const kt_options *o)
 {
-    tuner t = {.o = o, .seed = o->has_seed ? o->seed : kh_seed(), .out = stdout};
-    char beside[4096] = "";
+    tuner t = {.o = o, .seed = o->has_seed ? o->seed : kh_seed()};
     int worst = kt_open(o, NULL, &t.ctx);
     if (worst) return worst;
-    if (o->output) t.out = start(o->output, beside, sizeof beside);
-    if (!t.out) {
-        kt_message("%s: %s", o->output, strerror(errno));
-        kiln_close(t.ctx);
-        return EXIT_USAGE;
+    if (kt_simulated(t.ctx)) {
+        kt_message("tune measures devices, and the time that a simulator takes is none of theirs; "
+                   "`kiln bench --all` lists the instances by their modelled time");
+        worst = EXIT_USAGE;
+    } else {
+        worst = tune_all(&t);
     }
-    worst = tune_all(&t);
-    const int code = finish(&t, beside);
     kiln_close(t.ctx);
-    return code ? code : worst;
+    return worst;
 }

@@ -9,10 +9,17 @@
 
 enum { EXIT_PASS = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_DEVICE = 77 };
 
+/* What a filter lets pass: any of these; none given: everything. */
+enum { KT_MOST_NAMES = 64 };
+typedef struct kt_names {
+    size_t count;
+    const char *name[KT_MOST_NAMES];
+} kt_names;
+
 typedef struct kt_options {
-    const char *device, *op, *target, *schedule, *dtype, *instance, *peer, *template, *folder,
-        *output, *problems, *set, *csv_file, *modules;
-    int json, csv, all, quick, cost, threads;
+    kt_names op, target, schedule, dtype, instance;
+    const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
+    int json, csv, all, quick, cost, replace, threads;
     int has_seed;
     uint64_t seed;
     double seconds, idle, budget;
@@ -51,6 +58,7 @@ int kt_failed(kiln_status, const char *what);
 int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
 /* Parses and resolves; an exit code. */
 int kt_problem(const char *text, kiln_problem *);
+enum { KT_PROBLEM_TEXT = 4096 }; /* bytes that the text of any problem fits into */
 const char *kt_problem_text(const kiln_problem *, char *text, size_t size);
 /* Problems of a run (problems.c). */
 typedef struct kt_item {
@@ -69,7 +77,7 @@ int kt_problems_open(const kt_options *, const char *const *otherwise, size_t co
 void kt_problems_close(kt_problems *);
 kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
 /* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is
- * malloc'ed. */
+ * malloc'ed.  Where something is selected, names that select nothing are said. */
 typedef struct kt_instance {
     const kiln_kernel *kernel;
     kiln_kernel_info info;
@@ -86,9 +94,10 @@ const char *kt_color_on(FILE *,
                         kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
 const char *kt_color_off(FILE *);
 
-/* A table whose columns are as wide as their widest cell; numbers are aligned right. */
+/* A table whose columns are as wide as their widest cell; numbers are aligned right (table.c). */
 typedef struct kt_table kt_table;
-kt_table *kt_table_open(const char *const *heads, size_t columns);
+kt_table *kt_table_open(const char *const *heads, size_t columns); /* at most 32 columns */
+void kt_table_fold(kt_table *, size_t column); /* on narrow terminals a line may begin here */
 void kt_cell(kt_table *, const char *, ...) __attribute__((format(printf, 2, 3))); /* row by row */
 void kt_table_print(kt_table *, FILE *, int csv);
 void kt_table_csv_row(const kt_table *, size_t row, FILE *); /* 0: the heads */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the commands share: messages, opening a device, selecting instances, tables.
+// What the commands share: messages, opening a device, selecting instances.
 #define _GNU_SOURCE
 #include "command.h"
-#include <ctype.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,18 +80,57 @@ kiln_status kt_describe(const kiln_kernel *k, kiln_kernel_info *info)
     return kiln_kernel_describe(k, info);
 }
 
-static int is(const char *wanted, const char *name)
+/* ---- filters ---- */
+static int passes(const kt_names *wanted, const char *name)
 {
-    return !wanted || !strcmp(wanted, name);
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!strcmp(wanted->name[i], name)) return 1;
+    return !wanted->count;
 }
 
 int kt_selected(const kt_options *o, const kiln_kernel_info *k)
 {
     const kiln_dtype types[] = {k->a, k->b, k->e};
-    int typed = !o->dtype;
-    for (int i = 0; i < 3 && !typed; i++) typed = !strcmp(o->dtype, kiln_dtype_name(types[i]));
-    return typed && is(o->op, k->op) && is(o->target, k->target) && is(o->schedule, k->schedule) &&
-           is(o->instance, k->name);
+    int typed = 0;
+    for (int i = 0; i < 3; i++) typed |= passes(&o->dtype, kiln_dtype_name(types[i]));
+    return typed && passes(&o->op, k->op) && passes(&o->target, k->target) &&
+           passes(&o->schedule, k->schedule) && passes(&o->instance, k->name);
+}
+
+static const struct filter {
+    const char *name;
+    size_t offset;
+} filters[] = {{"op", offsetof(kt_options, op)},
+               {"target", offsetof(kt_options, target)},
+               {"schedule", offsetof(kt_options, schedule)},
+               {"dtype", offsetof(kt_options, dtype)},
+               {"instance", offsetof(kt_options, instance)}};
+
+static int any(kiln_ctx *ctx, const kt_options *o)
+{
+    const kiln_kernel *kernel;
+    kiln_kernel_info info;
+    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++)
+        if (!kt_describe(kernel, &info) && kt_selected(o, &info)) return 1;
+    return 0;
+}
+
+/* Says which names of filters no instance has; their number. */
+static size_t say_unknown(const kt_options *o, kiln_ctx *ctx)
+{
+    size_t unknown = 0;
+    for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
+        const kt_names *names = (const kt_names *)((const char *)o + filters[f].offset);
+        for (size_t i = 0; i < names->count; i++) {
+            kt_options alone = {0};
+            *(kt_names *)((char *)&alone + filters[f].offset) = (kt_names){1, {names->name[i]}};
+            if (any(ctx, &alone)) continue;
+            kt_message("no instance has --%s %s; `kiln list` shows all", filters[f].name,
+                       names->name[i]);
+            unknown++;
+        }
+    }
+    return unknown;
 }
 
 static int by_name(const void *x, const void *y)
@@ -116,40 +155,18 @@ size_t kt_select(const kt_options *o, kiln_ctx *ctx, kt_instance **found)
         (*found)[n++] = (kt_instance){kernel, info};
     }
     if (n) qsort(*found, n, sizeof **found, by_name);
-    return n;
-}
-
-static size_t count(const kt_options *o, kiln_ctx *ctx)
-{
-    kt_instance *found;
-    const size_t n = kt_select(o, ctx, &found);
-    free(found);
+    if (n) say_unknown(o, ctx);
     return n;
 }
 
 void kt_none(const kt_options *o, kiln_ctx *ctx, const char *otherwise)
 {
-    const struct {
-        const char *name, *value;
-        kt_options alone;
-    } filter[] = {{"op", o->op, {.op = o->op}},
-                  {"target", o->target, {.target = o->target}},
-                  {"schedule", o->schedule, {.schedule = o->schedule}},
-                  {"dtype", o->dtype, {.dtype = o->dtype}},
-                  {"instance", o->instance, {.instance = o->instance}}};
     const kt_options all = {0};
-    if (!count(&all, ctx)) {
+    if (!any(ctx, &all))
         kt_message("there are no instances: run `make instances`, or name folders of modules in "
                    "KILN_MODULE_PATH");
-        return;
-    }
-    for (size_t i = 0; i < sizeof filter / sizeof *filter; i++) {
-        if (!filter[i].value || count(&filter[i].alone, ctx)) continue;
-        kt_message("no instance has --%s %s; `kiln list` shows all", filter[i].name,
-                   filter[i].value);
-        return;
-    }
-    kt_message("%s", otherwise);
+    else if (!say_unknown(o, ctx))
+        kt_message("%s", otherwise);
 }
 
 const char *kt_types(const kiln_kernel_info *k, char text[64])
@@ -187,123 +204,4 @@ const char *kt_color_on(FILE *f, kt_color c)
 const char *kt_color_off(FILE *f)
 {
     return colored(f) ? "\033[0m" : "";
-}
-
-/* ---- tables ---- */
-struct kt_table {
-    size_t columns, count, room; /* cells, the heads among them */
-    char **cell;
-};
-
-static void keep(kt_table *t, char *text)
-{
-    if (t->count == t->room) {
-        const size_t room = t->room ? 2 * t->room : 64;
-        char **cell = realloc(t->cell, room * sizeof *cell);
-        if (!cell) {
-            free(text);
-            return;
-        }
-        t->cell = cell, t->room = room;
-    }
-    t->cell[t->count++] = text;
-}
-
-kt_table *kt_table_open(const char *const *heads, size_t columns)
-{
-    kt_table *t = calloc(1, sizeof *t);
-    if (!t) return NULL;
-    t->columns = columns;
-    for (size_t i = 0; i < columns; i++) keep(t, strdup(heads[i]));
-    return t;
-}
-
-void kt_cell(kt_table *t, const char *format, ...)
-{
-    char *text = NULL;
-    va_list ap;
-    if (!t) return;
-    va_start(ap, format);
-    if (vasprintf(&text, format, ap) < 0) text = NULL;
-    va_end(ap);
-    keep(t, text);
-}
-
-static const char *cell(const kt_table *t, size_t i)
-{
-    return t->cell[i] ? t->cell[i] : "";
-}
-
-static void print_csv(const char *s, FILE *f)
-{
-    if (!strpbrk(s, ",\"\n")) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
-/* Columns on a terminal, not bytes: names in messages are UTF-8. */
-static size_t width(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
-}
-
-static int numeric(const kt_table *t, size_t column)
-{
-    for (size_t i = t->columns + column; i < t->count; i += t->columns) {
-        const char *s = cell(t, i);
-        if (*s && strcmp(s, "-") && !isdigit((unsigned char)s[*s == '-' || *s == '.'])) return 0;
-        if (strchr(s, ' ') || strchr(s, '/')) return 0;
-    }
-    return t->count > t->columns;
-}
-
-size_t kt_table_rows(const kt_table *t)
-{
-    return t ? t->count / t->columns : 0;
-}
-
-void kt_table_csv_row(const kt_table *t, size_t row, FILE *f)
-{
-    for (size_t i = 0; t && i < t->columns; i++) {
-        print_csv(cell(t, row * t->columns + i), f);
-        fputc(i + 1 == t->columns ? '\n' : ',', f);
-    }
-}
-
-void kt_table_print(kt_table *t, FILE *f, int csv)
-{
-    if (!t) return;
-    for (size_t row = 0; csv && row < kt_table_rows(t); row++) kt_table_csv_row(t, row, f);
-    if (csv) return;
-    size_t *wide = calloc(t->columns, sizeof *wide);
-    if (!wide) return;
-    for (size_t i = 0; i < t->count; i++)
-        if (width(cell(t, i)) > wide[i % t->columns]) wide[i % t->columns] = width(cell(t, i));
-    for (size_t i = 0; i < t->count; i++) {
-        const size_t column = i % t->columns;
-        const int pad = (int)(wide[column] - width(cell(t, i))), right = numeric(t, column);
-        const int last = column + 1 == t->columns;
-        if (i == 0) fputs(kt_color_on(f, KT_DIM), f);
-        fprintf(f, "%*s%s%*s", right ? pad : 0, "", cell(t, i), right || last ? 0 : pad, "");
-        if (i + 1 == t->columns) fputs(kt_color_off(f), f);
-        fputs(last ? "\n" : "  ", f);
-    }
-    free(wide);
-}
-
-void kt_table_close(kt_table *t)
-{
-    if (!t) return;
-    for (size_t i = 0; i < t->count; i++) free(t->cell[i]);
-    free(t->cell);
-    free(t);
 }

@@ -71,7 +71,8 @@ static size_t sorted(kt_contestant *c, size_t n)
 
 size_t kt_contest(kh_sets *sets, kt_contestant *c, size_t n, const kh_protocol *full)
 {
-    kh_protocol brief = {.seconds = 0.04, .idle = full->idle < 0 ? -1 : 0.005, .hopeless = 3};
+    kh_protocol brief = {
+        .seconds = 0.04, .idle = full->idle < 0 ? -1 : 0.005, .hopeless = 3, .price = full->price};
     for (size_t i = 0; i < n; i += ROUND) {
         const size_t some = n - i < ROUND ? n - i : ROUND;
         time_some(sets, c + i, some, &brief);
@@ -80,6 +81,7 @@ size_t kt_contest(kh_sets *sets, kt_contestant *c, size_t n, const kh_protocol *
                 brief.best = c[j].seconds;
     }
     n = sorted(c, n);
+    if (full->price) return n; /* nothing to look at again */
     const size_t best = n < 4 ? n : 4;
     time_some(sets, c, best, full);
     /* Those that were left out now stood before the rest. */

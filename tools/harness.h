@@ -131,6 +131,8 @@ typedef struct kh_protocol {
     /* A runner whose first launches take this many times those of the fastest, or `best` seconds,
      * is not replayed: it gets their time and no replays.  0: all are. */
     double hopeless, best;
+    /* Where the device's own time says nothing: gives that of one launch, which is not replayed. */
+    kiln_status (*price)(kh_runner *, double *seconds);
 } kh_protocol;
 /* Replays the runners in turn; each replay walks over the input sets.  Goes on without runners that
  * fail, and returns the status of the first of them. */

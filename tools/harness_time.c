@@ -295,10 +295,23 @@ static void finish(kh_runner *r)
     r->recording = NULL;
 }
 
+static kiln_status price_all(kh_runner *r, size_t n, const kh_protocol *p)
+{
+    kiln_status status = KILN_OK;
+    for (size_t i = 0; i < n; i++) {
+        r[i].spread = 0;
+        r[i].replays = 0;
+        r[i].status = p->price(&r[i], &r[i].seconds);
+        if (!status) status = r[i].status;
+    }
+    return status;
+}
+
 kiln_status kh_time(kh_runner *r, size_t n, const kh_protocol *protocol)
 {
     const kh_protocol p = protocol ? *protocol : (kh_protocol){0};
     kiln_status status = KILN_OK;
+    if (p.price) return price_all(r, n, &p);
     for (size_t i = 0; i < n; i++) {
         kh_recording *c = r[i].recording = calloc(1, sizeof *c);
         if (c) c->seconds = calloc(MAX_REPLAYS, sizeof *c->seconds);

@@ -2,8 +2,10 @@
 // The kiln command: options are parsed here, once for all commands, from one table.
 #include "command.h"
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KEY_JSON = 256,
@@ -27,8 +29,7 @@ enum {
     KEY_SET,
     KEY_BUDGET,
     KEY_MODULES,
-
-    KEY_COMPLETION
+    KEY_REPLACE
 };
 
 /* ---- options ---- */
@@ -63,7 +64,12 @@ enum {
 
 static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_SCHEDULE, OPT_DTYPE,
                                                   OPT_INSTANCE, OPT_JSON,   OPT_MODULES,  {0}};
-static const struct argp_option explain_options[] = {OPT_DEVICE, OPT_THREADS, OPT_MODULES, {0}};
+static const struct argp_option explain_options[] = {
+    {"all", KEY_ALL, NULL, 0, "list the instances of other targets, too", 0},
+    OPT_DEVICE,
+    OPT_THREADS,
+    OPT_MODULES,
+    {0}};
 static const struct argp_option verify_options[] = {
     {"all", KEY_ALL, NULL, 0, "every instance that runs on the device, adversarial shapes", 0},
     {"quick", KEY_QUICK, NULL, 0, "fewer and smaller shapes", 0},
@@ -94,7 +100,9 @@ static const struct argp_option bench_options[] = {
     OPT_MODULES,
     {0}};
 static const struct argp_option tune_options[] = {
-    {"output", 'o', "FILE", 0, "tuning file to write; default: standard output", 0},
+    {"output", 'o', "FILE", 0,
+     "tuning file to write or to add to, problem by problem; default: standard output", 0},
+    {"replace", KEY_REPLACE, NULL, 0, "drop the rows that FILE has, instead of adding to them", 0},
     OPT_PROBLEMS,
     OPT_SET,
     OPT_SECONDS,
@@ -133,7 +141,8 @@ const kt_command kt_commands[] = {
      "Examples:\n"
      "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256'\n"
      "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n\v"
-     "Without align= a problem promises an element's own alignment only; its last line says what "
+     "Instances of other targets are counted in one line; --all lists them.  "
+     "Without align= a problem promises an element's own alignment only; the last line says what "
      "align=256, which allocated memory has, would change.",
      explain_options, 1, 1, cmd_explain},
     {"verify", "PROBLEM... | --all",
@@ -177,7 +186,8 @@ const kt_command kt_commands[] = {
      "A problem that says nothing of alignment is tuned with align=256, which allocated memory "
      "has.  A row decides for problems of its shape, and of shapes near it, that its instance can "
      "compute, whatever their alignment; among rows of a shape the one of the same alignment comes "
-     "first.",
+     "first.  Each row is in the file as soon as it is known; rows that the file has stay, unless "
+     "--replace says otherwise or their problem is tuned again.",
      tune_options, 0, 1000, cmd_tune},
     {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"
@@ -206,6 +216,7 @@ static const char exit_codes[] = "Exit codes: 0 done, all passed; 1 something fa
 typedef struct parse {
     const kt_command *command;
     kt_options options;
+    unsigned given; /* bits of the command's options */
 } parse;
 
 static int number(const char *text, double lo, double hi, double *out)
@@ -244,40 +255,66 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
 
 /* Options that only set a text or a flag, and where. */
 static const struct simple {
-    int key, is_flag;
+    int key;
+    enum { TEXT, FLAG, NAMES } kind; /* names: may be given several times */
     size_t offset;
 } simple[] = {
-    {'d', 0, offsetof(kt_options, device)},
-    {'o', 0, offsetof(kt_options, output)},
-    {KEY_JSON, 1, offsetof(kt_options, json)},
-    {KEY_OP, 0, offsetof(kt_options, op)},
-    {KEY_TARGET, 0, offsetof(kt_options, target)},
-    {KEY_SCHEDULE, 0, offsetof(kt_options, schedule)},
-    {KEY_DTYPE, 0, offsetof(kt_options, dtype)},
-    {KEY_ALL, 1, offsetof(kt_options, all)},
-    {KEY_INSTANCE, 0, offsetof(kt_options, instance)},
-    {KEY_QUICK, 1, offsetof(kt_options, quick)},
-    {KEY_PEER, 0, offsetof(kt_options, peer)},
-    {KEY_TEMPLATE, 0, offsetof(kt_options, template)},
-    {KEY_FOLDER, 0, offsetof(kt_options, folder)},
-    {KEY_COST, 1, offsetof(kt_options, cost)},
-    {KEY_PROBLEMS, 0, offsetof(kt_options, problems)},
-    {KEY_SET, 0, offsetof(kt_options, set)},
-    {KEY_MODULES, 0, offsetof(kt_options, modules)},
+    {'d', TEXT, offsetof(kt_options, device)},
+    {'o', TEXT, offsetof(kt_options, output)},
+    {KEY_JSON, FLAG, offsetof(kt_options, json)},
+    {KEY_OP, NAMES, offsetof(kt_options, op)},
+    {KEY_TARGET, NAMES, offsetof(kt_options, target)},
+    {KEY_SCHEDULE, NAMES, offsetof(kt_options, schedule)},
+    {KEY_DTYPE, NAMES, offsetof(kt_options, dtype)},
+    {KEY_ALL, FLAG, offsetof(kt_options, all)},
+    {KEY_INSTANCE, NAMES, offsetof(kt_options, instance)},
+    {KEY_QUICK, FLAG, offsetof(kt_options, quick)},
+    {KEY_PEER, TEXT, offsetof(kt_options, peer)},
+    {KEY_TEMPLATE, TEXT, offsetof(kt_options, template)},
+    {KEY_FOLDER, TEXT, offsetof(kt_options, folder)},
+    {KEY_COST, FLAG, offsetof(kt_options, cost)},
+    {KEY_REPLACE, FLAG, offsetof(kt_options, replace)},
+    {KEY_PROBLEMS, TEXT, offsetof(kt_options, problems)},
+    {KEY_SET, TEXT, offsetof(kt_options, set)},
+    {KEY_MODULES, TEXT, offsetof(kt_options, modules)},
 };
 
-static int parse_simple(int key, const char *arg, kt_options *o)
+static const struct simple *simple_of(int key)
 {
-    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
-        char *to = (char *)o + simple[i].offset;
-        if (simple[i].key != key) continue;
-        if (simple[i].is_flag)
-            memcpy(to, &(int){1}, sizeof(int));
-        else
-            memcpy(to, &arg, sizeof arg);
-        return 1;
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+        if (simple[i].key == key) return &simple[i];
+    return NULL;
+}
+
+static void parse_simple(const struct simple *s, const char *arg, kt_options *o,
+                         struct argp_state *state)
+{
+    char *to = (char *)o + s->offset;
+    kt_names *names = (kt_names *)to;
+    switch (s->kind) {
+    case FLAG:
+        memcpy(to, &(int){1}, sizeof(int));
+        break;
+    case TEXT:
+        memcpy(to, &arg, sizeof arg);
+        break;
+    case NAMES:
+        if (names->count == KT_MOST_NAMES)
+            argp_error(state, "more than %d names for one option", KT_MOST_NAMES);
+        names->name[names->count++] = arg;
+        break;
     }
-    return 0;
+}
+
+/* An option that takes one value has no second one: which of the two was meant is not known. */
+static void check_once(parse *p, int key, struct argp_state *state)
+{
+    const struct argp_option *o = p->command->options;
+    for (size_t i = 0; o[i].name; i++) {
+        if (o[i].key != key) continue;
+        if (o[i].arg && p->given & 1u << i) argp_error(state, "--%s is given twice", o[i].name);
+        p->given |= 1u << i;
+    }
 }
 
 static void check_arguments(const parse *p, struct argp_state *state)
@@ -294,7 +331,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     parse *p = state->input;
     kt_options *o = &p->options;
-    if (parse_simple(key, arg, o)) return 0;
+    const struct simple *s = simple_of(key);
+    if (!s || s->kind != NAMES) check_once(p, key, state);
+    if (s) {
+        parse_simple(s, arg, o, state);
+        return 0;
+    }
     switch (key) {
     case KEY_SEED:
         o->seed = seed_of(arg, state);
@@ -389,8 +431,21 @@ static void print_completion(void)
          "complete -F _kiln kiln");
 }
 
+/* Whatever ends the program, argp's help too: what could not be written is said.  A stream that
+ * was closed from the start harms nobody who writes nothing. */
+static void close_stdout(void)
+{
+    const int failed = ferror(stdout), pending = __fpending(stdout) > 0;
+    errno = 0;
+    if (!fclose(stdout) && !failed) return;
+    if (!failed && !pending && errno == EBADF) return;
+    kt_message("standard output: %s", errno ? strerror(errno) : "not all of it could be written");
+    _exit(EXIT_USAGE);
+}
+
 int main(int argc, char **argv)
 {
+    atexit(close_stdout);
     argp_err_exit_status = EXIT_USAGE;
     setenv("ARGP_HELP_FMT", "rmargin=110", 0); /* examples are longer than argp's 79 columns */
     const char *name = argc > 1 ? argv[1] : "";
@@ -408,10 +463,6 @@ int main(int argc, char **argv)
             kt_message("'%s' is not a command; `kiln --help` lists them", name);
         else
             print_help(stderr);
-        return EXIT_USAGE;
-    }
-    if (fflush(stdout)) {
-        kt_message("standard output: %s", strerror(errno));
         return EXIT_USAGE;
     }
     return EXIT_PASS;

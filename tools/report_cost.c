@@ -3,29 +3,12 @@
 // sizes, and what libkilnsim says of its launches becomes a row each.  The problem has whole tiles,
 // several in each direction, so that the workgroup that is modelled has neighbours, and a depth of
 // several steps.
-#include "../sim/kilnsim.h"
 #include "command.h"
 #include "harness.h"
-#include <dlfcn.h>
+#include "simulator.h"
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the simulator that the device has loaded ---- */
-static struct {
-    void (*enable)(int);
-    size_t (*costs)(void (*)(const kilnsim_cost *, void *), void *);
-} sim;
-
-static int find_simulator(void)
-{
-    void *dl = dlopen("libkilnsim.so", RTLD_LAZY | RTLD_NOLOAD);
-    void *enable = dl ? dlsym(dl, "kilnsim_cost_enable") : NULL;
-    void *costs = dl ? dlsym(dl, "kilnsim_costs") : NULL;
-    memcpy(&sim.enable, &enable, sizeof enable);
-    memcpy(&sim.costs, &costs, sizeof costs);
-    return enable && costs;
-}
 
 /* ---- columns: sums over the classes of instructions that libkilnsim names ---- */
 static const struct kind {
@@ -43,7 +26,7 @@ static const char *const figures[] = {
     "matrix cycles",         "LDS cycles",      "conflicts",      "segments",
     "needed",                "groups per unit", "waves per SIMD", "modelled cycles",
     "modelled matrix share", "modelled TFLOP/s"};
-enum { FIGURES = sizeof figures / sizeof *figures };
+enum { FIGURES = sizeof figures / sizeof *figures, SHARED = 5 /* of matrix, LDS and memory */ };
 
 static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
 {
@@ -80,7 +63,7 @@ static double modelled_rate(const report *p, const kilnsim_cost *c)
 
 static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name)
 {
-    char problem[320];
+    char problem[KT_PROBLEM_TEXT];
     json_t *counts = json_object();
     for (unsigned i = 0; i < c->class_count; i++)
         json_object_set_new(counts, c->class_name[i], json_integer((json_int_t)c->count[i]));
@@ -214,10 +197,10 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
     kh_fill_scalars(&s, KH_RANDOM, 0, &seed, args.scalars);
     if (!status) status = kiln_upload(ctx, m.device, m.image, m.total);
     if (!status) {
-        sim.enable(1); /* forgets what came before */
+        kt_price_begin();
         status = kiln_launch(ctx, kernel, p, &args, NULL);
         if (!status) status = kiln_synchronize(ctx, NULL);
-        sim.enable(0);
+        kt_price_end();
     }
     memory_close(ctx, &m);
     return status;
@@ -241,7 +224,7 @@ static void report_instance(report *p, const kt_instance *i)
     p->problem = &problem;
     p->flops = flops;
     p->launches = 0;
-    sim.costs(add_row, p);
+    kt_price_costs(add_row, p);
 }
 
 static kt_table *open_table(void)
@@ -258,13 +241,16 @@ int kt_report_cost(const kt_options *o)
     kt_instance *found;
     const int code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &p.ctx);
     if (code) return code;
-    if (!find_simulator()) {
+    if (!kt_simulated(p.ctx)) {
         kt_message("report --cost: this device is not the simulator; give --device sim:gfx942 or "
                    "sim:gfx90a");
         kiln_close(p.ctx);
         return EXIT_USAGE;
     }
     p.table = open_table();
+    kt_table_fold(p.table, 1);
+    kt_table_fold(p.table, 1 + KINDS);
+    kt_table_fold(p.table, 1 + KINDS + SHARED);
     p.rows = json_array();
     const size_t n = kt_select(o, p.ctx, &found);
     for (size_t i = 0; i < n; i++)

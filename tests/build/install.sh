@@ -35,6 +35,30 @@ make install DESTDIR="$tmp/with space" PREFIX='/opt/a kiln' >"$tmp/out" 2>&1 && 
 result $? 'folders with spaces in their names'
 PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$tmp/with space/opt/a kiln/lib/pkgconfig" pkg-config --cflags kiln >"$tmp/out" 2>&1 && grep -qF '/opt/a\ kiln/include' "$tmp/out"
 result $? 'and pkg-config quotes them'
+# Documents: every relative link leads to something installed, headings included.
+links() {
+    python3 - "$usr/share/doc/kiln" <<'PY'
+import os, re, sys
+bad, seen = [], 0
+def text(path):
+    return re.sub(r"^```.*?^```", "", open(path).read(), flags=re.M | re.S)
+for folder, _, files in os.walk(sys.argv[1]):
+    for f in [f for f in files if f.endswith(".md")]:
+        here = os.path.join(folder, f)
+        for link in re.findall(r"\]\(([^)]+)\)", text(here)):
+            if re.match(r"[a-z]+:", link): continue
+            path, _, anchor = link.partition("#")
+            to = os.path.normpath(os.path.join(folder, path)) if path else here
+            seen += 1
+            heads = [re.sub(r"[^a-z0-9_ -]", "", h.lower()).replace(" ", "-")
+                     for h in re.findall(r"^#+ (.*)", text(to), re.M)] if to.endswith(".md") and os.path.exists(to) else []
+            if not os.path.exists(to) or not os.path.realpath(to).startswith(os.path.realpath(sys.argv[1] + "/../../..")) or anchor and anchor not in heads:
+                bad.append(f"{here}: {link}")
+print("\n".join(bad))
+sys.exit(bool(bad) or seen < 60)
+PY
+}
+links >"$tmp/out" 2>&1; result $? 'links in installed documents lead to what is installed'
 
 # A folder of one's own goes beside the modules that are there.
 mkdir "$tmp/install_ops"

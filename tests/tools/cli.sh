@@ -76,8 +76,98 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 else
     skip 'colours on a terminal' 'no pseudo-terminal here'
 fi
-full_disk() { [ ! -e /dev/full ] || { "$kiln" --version >/dev/full 2>"$tmp/err"; [ $? = 2 ] && grep -q '^kiln: ' "$tmp/err"; }; }
-check 'a full disk is noticed' full_disk
+# ---- tables on terminals ----
+on() { python3 tests/tools/lib/terminal.py "$@"; }
+fits() { # columns, arguments: nothing is wider
+    local columns=$1
+    shift
+    NO_COLOR=1 on "$columns" "$kiln" "$@" >"$tmp/out" || return 1
+    python3 - "$tmp/out" "$columns" <<'PY'
+import sys
+wide = [l for l in open(sys.argv[1]).read().splitlines() if len(l) > int(sys.argv[2]) and not l.startswith("kiln: ")]
+print("\n".join(wide))
+sys.exit(bool(wide))
+PY
+}
+for columns in 80 100; do
+    check "list fits $columns columns" fits $columns list
+    check "bench fits $columns columns" fits $columns bench --device host --threads 1 --seconds 0.01 --idle 0 --peer memory "$problem"
+done
+if "$kiln" list --target gfx942 >/dev/null 2>&1; then
+    check 'report fits 100 columns' fits 100 report --target gfx942 --op bias_relu
+else
+    skip 'report fits 100 columns' 'no module for gfx942'
+fi
+folded() { # nothing is lost: the lines joined are the cells of the row
+    NO_COLOR=1 on 100 "$kiln" list --op bias_relu --dtype bf16 | tr -s ' \n' ' ' | sed 's/ $//' >"$tmp/narrow" &&
+        "$kiln" list --op bias_relu --dtype bf16 | tr -s ' \n' ' ' | sed 's/ $//' >"$tmp/piped" && diff "$tmp/narrow" "$tmp/piped"
+}
+check 'a folded table has all of its cells' folded
+one_line() { exits 0 list --op bias_relu --dtype bf16 && [ "$(wc -l <"$tmp/out")" = $((1 + $("$kiln" list --op bias_relu --dtype bf16 --json | grep -c '"name"'))) ]; }
+check 'without a terminal a row is one line' one_line
+
+# ---- what could not be written ----
+full() { # program, arguments: ends with 2 and a message
+    local program=$1
+    shift
+    "$program" "$@" >/dev/full 2>"$tmp/err"
+    [ $? = 2 ] && grep -q '^kiln[-a-z]*: standard output: ' "$tmp/err"
+}
+if [ -e /dev/full ]; then
+    while read -r line; do
+        # shellcheck disable=SC2086
+        check "a full disk is noticed: kiln $line" full "$kiln" $line
+    done <<'EOC'
+--version
+--help
+--completion
+list
+list --json
+list --help
+verify --all --quick --device host --op bias_relu
+report --cost --help
+EOC
+    for c in explain verify tune bench 'bench --json' 'bench --csv'; do
+        case $c in bench* | tune) brief='--threads 1 --seconds 0.05 --idle 0' ;; *) brief='' ;; esac
+        # shellcheck disable=SC2086
+        check "a full disk is noticed: kiln $c" full "$kiln" $c --device host $brief "$problem"
+    done
+    scaffold_full() { full "$kiln" new unheard --folder "$tmp"; }
+    check 'a full disk is noticed: kiln new' scaffold_full
+    for c in --language --annotations --help --version; do check "a full disk is noticed: kiln-gen $c" full "$gen" $c; done
+else
+    skip 'a full disk' 'no /dev/full here'
+fi
+
+closed() { "$gen" --check instances/gemm.lua >&- && ! "$kiln" list >&- 2>"$tmp/err" && grep -q 'standard output' "$tmp/err"; }
+check 'a closed standard output harms only who writes to it' closed
+
+# ---- options given again ----
+twice() { exits 2 "$@" && says "--$option is given twice"; }
+while read -r option line; do
+    # shellcheck disable=SC2086
+    check "twice --$option is refused" twice $line
+done <<'EOC'
+device explain --device host --device host x
+seed verify --all --seed 1 --seed 1
+peer bench --peer all --peer memory
+seconds bench --seconds 1 --seconds 2
+csv bench --csv=a --csv=b
+output tune -o a --output b x
+folder new x --folder a --folder b
+EOC
+gen_twice() { "$gen" --out a --out b instances 2>"$tmp/err"; [ $? = 2 ] && grep -q -- '--out is given twice' "$tmp/err"; }
+check 'kiln-gen: twice --out is refused' gen_twice
+both() { # filters add up within an option, and narrow across options
+    exits 0 list --op bias_relu --op gemm --json &&
+        [ "$(grep -o '"op": "[a-z_]*"' "$tmp/out" | sort -u | tr -d '\n')" = '"op": "bias_relu""op": "gemm"' ] &&
+        exits 0 list --op bias_relu --op gemm --dtype bf16 --json && ! grep -q '"name": "host/gemm/f32' "$tmp/out" &&
+        grep -q host/bias_relu/bf16 "$tmp/out"
+}
+check 'list --op a --op b shows both' both
+one_of_two() { exits 0 list --op bias_relu --op no_such_op && says 'no instance has --op no_such_op' && says host/bias_relu/; }
+check 'a name that nothing has is said beside what others found' one_of_two
+check 'bench --instance twice' exits 2 bench --device host --instance a --instance b "$problem"
 
 explain_text() { exits 0 explain --device host "$problem" && says 'host/bias_relu/bf16_bf16_bf16/rcr/'; }
 check 'explain names the instance' explain_text
@@ -107,6 +197,23 @@ for t in bias residual gated quantized plain; do
         "$gen" --check "$tmp/ops/my_$t.lua"; }
     check "new: template $t passes kiln-gen --check" scaffold
 done
+built() { # what the file says builds it
+    grep -q 'INSTANCES=' "$tmp/ops/my_plain.lua" || return 1
+    mkdir "$tmp/new_ops" && exits 0 new my_new --template plain --folder "$tmp/new_ops/" || return 1
+    local build path
+    build=$(sed -n 's/^-- Build it with `\(make [^`]*\)`.*/\1/p' "$tmp/new_ops/my_new.lua")
+    path=$(sed -n 's/^-- KILN_MODULE_PATH=\(.*\)\.$/\1/p' "$tmp/new_ops/my_new.lua")
+    [ "$build" = "make instances INSTANCES=$tmp/new_ops" ] && $build TARGETS=host BUILD="$BUILD" &&
+        KILN_MODULE_PATH=$BUILD/${path#build/} exits 0 list --op my_new && says 'host/my_new/'
+    local status=$?
+    rm -rf "$BUILD/modules/new_ops"
+    return $status
+}
+check 'new --folder: the build that the file names builds it' built
+odd() { mkdir "$tmp/odd ops" && exits 0 new my_odd --folder "$tmp/odd ops" && "$gen" --check "$tmp/odd ops/my_odd.lua" && grep -q 'INSTANCES=DIR' "$tmp/odd ops/my_odd.lua"; }
+check 'new --folder: a name that make cannot take' odd
+own() { mkdir -p "$tmp/own/instances" && (cd "$tmp/own" && "$kiln" new my_own) && grep -qx -- '-- Build it with `make instances`.' "$tmp/own/instances/my_own.lua"; }
+check 'new: in instances/' own
 keeps() { echo mine >"$tmp/ops/taken.lua" && exits 2 new taken --folder "$tmp/ops" && [ "$(cat "$tmp/ops/taken.lua")" = mine ]; }
 check 'new never overwrites' keeps
 for name in '' A 1x ../x 'a b' "a'b" a.lua é "$(printf 'a\nb')" "$(head -c 64 /dev/zero | tr '\0' a)"; do

@@ -8,6 +8,11 @@ pasted() {
         [ "$(KILN_DEVICE=host "$tmp/prog")" = 'E[0] = 100' ]
 }
 check 'examples/readme.c compiles with -Werror, runs and prints 100' pasted
+clean() { # device memory, streams and the context are given back
+    gcc -std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Iruntime -Iabi -o "$tmp/san" examples/readme.c -L"$BUILD/lib" -lkiln \
+        -Wl,-rpath,"$BUILD/lib" && ASAN_OPTIONS=detect_leaks=1 KILN_DEVICE=host "$tmp/san"
+}
+check 'it leaks nothing' clean
 in_readme() { python3 - <<'PY'
 text = open("README.md").read()
 code = open("examples/readme.c").read().split("\n", 1)[1].strip()

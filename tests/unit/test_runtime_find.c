@@ -151,7 +151,7 @@ static void test_explain(void **state)
         "\n  host/bias_relu/f32_f32_f32/rcr/plain_64  slower: cost 50.0 us\n",
         "\n  host/bias_relu/f32_f32_f32/rcr/plain_16  slower: cost 100.0 us\n",
         "\n  host/bias_relu/f32_f32_f32/rcr/wide_128  not legal: A is not aligned to 16 bytes\n",
-        "\n  gfx942/bias_relu/f32_f32_f32/rcr/split_64  other target: gfx942\n",
+        "\n  other targets: 4 of gfx942\n",
     };
     const char *at = text;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) { /* in this order */
