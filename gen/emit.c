@@ -19,7 +19,7 @@ typedef struct lines {
 
 typedef struct output {
     kg_slice slice;
-    const char *dir; /* out/target */
+    const char *dir;     /* out/target */
     kg_changes *changes; /* NULL: the folder is not there and need not be */
     lines old, now;
 } output;

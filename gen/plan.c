@@ -161,7 +161,7 @@ static const struct part {
     size_t at;               /* in a stage */
     const char *before, *after;
 } parts[] = {
-    // clang-format off
+// clang-format off
 #define DIMS(field)                                                                                \
     {#field, "x", offsetof(stage, field), "{ ", ", "},                                             \
         {#field, "y", offsetof(stage, field) + sizeof(kg_result), "", ", "},                       \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading what a `gemm "name" { ... }` holds, for spec.c, spec_trace.c and spec_tiles.c: messages at
-// the place of a value, lists, fields in order, names.
+// Reading what a `gemm "name" { ... }` holds, for spec.c, spec_trace.c and spec_tiles.c: messages
+// at the place of a value, lists, fields in order, names.
 #include "spec.h"
 #include "../abi/kiln_reserved.h"
 #include <lauxlib.h>
@@ -57,11 +57,16 @@ const char *kg_kind_of(lua_State *L, int at)
     case LUA_TSTRING:
         s = lua_tolstring(L, at, &len);
         return kg_printf(cx->arena, "the text %s", kg_quote(cx, s, len));
-    case LUA_TNUMBER: return kg_printf(cx->arena, "the number %.14g", lua_tonumber(L, at));
-    case LUA_TBOOLEAN: return lua_toboolean(L, at) ? "true" : "false";
-    case LUA_TNIL: return "nothing";
-    case LUA_TUSERDATA: break;
-    default: return kg_printf(cx->arena, "a %s", luaL_typename(L, at));
+    case LUA_TNUMBER:
+        return kg_printf(cx->arena, "the number %.14g", lua_tonumber(L, at));
+    case LUA_TBOOLEAN:
+        return lua_toboolean(L, at) ? "true" : "false";
+    case LUA_TNIL:
+        return "nothing";
+    case LUA_TUSERDATA:
+        break;
+    default:
+        return kg_printf(cx->arena, "a %s", luaL_typename(L, at));
     }
     const kg_made *m = luaL_testudata(L, at, KG_MADE);
     if (m)
@@ -134,7 +139,8 @@ void kg_spec_fields(kg_spec *sp, const kg_value *v,
     const char **key = kg_alloc(sp->cx->arena, (n + 1) * sizeof *key);
     lua_Integer item = 0;
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) == LUA_TSTRING) key[used++] = lua_tostring(L, -2);
+        if (lua_type(L, -2) == LUA_TSTRING)
+            key[used++] = lua_tostring(L, -2);
         else if (!item || (lua_isinteger(L, -2) && lua_tointeger(L, -2) < item))
             item = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : -1;
     }

@@ -405,18 +405,19 @@ static void print_completion(void)
          "    if ((COMP_CWORD == 1)); then");
     printf("        words='");
     for (size_t i = 0; i < kt_command_count; i++) printf("%s ", kt_commands[i].name);
-    puts("--help --version'\n    else\n"
-         "        case $before in\n"
-         "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
-         "        --peer) words='all openblas memory cublaslt hipblaslt' ;;\n"
-         "        --template) words='bias residual gated quantized plain' ;;\n"
-         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
-         "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
-         "\"$word\"); return "
-         ";;\n"
-         "        *)\n"
-         "            case ${COMP_WORDS[1]} in");
+    puts(
+        "--help --version'\n    else\n"
+        "        case $before in\n"
+        "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
+        "        --peer) words='all openblas memory cublaslt hipblaslt' ;;\n"
+        "        --template) words='bias residual gated quantized plain' ;;\n"
+        "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
+        "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
+        "        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
+        "\"$word\"); return "
+        ";;\n"
+        "        *)\n"
+        "            case ${COMP_WORDS[1]} in");
     for (size_t i = 0; i < kt_command_count; i++) {
         printf("            %s) words='", kt_commands[i].name);
         for (const struct argp_option *o = kt_commands[i].options; o->name; o++)

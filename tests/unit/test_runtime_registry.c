@@ -471,18 +471,12 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opened),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_not_modules),
-        cmocka_unit_test(test_other_versions),
-        cmocka_unit_test(test_bit_flips),
-        cmocka_unit_test(test_resealed_damage),
-        cmocka_unit_test(test_table_fields),
-        cmocka_unit_test(test_map_fields),
-        cmocka_unit_test(test_missing_folder),
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_opened),         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_not_modules),    cmocka_unit_test(test_other_versions),
+        cmocka_unit_test(test_bit_flips),      cmocka_unit_test(test_resealed_damage),
+        cmocka_unit_test(test_table_fields),   cmocka_unit_test(test_map_fields),
+        cmocka_unit_test(test_missing_folder), cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_replaced),       cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
