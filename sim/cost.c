@@ -111,7 +111,7 @@ static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, doubl
 {
     enum { KHZ = 1000 }; /* of a megahertz */
     const ks_counters *n = &l->counters;
-    const kh_chip *chip = kh_chip_of(l->object->arch);
+    const khip_chip *chip = khip_chip_of(l->object->arch);
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     pthread_mutex_lock(&mutex);
     const size_t at = kept_ever++ % MOST_KEPT;
@@ -182,9 +182,9 @@ __attribute__((destructor)) static void forget(void)
     for (size_t i = 0; i < MOST_KEPT; i++) free(kept[i].kernel);
 }
 
-KH_API void kilnsim_cost_enable(int on);
-KH_API int kilnsim_cost_last(kilnsim_cost *);
-KH_API size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
+KHIP_API void kilnsim_cost_enable(int on);
+KHIP_API int kilnsim_cost_last(kilnsim_cost *);
+KHIP_API size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
 void kilnsim_cost_enable(int on)
 {
     pthread_mutex_lock(&mutex);

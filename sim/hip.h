@@ -11,21 +11,22 @@
 /* One entry point: visible, by C linkage.  The body returns a hipError_t; the wrapper first sees to
    it that the library is usable (its options are right) and keeps an error as the thread's last
    one. */
-#define KH_API __attribute__((visibility("default")))
+#define KHIP_API __attribute__((visibility("default")))
 #define HIP(name, parameters, arguments)                                                           \
     static int body_##name parameters;                                                             \
-    KH_API int name parameters;                                                                    \
+    KHIP_API int name parameters;                                                                  \
     int name parameters                                                                            \
     {                                                                                              \
-        const int unusable = kh_usable();                                                          \
-        return kh_last(unusable ? unusable : body_##name arguments);                               \
+        const int unusable = khip_usable();                                                        \
+        return khip_last(unusable ? unusable : body_##name arguments);                             \
     }                                                                                              \
     static int body_##name parameters
 /* The same entry under a second name: per-thread-stream forms, and names of other HIP versions. */
-#define HIP_TOO(name, other, parameters) KH_API int name parameters __attribute__((alias(#other)));
+#define HIP_TOO(name, other, parameters)                                                           \
+    KHIP_API int name parameters __attribute__((alias(#other)));
 
 /* hipError_t: number, name, text */
-#define KH_ERRORS(X)                                                                               \
+#define KHIP_ERRORS(X)                                                                             \
     X(0, Success, "no error")                                                                      \
     X(1, InvalidValue, "invalid argument")                                                         \
     X(2, OutOfMemory, "out of memory")                                                             \
@@ -108,230 +109,233 @@
     X(1053, RuntimeOther, "runtime call other than memory returned error")
 enum {
 #define X(number, name, text) E_##name = number,
-    KH_ERRORS(X)
+    KHIP_ERRORS(X)
 #undef X
 };
 
 /* ---- hip_error.c ---- */
-int kh_usable(void);   /* 0, or the error that every entry returns because of KILN_SIM */
-int kh_last(int code); /* keeps it as the thread's last error; returns it */
+int khip_usable(void);   /* 0, or the error that every entry returns because of KILN_SIM */
+int khip_last(int code); /* keeps it as the thread's last error; returns it */
 /* Returns code and reports why, where the number alone would not tell. */
-int kh_refuse(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int khip_refuse(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Major version of HIP's ABI that the program wants: 5, 6 or 7, told by the name this library was
  * loaded under. */
-int kh_abi(void);
+int khip_abi(void);
 
 /* ---- hip_handle.c: what programs hold is looked up before it is used, so that a stale handle is
  * an error code ---- */
-typedef enum kh_type {
-    KH_STREAM,
-    KH_EVENT,
-    KH_MODULE,
-    KH_FUNCTION,
-    KH_GRAPH,
-    KH_NODE,
-    KH_EXEC,
-    KH_FAT,
-    KH_CONTEXT,
-    KH_POOL
-} kh_type;
-bool kh_handle_add(void *, kh_type); /* false: no memory */
-bool kh_handle_is(const void *, kh_type);
-bool kh_handle_remove(void *, kh_type); /* false: it was none */
+typedef enum khip_type {
+    KHIP_STREAM,
+    KHIP_EVENT,
+    KHIP_MODULE,
+    KHIP_FUNCTION,
+    KHIP_GRAPH,
+    KHIP_NODE,
+    KHIP_EXEC,
+    KHIP_FAT,
+    KHIP_CONTEXT,
+    KHIP_POOL
+} khip_type;
+bool khip_handle_add(void *, khip_type); /* false: no memory */
+bool khip_handle_is(const void *, khip_type);
+bool khip_handle_remove(void *, khip_type); /* false: it was none */
 /* One lock for all that streams, events and graphs share; never held while an operation runs. */
-void kh_lock(void);
-void kh_unlock(void);
+void khip_lock(void);
+void khip_unlock(void);
 
 /* ---- hip_device.c ---- */
-#define KH_EACH_DEVICE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) /* the most that there can be */
+#define KHIP_EACH_DEVICE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) /* the most that there can be  \
+                                                                     */
 enum {
 #define X(n) +1
-    KH_DEVICES = 0 KH_EACH_DEVICE(X)
+    KHIP_DEVICES = 0 KHIP_EACH_DEVICE(X)
 #undef X
 };
-typedef struct kh_chip {       /* one per ks_arch */
+typedef struct khip_chip {     /* one per ks_arch */
     const char *name, *target; /* target: architecture and features */
     int number, major, minor, units, clock, memory_clock, bus, l2;
     uint64_t memory;
-} kh_chip;
-typedef struct kh_device {
+} khip_chip;
+typedef struct khip_device {
     ks_arch arch;
-    const kh_chip *chip;
-} kh_device;
-int kh_device_count(void);
-int kh_current(void);
-const kh_device *kh_device_of(int ordinal); /* NULL: none such */
-const kh_chip *kh_chip_of(ks_arch);
-int kh_units(const kh_chip *); /* the chip's, or as many as KILN_SIM says */
-uint64_t kh_total_memory(const kh_device *);
-void kh_device_uuid(char uuid[16], int device);
-int kh_enable_peer(int peer, unsigned flags); /* for the current device */
-int kh_disable_peer(int peer);
+    const khip_chip *chip;
+} khip_device;
+int khip_device_count(void);
+int khip_current(void);
+const khip_device *khip_device_of(int ordinal); /* NULL: none such */
+const khip_chip *khip_chip_of(ks_arch);
+int khip_units(const khip_chip *); /* the chip's, or as many as KILN_SIM says */
+uint64_t khip_total_memory(const khip_device *);
+void khip_device_uuid(char uuid[16], int device);
+int khip_enable_peer(int peer, unsigned flags); /* for the current device */
+int khip_disable_peer(int peer);
 
 /* ---- hip_module.c ---- */
-typedef struct kh_function kh_function;
-typedef struct kh_module {
+typedef struct khip_function khip_function;
+typedef struct khip_module {
     atomic_int users; /* itself, and graphs with its kernels */
     ks_object *object;
     int device;
-    kh_function *function; /* one per kernel */
-} kh_module;
-struct kh_function {
-    kh_module *module;
+    khip_function *function; /* one per kernel */
+} khip_module;
+struct khip_function {
+    khip_module *module;
     const ks_kernel *kernel;
 };
 /* Loads an ELF or a bundle that has one for the device; size may be SIZE_MAX. */
-int kh_module_load(const void *image, size_t size, int device, kh_module **);
-void kh_module_retain(kh_module *);
-void kh_module_release(kh_module *);
-kh_function *kh_module_function(kh_module *, const char *name);
+int khip_module_load(const void *image, size_t size, int device, khip_module **);
+void khip_module_retain(khip_module *);
+void khip_module_release(khip_module *);
+khip_function *khip_module_function(khip_module *, const char *name);
 /* Programs give the host's address of a kernel, some a hipFunction_t.  hip_function.c */
-int kh_function_of(const void *, kh_function **);
+int khip_function_of(const void *, khip_function **);
 
 /* ---- hip_register.c: what <<<>>> programs registered, by the host's addresses ---- */
-int kh_registered_function(const void *host, kh_function **);
-int kh_registered_symbol(const void *host, uint64_t *address, size_t *size);
-size_t kh_registered_constants(const kh_module *); /* bytes of its __constant__ variables */
+int khip_registered_function(const void *host, khip_function **);
+int khip_registered_symbol(const void *host, uint64_t *address, size_t *size);
+size_t khip_registered_constants(const khip_module *); /* bytes of its __constant__ variables */
 
 /* ---- hip_stream.c, hip_graph.c ---- */
-typedef struct kh_dim {
+typedef struct khip_dim {
     uint32_t x, y, z;
-} kh_dim;
-typedef struct kh_copy { /* depth planes of height rows of width bytes */
+} khip_dim;
+typedef struct khip_copy { /* depth planes of height rows of width bytes */
     void *to;
     const void *from;
     size_t width, height, depth, to_pitch, from_pitch, to_slice, from_slice;
     int kind;
-} kh_copy;
-typedef struct kh_set {
+} khip_copy;
+typedef struct khip_set {
     void *to;
     uint32_t value;
     size_t size, width, height, depth, pitch, slice; /* size: 1, 2, 4 bytes; width: elements */
-} kh_set;
-typedef struct kh_call {
+} khip_set;
+typedef struct khip_call {
     void (*call)(void *);
     void *user;
-} kh_call;
-typedef struct kh_run {
-    kh_function *function;
+} khip_call;
+typedef struct khip_run {
+    khip_function *function;
     uint32_t grid[3], block[3], lds;
     bool cooperative;
     uint8_t *kernarg; /* function->kernel->kernarg_size bytes, explicit arguments packed */
-} kh_run;
-typedef struct kh_event kh_event;
-typedef enum kh_op_kind {
-    KH_OP_RUN,
-    KH_OP_COPY,
-    KH_OP_SET,
-    KH_OP_CALL,
-    KH_OP_RECORD,
-    KH_OP_EMPTY
-} kh_op_kind;
-typedef struct kh_op {
-    kh_op_kind kind;
+} khip_run;
+typedef struct khip_event khip_event;
+typedef enum khip_op_kind {
+    KHIP_OP_RUN,
+    KHIP_OP_COPY,
+    KHIP_OP_SET,
+    KHIP_OP_CALL,
+    KHIP_OP_RECORD,
+    KHIP_OP_EMPTY
+} khip_op_kind;
+typedef struct khip_op {
+    khip_op_kind kind;
     union {
-        kh_run run;
-        kh_copy copy;
-        kh_set set;
-        kh_call call;
-        kh_event *event;
+        khip_run run;
+        khip_copy copy;
+        khip_set set;
+        khip_call call;
+        khip_event *event;
     };
-} kh_op;
-typedef struct kh_node {
-    kh_op op;
-    struct kh_graph *graph;
-    struct kh_node **after; /* nodes that it depends on */
+} khip_op;
+typedef struct khip_node {
+    khip_op op;
+    struct khip_graph *graph;
+    struct khip_node **after; /* nodes that it depends on */
     size_t after_count;
     size_t mark; /* for walks */
-} kh_node;
-typedef struct kh_graph {
-    kh_node **node; /* in order of creation */
+} khip_node;
+typedef struct khip_graph {
+    khip_node **node; /* in order of creation */
     size_t count;
-} kh_graph;
-typedef struct kh_tail { /* nodes that the next one depends on */
-    kh_node **node;
+} khip_graph;
+typedef struct khip_tail { /* nodes that the next one depends on */
+    khip_node **node;
     size_t count;
-} kh_tail;
-typedef struct kh_stream kh_stream;
-typedef struct kh_capture {
-    kh_graph *graph;
-    kh_stream *origin;
+} khip_tail;
+typedef struct khip_stream khip_stream;
+typedef struct khip_capture {
+    khip_graph *graph;
+    khip_stream *origin;
     int mode;
     pthread_t thread;
     bool invalid;
     uint64_t id;
-    struct kh_capture *next;
-} kh_capture;
-struct kh_stream {
+    struct khip_capture *next;
+} khip_capture;
+struct khip_stream {
     int device;
     unsigned flags;
     int priority;
     pthread_mutex_t mutex; /* operations of one stream run one after the other */
     int pending;           /* error of a launch that no synchronize has returned yet */
     uint64_t epoch;        /* of the device, when it was kept */
-    kh_capture *capture;
-    kh_tail tail;
-    kh_stream *next;  /* the streams of a capture */
-    kh_stream *older; /* the streams of threads */
+    khip_capture *capture;
+    khip_tail tail;
+    khip_stream *next;  /* the streams of a capture */
+    khip_stream *older; /* the streams of threads */
 };
-struct kh_event {
+struct khip_event {
     unsigned flags;
     bool recorded;
     uint64_t time;    /* ns */
     uint64_t capture; /* id of the capture it was recorded in; 0: none */
-    kh_tail tail;
+    khip_tail tail;
 };
 /* A stream handle, or one of the three that stand for a stream.  Of any other, AMD's runtime says
  * hipErrorContextIsDestroyed; launches, pools and waits for events have codes of their own. */
-int kh_stream_of(void *handle, kh_stream **);
-int kh_stream_or(void *handle, int none, kh_stream **);
-bool kh_is_legacy(const kh_stream *); /* hipStreamLegacy, which cannot capture */
+int khip_stream_of(void *handle, khip_stream **);
+int khip_stream_or(void *handle, int none, khip_stream **);
+bool khip_is_legacy(const khip_stream *); /* hipStreamLegacy, which cannot capture */
 /* Runs the operation, or adds it to the stream's graph.  What the operation points at stays the
  * caller's. */
-int kh_submit(kh_stream *, const kh_op *);
-int kh_op_run(kh_stream *, const kh_op *);
-uint64_t kh_now(void);
+int khip_submit(khip_stream *, const khip_op *);
+int khip_op_run(khip_stream *, const khip_op *);
+uint64_t khip_now(void);
 
 /* For calls that may not be made while a capture is on (as CUDA's rules say):
  * hipErrorStreamCaptureUnsupported. */
-int kh_unsafe(void);
-bool kh_capturing(kh_stream *);
-void kh_capture_break(kh_stream *); /* a forbidden call: the capture is invalid from now on */
-int kh_capture_add(kh_stream *, const kh_op *);
-int kh_capture_record(kh_stream *, kh_event *);
-int kh_capture_wait(kh_stream *, kh_event *);
-void kh_tail_clear(kh_tail *);
+int khip_unsafe(void);
+bool khip_capturing(khip_stream *);
+void khip_capture_break(khip_stream *); /* a forbidden call: the capture is invalid from now on */
+int khip_capture_add(khip_stream *, const khip_op *);
+int khip_capture_record(khip_stream *, khip_event *);
+int khip_capture_wait(khip_stream *, khip_event *);
+void khip_tail_clear(khip_tail *);
 
-kh_graph *kh_graph_new(void);
-void kh_graph_free(kh_graph *);
+khip_graph *khip_graph_new(void);
+void khip_graph_free(khip_graph *);
 /* Adds a node that depends on the given ones; NULL: no memory. */
-kh_node *kh_graph_add(kh_graph *, const kh_op *, kh_node *const *after, size_t count);
-bool kh_op_copy(kh_op *to, const kh_op *from); /* own kernel arguments, a user of the module more */
-void kh_op_free(kh_op *);
+khip_node *khip_graph_add(khip_graph *, const khip_op *, khip_node *const *after, size_t count);
+bool khip_op_copy(khip_op *to,
+                  const khip_op *from); /* own kernel arguments, a user of the module more */
+void khip_op_free(khip_op *);
 /* Puts an operation in the place that the node has in an instantiated graph. */
-int kh_exec_replace(void *exec, const kh_node *, const kh_op *);
+int khip_exec_replace(void *exec, const khip_node *, const khip_op *);
 
 /* ---- hip_memory.c, hip_copy.c ---- */
 /* 0, or hipErrorInvalidValue and a finding: [p, p + size) is not inside one allocation.  needed: it
    must be one (device memory); else memory that the simulator does not know is the host's own. */
-int kh_check_span(const char *what, const void *p, size_t size, bool needed);
-int kh_copy_run(const kh_copy *);
-int kh_set_run(const kh_set *);
-int kh_check_set(const kh_set *);
-int kh_check_copy(const kh_copy *);
-int kh_copy_box(const void *memcpy_3d, kh_copy *); /* hipMemcpy3DParms */
+int khip_check_span(const char *what, const void *p, size_t size, bool needed);
+int khip_copy_run(const khip_copy *);
+int khip_set_run(const khip_set *);
+int khip_check_set(const khip_set *);
+int khip_check_copy(const khip_copy *);
+int khip_copy_box(const void *memcpy_3d, khip_copy *); /* hipMemcpy3DParms */
 /* The device's memory of that kind, as the current thread's device's. */
-int kh_allocate(void **out, size_t size, ks_memory_kind);
-int kh_set_device(int ordinal);
+int khip_allocate(void **out, size_t size, ks_memory_kind);
+int khip_set_device(int ordinal);
 
 /* ---- hip_launch.c ---- */
-int kh_check_sizes(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3], size_t lds);
+int khip_check_sizes(const ks_kernel *, const uint32_t grid[3], const uint32_t block[3],
+                     size_t lds);
 /* Checks and packs; run->kernarg is freed by the caller. extra: HIP_LAUNCH_PARAM_*. */
-int kh_pack(kh_run *, void **params, void **extra);
-int kh_launch(kh_function *, const uint32_t grid[3], const uint32_t block[3], size_t lds,
-              void *stream, void **params, void **extra);
+int khip_pack(khip_run *, void **params, void **extra);
+int khip_launch(khip_function *, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+                void *stream, void **params, void **extra);
 /* Workgroups of so many work-items that fit a compute unit at once. */
-int kh_groups_per_unit(const ks_kernel *, uint32_t threads, size_t dynamic_lds);
+int khip_groups_per_unit(const ks_kernel *, uint32_t threads, size_t dynamic_lds);
 
 /* ---- report.c ---- */
 void ks_report_start(

@@ -9,8 +9,8 @@
 
 static int absent(const char *name, const char *why)
 {
-    const int unusable = kh_usable();
-    return unusable ? unusable : kh_refuse(E_NotSupported, "%s: %s", name, why);
+    const int unusable = khip_usable();
+    return unusable ? unusable : khip_refuse(E_NotSupported, "%s: %s", name, why);
 }
 
 #define IMAGES   "the simulator has no texture units and no arrays: use linear memory"
@@ -24,36 +24,36 @@ static int absent(const char *name, const char *why)
 #define RTC      "the simulator has no compiler: compile with hipcc --genco and load the file"
 
 #define REFUSE(name, why)                                                                          \
-    KH_API int name(void);                                                                         \
+    KHIP_API int name(void);                                                                       \
     int name(void)                                                                                 \
     {                                                                                              \
-        return kh_last(absent(#name, why));                                                        \
+        return khip_last(absent(#name, why));                                                      \
     }
 #define X(name) REFUSE(name, IMAGES)
-KH_ABSENT_IMAGES(X)
+KHIP_ABSENT_IMAGES(X)
 REFUSE(_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc, IMAGES)
 REFUSE(_Z23hipDestroySurfaceObjectP13__hip_surface, IMAGES)
 #undef X
 #define X(name) REFUSE(name, GRAPHS)
-KH_ABSENT_GRAPHS(X)
+KHIP_ABSENT_GRAPHS(X)
 #undef X
 #define X(name) REFUSE(name, EXTERNAL)
-KH_ABSENT_EXTERNAL(X)
+KHIP_ABSENT_EXTERNAL(X)
 #undef X
 #define X(name) REFUSE(name, GRAPHICS)
-KH_ABSENT_GRAPHICS(X)
+KHIP_ABSENT_GRAPHICS(X)
 #undef X
 #define X(name) REFUSE(name, IPC)
-KH_ABSENT_IPC(X)
+KHIP_ABSENT_IPC(X)
 #undef X
 #define X(name) REFUSE(name, MAPPING)
-KH_ABSENT_MAPPING(X)
+KHIP_ABSENT_MAPPING(X)
 #undef X
 #define X(name) REFUSE(name, TRACING)
-KH_ABSENT_TRACING(X)
+KHIP_ABSENT_TRACING(X)
 #undef X
 #define X(name) REFUSE(name, OTHERS)
-KH_ABSENT_OTHERS(X)
+KHIP_ABSENT_OTHERS(X)
 #undef X
 
 /* ---- hiprtc ---- */
@@ -76,16 +76,16 @@ KH_ABSENT_OTHERS(X)
 enum { RTC_INVALID_INPUT = 3, RTC_INTERNAL_ERROR = 11 };
 
 #define X(name)                                                                                    \
-    KH_API int name(void);                                                                         \
+    KHIP_API int name(void);                                                                       \
     int name(void)                                                                                 \
     {                                                                                              \
         absent(#name, RTC);                                                                        \
         return RTC_INTERNAL_ERROR;                                                                 \
     }
-KH_ABSENT_RTC(X)
+KHIP_ABSENT_RTC(X)
 #undef X
 
-KH_API const char *hiprtcGetErrorString(int code);
+KHIP_API const char *hiprtcGetErrorString(int code);
 const char *hiprtcGetErrorString(int code)
 {
     static const struct {
@@ -101,22 +101,22 @@ const char *hiprtcGetErrorString(int code)
     return "unknown hiprtcResult";
 }
 
-KH_API int hiprtcVersion(int *major, int *minor);
+KHIP_API int hiprtcVersion(int *major, int *minor);
 int hiprtcVersion(int *major, int *minor)
 {
     if (!major || !minor) return RTC_INVALID_INPUT;
-    *major = kh_abi();
+    *major = khip_abi();
     *minor = 0;
     return 0;
 }
 
 /* ---- those that return texts ---- */
 
-KH_API const char *hipApiName(uint32_t id);
-KH_API const char *hipGetCmdName(unsigned op);
-KH_API const char *hipKernelNameRef(const void *function);
-KH_API const char *hipKernelNameRefByPtr(const void *host, void *stream);
-KH_API void __hipGetPCH(const char **text, unsigned *size);
+KHIP_API const char *hipApiName(uint32_t id);
+KHIP_API const char *hipGetCmdName(unsigned op);
+KHIP_API const char *hipKernelNameRef(const void *function);
+KHIP_API const char *hipKernelNameRefByPtr(const void *host, void *stream);
+KHIP_API void __hipGetPCH(const char **text, unsigned *size);
 
 /* A tracer's numbers, which nothing here gives out. */
 const char *hipApiName(uint32_t id)
@@ -133,15 +133,15 @@ const char *hipGetCmdName(unsigned op)
 
 const char *hipKernelNameRef(const void *function)
 {
-    return kh_handle_is(function, KH_FUNCTION) ? ((const kh_function *)function)->kernel->name
-                                               : NULL;
+    return khip_handle_is(function, KHIP_FUNCTION) ? ((const khip_function *)function)->kernel->name
+                                                   : NULL;
 }
 
 const char *hipKernelNameRefByPtr(const void *host, void *stream)
 {
-    kh_function *f;
+    khip_function *f;
     (void)stream;
-    return kh_registered_function(host, &f) ? NULL : f->kernel->name;
+    return khip_registered_function(host, &f) ? NULL : f->kernel->name;
 }
 
 /* hiprtc's compiled headers */
@@ -153,8 +153,8 @@ void __hipGetPCH(const char **text, unsigned *size)
 
 /* ---- what older compilers call for _Float16 on the host ---- */
 
-KH_API float __gnu_h2f_ieee(unsigned short half);
-KH_API unsigned short __gnu_f2h_ieee(float value);
+KHIP_API float __gnu_h2f_ieee(unsigned short half);
+KHIP_API unsigned short __gnu_f2h_ieee(float value);
 
 float __gnu_h2f_ieee(unsigned short half)
 {

@@ -8,7 +8,7 @@
 // clang-format off
 
 /* Textures, surfaces, arrays */
-#define KH_ABSENT_IMAGES(X)                                                                        \
+#define KHIP_ABSENT_IMAGES(X)                                                                        \
     X(hipArray3DCreate) X(hipArray3DGetDescriptor) X(hipArrayCreate) X(hipArrayDestroy)            \
     X(hipArrayGetDescriptor) X(hipArrayGetInfo) X(hipBindTexture) X(hipBindTexture2D)              \
     X(hipBindTextureToArray) X(hipBindTextureToMipmappedArray) X(hipCreateTextureObject)           \
@@ -37,7 +37,7 @@
     X(hipUnbindTexture)
 
 /* Graphs: all but capture and the commonest nodes */
-#define KH_ABSENT_GRAPHS(X)                                                                        \
+#define KHIP_ABSENT_GRAPHS(X)                                                                        \
     X(hipDeviceGetGraphMemAttribute) X(hipDeviceGraphMemTrim) X(hipDeviceSetGraphMemAttribute)     \
     X(hipDrvGraphAddMemFreeNode) X(hipDrvGraphAddMemcpyNode) X(hipDrvGraphAddMemsetNode)           \
     X(hipDrvGraphExecMemcpyNodeSetParams) X(hipDrvGraphExecMemsetNodeSetParams)                    \
@@ -69,7 +69,7 @@
     X(hipUserObjectCreate) X(hipUserObjectRelease) X(hipUserObjectRetain)
 
 /* Memory and semaphores of other APIs */
-#define KH_ABSENT_EXTERNAL(X)                                                                      \
+#define KHIP_ABSENT_EXTERNAL(X)                                                                      \
     X(hipDestroyExternalMemory) X(hipDestroyExternalSemaphore)                                     \
     X(hipExternalMemoryGetMappedBuffer) X(hipGraphAddExternalSemaphoresSignalNode)                 \
     X(hipGraphAddExternalSemaphoresWaitNode)                                                       \
@@ -83,14 +83,14 @@
     X(hipWaitExternalSemaphoresAsync)
 
 /* OpenGL */
-#define KH_ABSENT_GRAPHICS(X)                                                                      \
+#define KHIP_ABSENT_GRAPHICS(X)                                                                      \
     X(hipGLGetDevices) X(hipGraphicsGLRegisterBuffer) X(hipGraphicsGLRegisterImage)                \
     X(hipGraphicsMapResources) X(hipGraphicsResourceGetMappedPointer)                              \
     X(hipGraphicsSubResourceGetMappedArray) X(hipGraphicsUnmapResources)                           \
     X(hipGraphicsUnregisterResource)
 
 /* Other processes */
-#define KH_ABSENT_IPC(X)                                                                           \
+#define KHIP_ABSENT_IPC(X)                                                                           \
     X(hipIpcCloseMemHandle) X(hipIpcGetEventHandle) X(hipIpcGetMemHandle)                          \
     X(hipIpcOpenEventHandle) X(hipIpcOpenMemHandle) X(hipMemExportToShareableHandle)               \
     X(hipMemImportFromShareableHandle) X(hipMemPoolExportPointer)                                  \
@@ -98,19 +98,19 @@
     X(hipMemPoolImportPointer)
 
 /* Virtual memory management */
-#define KH_ABSENT_MAPPING(X)                                                                       \
+#define KHIP_ABSENT_MAPPING(X)                                                                       \
     X(hipMemAddressFree) X(hipMemAddressReserve) X(hipMemCreate) X(hipMemGetAccess)                \
     X(hipMemGetAllocationGranularity) X(hipMemGetAllocationPropertiesFromHandle) X(hipMemMap)      \
     X(hipMemRelease) X(hipMemRetainAllocationHandle) X(hipMemSetAccess) X(hipMemUnmap)
 
 /* Profilers */
-#define KH_ABSENT_TRACING(X)                                                                       \
+#define KHIP_ABSENT_TRACING(X)                                                                       \
     X(hipEnableActivityCallback) X(hipInitActivityCallback) X(hipRegisterActivityCallback)         \
     X(hipRegisterApiCallback) X(hipRegisterTracerCallback) X(hipRemoveActivityCallback)            \
     X(hipRemoveApiCallback)
 
 /* Others */
-#define KH_ABSENT_OTHERS(X)                                                                        \
+#define KHIP_ABSENT_OTHERS(X)                                                                        \
     X(hipDrvMemcpy2DUnaligned) X(hipDrvMemcpy3D) X(hipDrvMemcpy3DAsync)                            \
     X(hipDrvPointerGetAttributes) X(hipExtLaunchMultiKernelMultiDevice) X(hipExtStreamGetCUMask)   \
     X(hipGetProcAddress) X(hipLaunchCooperativeKernelMultiDevice) X(hipMemRangeGetAttribute)       \
@@ -118,7 +118,7 @@
     X(hipPointerSetAttribute) X(hipSetValidDevices)
 
 /* The compiler at run time: these return a hiprtcResult */
-#define KH_ABSENT_RTC(X)                                                                           \
+#define KHIP_ABSENT_RTC(X)                                                                           \
     X(hiprtcAddNameExpression) X(hiprtcCompileProgram) X(hiprtcCreateProgram)                      \
     X(hiprtcDestroyProgram) X(hiprtcGetBitcode) X(hiprtcGetBitcodeSize) X(hiprtcGetCode)           \
     X(hiprtcGetCodeSize) X(hiprtcGetLoweredName) X(hiprtcGetProgramLog)                            \

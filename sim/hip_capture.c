@@ -10,40 +10,40 @@ enum { GLOBAL, THREAD_LOCAL, RELAXED };
 enum { STATUS_NONE, STATUS_ACTIVE, STATUS_INVALID };
 
 static _Thread_local int thread_mode = GLOBAL;
-static kh_capture *captures; /* under kh_lock, as all that is here */
+static khip_capture *captures; /* under khip_lock, as all that is here */
 static atomic_int capture_count;
 static uint64_t last_id;
-static kh_stream *capturing; /* every stream that takes part in a capture */
+static khip_stream *capturing; /* every stream that takes part in a capture */
 
-bool kh_capturing(kh_stream *s)
+bool khip_capturing(khip_stream *s)
 {
     if (!atomic_load(&capture_count)) return false;
-    kh_lock();
+    khip_lock();
     const bool is = s->capture != NULL;
-    kh_unlock();
+    khip_unlock();
     return is;
 }
 
 /* ---- tails ---- */
 
-void kh_tail_clear(kh_tail *t)
+void khip_tail_clear(khip_tail *t)
 {
     free(t->node);
-    *t = (kh_tail){0};
+    *t = (khip_tail){0};
 }
 
-static bool tail_add(kh_tail *t, kh_node *n)
+static bool tail_add(khip_tail *t, khip_node *n)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->node[i] == n) return true;
-    kh_node **more = realloc(t->node, (t->count + 1) * sizeof *more);
+    khip_node **more = realloc(t->node, (t->count + 1) * sizeof *more);
     if (!more) return false;
     t->node = more;
     t->node[t->count++] = n;
     return true;
 }
 
-static bool tail_join(kh_tail *t, const kh_tail *with)
+static bool tail_join(khip_tail *t, const khip_tail *with)
 {
     for (size_t i = 0; i < with->count; i++)
         if (!tail_add(t, with->node[i])) return false;
@@ -52,7 +52,7 @@ static bool tail_join(kh_tail *t, const kh_tail *with)
 
 /* ---- which calls are allowed ---- */
 
-static bool forbids(const kh_capture *c)
+static bool forbids(const khip_capture *c)
 {
     const bool mine = pthread_equal(c->thread, pthread_self());
     if (thread_mode == RELAXED) return false;
@@ -60,25 +60,25 @@ static bool forbids(const kh_capture *c)
     return thread_mode == GLOBAL && c->mode == GLOBAL;
 }
 
-int kh_unsafe(void)
+int khip_unsafe(void)
 {
     int code = 0;
     if (!atomic_load(&capture_count)) return 0;
-    kh_lock();
-    for (kh_capture *c = captures; c; c = c->next) {
+    khip_lock();
+    for (khip_capture *c = captures; c; c = c->next) {
         if (!forbids(c)) continue;
         c->invalid = true;
         code = E_StreamCaptureUnsupported;
     }
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
-void kh_capture_break(kh_stream *s)
+void khip_capture_break(khip_stream *s)
 {
-    kh_lock();
+    khip_lock();
     if (s->capture) s->capture->invalid = true;
-    kh_unlock();
+    khip_unlock();
 }
 
 HIP(hipThreadExchangeStreamCaptureMode, (int *mode), (mode))
@@ -92,35 +92,35 @@ HIP(hipThreadExchangeStreamCaptureMode, (int *mode), (mode))
 
 /* ---- what is captured ---- */
 
-int kh_capture_add(kh_stream *s, const kh_op *op)
+int khip_capture_add(khip_stream *s, const khip_op *op)
 {
     int code = 0;
-    kh_lock();
-    kh_capture *c = s->capture;
+    khip_lock();
+    khip_capture *c = s->capture;
     if (!c || c->invalid) {
         code = E_StreamCaptureInvalidated;
     } else {
-        kh_node *n = kh_graph_add(c->graph, op, s->tail.node, s->tail.count);
-        kh_tail next = {0};
+        khip_node *n = khip_graph_add(c->graph, op, s->tail.node, s->tail.count);
+        khip_tail next = {0};
         if (n && tail_add(&next, n)) {
-            kh_tail_clear(&s->tail);
+            khip_tail_clear(&s->tail);
             s->tail = next;
         } else {
             c->invalid = true;
             code = E_OutOfMemory;
         }
     }
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
 /* The event stands for what the stream has captured so far; it is recorded at no time. */
-int kh_capture_record(kh_stream *s, kh_event *e)
+int khip_capture_record(khip_stream *s, khip_event *e)
 {
     int code = 0;
-    kh_lock();
-    kh_capture *c = s->capture;
-    kh_tail_clear(&e->tail);
+    khip_lock();
+    khip_capture *c = s->capture;
+    khip_tail_clear(&e->tail);
     if (!c || c->invalid) {
         code = E_StreamCaptureInvalidated;
     } else if (!tail_join(&e->tail, &s->tail)) {
@@ -129,27 +129,27 @@ int kh_capture_record(kh_stream *s, kh_event *e)
         e->capture = c->id;
         e->recorded = false;
     }
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
-static kh_capture *by_id(uint64_t id)
+static khip_capture *by_id(uint64_t id)
 {
-    kh_capture *c = captures;
+    khip_capture *c = captures;
     while (c && c->id != id) c = c->next;
     return c;
 }
 
-static void join(kh_stream *s, kh_capture *c)
+static void join(khip_stream *s, khip_capture *c)
 {
     s->capture = c;
     s->next = capturing;
     capturing = s;
 }
 
-static int wait_locked(kh_stream *s, const kh_event *e)
+static int wait_locked(khip_stream *s, const khip_event *e)
 {
-    kh_capture *c = by_id(e->capture);
+    khip_capture *c = by_id(e->capture);
     if (!e->capture) {
         s->capture->invalid = true;
         return E_StreamCaptureIsolation;
@@ -159,7 +159,7 @@ static int wait_locked(kh_stream *s, const kh_event *e)
         s->capture->invalid = c->invalid = true;
         return E_StreamCaptureMerge;
     }
-    if (kh_is_legacy(s)) return E_StreamCaptureImplicit;
+    if (khip_is_legacy(s)) return E_StreamCaptureImplicit;
     if (c->invalid) return E_StreamCaptureInvalidated;
     if (!s->capture) join(s, c);
     if (tail_join(&s->tail, &e->tail)) return 0;
@@ -167,11 +167,11 @@ static int wait_locked(kh_stream *s, const kh_event *e)
     return E_OutOfMemory;
 }
 
-int kh_capture_wait(kh_stream *s, kh_event *e)
+int khip_capture_wait(khip_stream *s, khip_event *e)
 {
-    kh_lock();
+    khip_lock();
     const int code = wait_locked(s, e);
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
@@ -179,29 +179,29 @@ int kh_capture_wait(kh_stream *s, kh_event *e)
 
 HIP(hipStreamBeginCapture, (void *stream, int mode), (stream, mode))
 {
-    kh_stream *s;
-    int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    int code = khip_stream_of(stream, &s);
     if (code) return code;
     if (mode < GLOBAL || mode > RELAXED) return E_InvalidValue;
-    if (kh_is_legacy(s)) return E_StreamCaptureUnsupported;
-    kh_capture *c = calloc(1, sizeof *c);
-    kh_graph *g = c ? kh_graph_new() : NULL;
+    if (khip_is_legacy(s)) return E_StreamCaptureUnsupported;
+    khip_capture *c = calloc(1, sizeof *c);
+    khip_graph *g = c ? khip_graph_new() : NULL;
     if (!g) {
         free(c);
         return E_OutOfMemory;
     }
-    kh_lock();
+    khip_lock();
     if (s->capture) {
         code = E_IllegalState;
     } else {
-        *c = (kh_capture){g, s, mode, pthread_self(), false, ++last_id, captures};
+        *c = (khip_capture){g, s, mode, pthread_self(), false, ++last_id, captures};
         captures = c;
         atomic_fetch_add(&capture_count, 1);
         join(s, c);
     }
-    kh_unlock();
+    khip_unlock();
     if (code) {
-        kh_graph_free(g);
+        khip_graph_free(g);
         free(c);
     }
     return code;
@@ -210,14 +210,14 @@ HIP_TOO(hipStreamBeginCapture_spt, hipStreamBeginCapture, (void *stream, int mod
 
 /* Whether every node of the graph comes before the origin's last ones: nothing was forked and left.
  */
-static bool joined(const kh_capture *c)
+static bool joined(const khip_capture *c)
 {
-    const kh_graph *g = c->graph;
+    const khip_graph *g = c->graph;
     size_t reached = 0;
     for (size_t i = 0; i < g->count; i++) g->node[i]->mark = 0;
     for (size_t i = 0; i < c->origin->tail.count; i++) c->origin->tail.node[i]->mark = 1;
     for (size_t i = g->count; i-- > 0;) { /* a node comes after those that it depends on */
-        kh_node *n = g->node[i];
+        khip_node *n = g->node[i];
         if (!n->mark) continue;
         reached++;
         for (size_t k = 0; k < n->after_count; k++) n->after[k]->mark = 1;
@@ -225,10 +225,10 @@ static bool joined(const kh_capture *c)
     return reached == g->count;
 }
 
-static void leave(kh_capture *c)
+static void leave(khip_capture *c)
 {
-    for (kh_stream **s = &capturing; *s;) {
-        kh_stream *one = *s;
+    for (khip_stream **s = &capturing; *s;) {
+        khip_stream *one = *s;
         if (one->capture != c) {
             s = &one->next;
             continue;
@@ -236,18 +236,18 @@ static void leave(kh_capture *c)
         *s = one->next;
         one->next = NULL;
         one->capture = NULL;
-        kh_tail_clear(&one->tail);
+        khip_tail_clear(&one->tail);
     }
-    kh_capture **at = &captures;
+    khip_capture **at = &captures;
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     atomic_fetch_sub(&capture_count, 1);
 }
 
 /* Ends it; the graph where it may be used. */
-static int end_locked(kh_stream *s, kh_graph **graph)
+static int end_locked(khip_stream *s, khip_graph **graph)
 {
-    kh_capture *c = s->capture;
+    khip_capture *c = s->capture;
     if (!c) return E_IllegalState;
     if (c->origin != s) return E_StreamCaptureUnmatched;
     if (c->mode != RELAXED && !pthread_equal(c->thread, pthread_self()))
@@ -257,7 +257,7 @@ static int end_locked(kh_stream *s, kh_graph **graph)
                                   : 0;
     leave(c);
     if (code)
-        kh_graph_free(c->graph);
+        khip_graph_free(c->graph);
     else
         *graph = c->graph;
     free(c);
@@ -266,18 +266,18 @@ static int end_locked(kh_stream *s, kh_graph **graph)
 
 HIP(hipStreamEndCapture, (void *stream, void **out), (stream, out))
 {
-    kh_stream *s;
-    kh_graph *graph = NULL;
+    khip_stream *s;
+    khip_graph *graph = NULL;
     if (!out) return E_InvalidValue;
-    int code = kh_stream_of(stream, &s);
+    int code = khip_stream_of(stream, &s);
     if (code) return code;
-    kh_lock();
+    khip_lock();
     code = end_locked(s, &graph);
-    kh_unlock();
+    khip_unlock();
     *out = NULL;
     if (code) return code;
-    if (!kh_handle_add(graph, KH_GRAPH)) {
-        kh_graph_free(graph);
+    if (!khip_handle_add(graph, KHIP_GRAPH)) {
+        khip_graph_free(graph);
         return E_OutOfMemory;
     }
     *out = graph;
@@ -287,13 +287,13 @@ HIP_TOO(hipStreamEndCapture_spt, hipStreamEndCapture, (void *stream, void **out)
 
 static int status(void *stream, int *out, unsigned long long *id)
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code || !out) return code ? code : E_InvalidValue;
-    kh_lock();
+    khip_lock();
     *out = !s->capture ? STATUS_NONE : s->capture->invalid ? STATUS_INVALID : STATUS_ACTIVE;
     if (id) *id = s->capture ? s->capture->id : 0;
-    kh_unlock();
+    khip_unlock();
     return 0;
 }
 

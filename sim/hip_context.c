@@ -9,9 +9,9 @@ typedef struct context {
 } context;
 enum { DEPTH = 16, API_VERSION = 4 };
 #define X(n) {.device = n},
-static context primary[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+static context primary[KHIP_DEVICES] = {KHIP_EACH_DEVICE(X)};
 #undef X
-static unsigned retained[KH_DEVICES]; /* under kh_lock */
+static unsigned retained[KHIP_DEVICES]; /* under khip_lock */
 static _Thread_local struct {
     context *at[DEPTH];
     int count;
@@ -19,15 +19,15 @@ static _Thread_local struct {
 
 static bool is_context(const void *p)
 {
-    for (int i = 0; i < KH_DEVICES; i++)
+    for (int i = 0; i < KHIP_DEVICES; i++)
         if (p == &primary[i]) return true;
-    return kh_handle_is(p, KH_CONTEXT);
+    return khip_handle_is(p, KHIP_CONTEXT);
 }
 
 static int push(context *c)
 {
     if (stack.count == DEPTH) return E_OutOfMemory;
-    const int code = kh_set_device(c->device);
+    const int code = khip_set_device(c->device);
     if (code == 0) stack.at[stack.count++] = c;
     return code;
 }
@@ -35,19 +35,19 @@ static int push(context *c)
 /* After a change of the stack: its top's device is the thread's. */
 static int follow(void)
 {
-    return stack.count ? kh_set_device(stack.at[stack.count - 1]->device) : 0;
+    return stack.count ? khip_set_device(stack.at[stack.count - 1]->device) : 0;
 }
 
 HIP(hipCtxCreate, (void **out, unsigned flags, int device), (out, flags, device))
 {
     if (!out) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!khip_device_of(device)) return E_InvalidDevice;
     context *c = malloc(sizeof *c);
     if (!c) return E_OutOfMemory;
     *c = (context){device, flags};
-    int code = kh_handle_add(c, KH_CONTEXT) ? push(c) : E_OutOfMemory;
+    int code = khip_handle_add(c, KHIP_CONTEXT) ? push(c) : E_OutOfMemory;
     if (code) {
-        kh_handle_remove(c, KH_CONTEXT);
+        khip_handle_remove(c, KHIP_CONTEXT);
         free(c);
     } else {
         *out = c;
@@ -57,7 +57,7 @@ HIP(hipCtxCreate, (void **out, unsigned flags, int device), (out, flags, device)
 
 HIP(hipCtxDestroy, (void *handle), (handle))
 {
-    if (!kh_handle_remove(handle, KH_CONTEXT)) return E_InvalidContext;
+    if (!khip_handle_remove(handle, KHIP_CONTEXT)) return E_InvalidContext;
     int kept = 0;
     for (int i = 0; i < stack.count; i++)
         if (stack.at[i] != handle) stack.at[kept++] = stack.at[i];
@@ -96,7 +96,7 @@ HIP(hipCtxGetCurrent, (void **out), (out))
 HIP(hipCtxGetDevice, (int *device), (device))
 {
     if (!device) return E_InvalidValue;
-    *device = kh_current();
+    *device = khip_current();
     return 0;
 }
 
@@ -120,10 +120,10 @@ HIP(hipCtxGetFlags, (unsigned *flags), (flags))
 HIP(hipDevicePrimaryCtxRetain, (void **out, int device), (out, device))
 {
     if (!out) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    kh_lock();
+    if (!khip_device_of(device)) return E_InvalidDevice;
+    khip_lock();
     retained[device]++;
-    kh_unlock();
+    khip_unlock();
     *out = &primary[device];
     return 0;
 }
@@ -131,39 +131,39 @@ HIP(hipDevicePrimaryCtxRetain, (void **out, int device), (out, device))
 HIP(hipDevicePrimaryCtxRelease, (int device), (device))
 {
     int code = 0;
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    kh_lock();
+    if (!khip_device_of(device)) return E_InvalidDevice;
+    khip_lock();
     if (retained[device])
         retained[device]--;
     else
         code = E_InvalidContext;
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
 HIP(hipDevicePrimaryCtxReset, (int device), (device))
 {
-    return kh_device_of(device) ? 0 : E_InvalidDevice;
+    return khip_device_of(device) ? 0 : E_InvalidDevice;
 }
 
 HIP(hipDevicePrimaryCtxGetState, (int device, unsigned *flags, int *active),
     (device, flags, active))
 {
-    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!khip_device_of(device)) return E_InvalidDevice;
     if (!flags || !active) return E_InvalidValue;
-    kh_lock();
+    khip_lock();
     *flags = primary[device].flags;
     *active = retained[device] != 0;
-    kh_unlock();
+    khip_unlock();
     return 0;
 }
 
 HIP(hipDevicePrimaryCtxSetFlags, (int device, unsigned flags), (device, flags))
 {
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    kh_lock();
+    if (!khip_device_of(device)) return E_InvalidDevice;
+    khip_lock();
     primary[device].flags = flags;
-    kh_unlock();
+    khip_unlock();
     return 0;
 }
 
@@ -171,10 +171,10 @@ HIP(hipDevicePrimaryCtxSetFlags, (int device, unsigned flags), (device, flags))
 
 HIP(hipCtxEnablePeerAccess, (void *peer, unsigned flags), (peer, flags))
 {
-    return is_context(peer) ? kh_enable_peer(((context *)peer)->device, flags) : E_InvalidContext;
+    return is_context(peer) ? khip_enable_peer(((context *)peer)->device, flags) : E_InvalidContext;
 }
 
 HIP(hipCtxDisablePeerAccess, (void *peer), (peer))
 {
-    return is_context(peer) ? kh_disable_peer(((context *)peer)->device) : E_InvalidContext;
+    return is_context(peer) ? khip_disable_peer(((context *)peer)->device) : E_InvalidContext;
 }

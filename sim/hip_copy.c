@@ -6,7 +6,7 @@
 
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS, NO_CU = 1024 };
 
-int kh_check_span(const char *what, const void *p, size_t size, bool needed)
+int khip_check_span(const char *what, const void *p, size_t size, bool needed)
 {
     ks_range r;
     const uint64_t at = (uint64_t)(uintptr_t)p;
@@ -53,7 +53,7 @@ static bool known_kind(int kind)
     return (kind >= HOST_TO_HOST && kind <= BY_ADDRESS) || kind == NO_CU;
 }
 
-int kh_check_copy(const kh_copy *c)
+int khip_check_copy(const khip_copy *c)
 {
     size_t to, from;
     if (!known_kind(c->kind)) return E_InvalidMemcpyDirection;
@@ -64,14 +64,15 @@ int kh_check_copy(const kh_copy *c)
         return E_InvalidValue;
     const bool device = c->kind == DEVICE_TO_DEVICE || c->kind == NO_CU;
     const int code =
-        kh_check_span("copy, destination", c->to, to, device || c->kind == HOST_TO_DEVICE);
+        khip_check_span("copy, destination", c->to, to, device || c->kind == HOST_TO_DEVICE);
     return code ? code
-                : kh_check_span("copy, source", c->from, from, device || c->kind == DEVICE_TO_HOST);
+                : khip_check_span("copy, source", c->from, from,
+                                  device || c->kind == DEVICE_TO_HOST);
 }
 
-int kh_copy_run(const kh_copy *c)
+int khip_copy_run(const khip_copy *c)
 {
-    const int code = kh_check_copy(c);
+    const int code = khip_check_copy(c);
     if (code) return code;
     if (!c->width || !c->height || !c->depth) return 0;
     for (size_t z = 0; z < c->depth; z++)
@@ -84,17 +85,17 @@ int kh_copy_run(const kh_copy *c)
     return 0;
 }
 
-int kh_check_set(const kh_set *s)
+int khip_check_set(const khip_set *s)
 {
     size_t row, all;
     if (__builtin_mul_overflow(s->width, s->size, &row)) return E_InvalidValue;
     if ((s->height > 1 || s->depth > 1) && row > s->pitch) return E_InvalidPitchValue;
     if ((uintptr_t)s->to % s->size) return E_InvalidValue;
     if (!extent(row, s->height, s->depth, s->pitch, s->slice, &all)) return E_InvalidValue;
-    return kh_check_span("fill", s->to, all, true);
+    return khip_check_span("fill", s->to, all, true);
 }
 
-static void set_row(char *to, const kh_set *s)
+static void set_row(char *to, const khip_set *s)
 {
     ks_memory_written(to, s->width * s->size);
     if (s->size == 1) {
@@ -104,9 +105,9 @@ static void set_row(char *to, const kh_set *s)
     for (size_t i = 0; i < s->width; i++) memcpy(to + i * s->size, &s->value, s->size);
 }
 
-int kh_set_run(const kh_set *s)
+int khip_set_run(const khip_set *s)
 {
-    const int code = kh_check_set(s);
+    const int code = khip_check_set(s);
     if (code || !s->width) return code;
     for (size_t z = 0; z < s->depth; z++)
         for (size_t y = 0; y < s->height; y++)
@@ -116,46 +117,46 @@ int kh_set_run(const kh_set *s)
 
 /* ---- submission: checked at the call, also where the stream is capturing ---- */
 
-static int copy_on(const kh_copy *c, void *stream)
+static int copy_on(const khip_copy *c, void *stream)
 {
-    kh_stream *s;
-    int code = kh_stream_of(stream, &s);
-    if (code == 0) code = kh_check_copy(c);
+    khip_stream *s;
+    int code = khip_stream_of(stream, &s);
+    if (code == 0) code = khip_check_copy(c);
     if (code || !c->width || !c->height || !c->depth) return code;
-    return kh_submit(s, &(kh_op){.kind = KH_OP_COPY, .copy = *c});
+    return khip_submit(s, &(khip_op){.kind = KHIP_OP_COPY, .copy = *c});
 }
 
-static int copy_now(const kh_copy *c)
+static int copy_now(const khip_copy *c)
 {
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     return code ? code : copy_on(c, NULL);
 }
 
-static int set_on(const kh_set *v, void *stream)
+static int set_on(const khip_set *v, void *stream)
 {
-    kh_stream *s;
-    int code = kh_stream_of(stream, &s);
-    if (code == 0) code = kh_check_set(v);
+    khip_stream *s;
+    int code = khip_stream_of(stream, &s);
+    if (code == 0) code = khip_check_set(v);
     if (code || !v->width || !v->height || !v->depth) return code;
-    return kh_submit(s, &(kh_op){.kind = KH_OP_SET, .set = *v});
+    return khip_submit(s, &(khip_op){.kind = KHIP_OP_SET, .set = *v});
 }
 
-static int set_now(const kh_set *v)
+static int set_now(const khip_set *v)
 {
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     return code ? code : set_on(v, NULL);
 }
 
 /* ---- lines ---- */
 
-static kh_copy line(void *to, const void *from, size_t size, int kind)
+static khip_copy line(void *to, const void *from, size_t size, int kind)
 {
-    return (kh_copy){to, from, size, 1, 1, size, size, 0, 0, kind};
+    return (khip_copy){to, from, size, 1, 1, size, size, 0, 0, kind};
 }
 
 HIP(hipMemcpy, (void *to, const void *from, size_t size, int kind), (to, from, size, kind))
 {
-    const kh_copy c = line(to, from, size, kind);
+    const khip_copy c = line(to, from, size, kind);
     return copy_now(&c);
 }
 HIP_TOO(hipMemcpy_spt, hipMemcpy, (void *to, const void *from, size_t size, int kind))
@@ -163,7 +164,7 @@ HIP_TOO(hipMemcpy_spt, hipMemcpy, (void *to, const void *from, size_t size, int 
 HIP(hipMemcpyAsync, (void *to, const void *from, size_t size, int kind, void *stream),
     (to, from, size, kind, stream))
 {
-    const kh_copy c = line(to, from, size, kind);
+    const khip_copy c = line(to, from, size, kind);
     return copy_on(&c, stream);
 }
 HIP_TOO(hipMemcpyAsync_spt, hipMemcpyAsync,
@@ -179,13 +180,13 @@ HIP_TOO(hipMemcpyWithStream, hipMemcpyAsync,
 #define X(name, kind)                                                                              \
     HIP(name, (void *to, const void *from, size_t size), (to, from, size))                         \
     {                                                                                              \
-        const kh_copy c = line(to, from, size, kind);                                              \
+        const khip_copy c = line(to, from, size, kind);                                            \
         return copy_now(&c);                                                                       \
     }                                                                                              \
     HIP(name##Async, (void *to, const void *from, size_t size, void *stream),                      \
         (to, from, size, stream))                                                                  \
     {                                                                                              \
-        const kh_copy c = line(to, from, size, kind);                                              \
+        const khip_copy c = line(to, from, size, kind);                                            \
         return copy_on(&c, stream);                                                                \
     }
 DIRECTIONS(X)
@@ -194,8 +195,8 @@ DIRECTIONS(X)
 HIP(hipMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t size),
     (to, to_device, from, from_device, size))
 {
-    if (!kh_device_of(to_device) || !kh_device_of(from_device)) return E_InvalidDevice;
-    const kh_copy c = line(to, from, size, DEVICE_TO_DEVICE);
+    if (!khip_device_of(to_device) || !khip_device_of(from_device)) return E_InvalidDevice;
+    const khip_copy c = line(to, from, size, DEVICE_TO_DEVICE);
     return copy_now(&c);
 }
 
@@ -203,17 +204,17 @@ HIP(hipMemcpyPeerAsync,
     (void *to, int to_device, const void *from, int from_device, size_t size, void *stream),
     (to, to_device, from, from_device, size, stream))
 {
-    if (!kh_device_of(to_device) || !kh_device_of(from_device)) return E_InvalidDevice;
-    const kh_copy c = line(to, from, size, DEVICE_TO_DEVICE);
+    if (!khip_device_of(to_device) || !khip_device_of(from_device)) return E_InvalidDevice;
+    const khip_copy c = line(to, from, size, DEVICE_TO_DEVICE);
     return copy_on(&c, stream);
 }
 
 /* ---- rows and planes ---- */
 
-static kh_copy rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                    size_t height, int kind)
+static khip_copy rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                      size_t height, int kind)
 {
-    return (kh_copy){to, from, width, height, 1, to_pitch, from_pitch, 0, 0, kind};
+    return (khip_copy){to, from, width, height, 1, to_pitch, from_pitch, 0, 0, kind};
 }
 
 HIP(hipMemcpy2D,
@@ -221,7 +222,7 @@ HIP(hipMemcpy2D,
      int kind),
     (to, to_pitch, from, from_pitch, width, height, kind))
 {
-    const kh_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
+    const khip_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
     return copy_now(&c);
 }
 HIP_TOO(hipMemcpy2D_spt, hipMemcpy2D,
@@ -233,7 +234,7 @@ HIP(hipMemcpy2DAsync,
      int kind, void *stream),
     (to, to_pitch, from, from_pitch, width, height, kind, stream))
 {
-    const kh_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
+    const khip_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
     return copy_on(&c, stream);
 }
 HIP_TOO(hipMemcpy2DAsync_spt, hipMemcpy2DAsync,
@@ -259,13 +260,13 @@ static bool side(const param_side *s, const void **out)
     return !s->array && base;
 }
 
-static int param_copy(const param_2d *p, kh_copy *c)
+static int param_copy(const param_2d *p, khip_copy *c)
 {
     const void *to, *from;
     if (!p) return E_InvalidValue;
     if (p->from.array || p->to.array)
-        return kh_refuse(E_NotSupported, "hipMemcpyParam2D: arrays are textures' memory, which "
-                                         "the simulator does not have: copy to linear memory");
+        return khip_refuse(E_NotSupported, "hipMemcpyParam2D: arrays are textures' memory, which "
+                                           "the simulator does not have: copy to linear memory");
     if (!side(&p->from, &from) || !side(&p->to, &to)) return E_InvalidValue;
     *c = rows((void *)(uintptr_t)to, p->to.pitch, from, p->from.pitch, p->width, p->height,
               BY_ADDRESS);
@@ -274,14 +275,14 @@ static int param_copy(const param_2d *p, kh_copy *c)
 
 HIP(hipMemcpyParam2D, (const param_2d *p), (p))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = param_copy(p, &c);
     return code ? code : copy_now(&c);
 }
 
 HIP(hipMemcpyParam2DAsync, (const param_2d *p, void *stream), (p, stream))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = param_copy(p, &c);
     return code ? code : copy_on(&c, stream);
 }
@@ -304,40 +305,41 @@ typedef struct param_3d { /* hipMemcpy3DParms */
     int kind;
 } param_3d;
 
-int kh_copy_box(const void *memcpy_3d, kh_copy *c)
+int khip_copy_box(const void *memcpy_3d, khip_copy *c)
 {
     const param_3d *p = memcpy_3d;
     if (!p || !p->from.at || !p->to.at) return E_InvalidValue;
     if (p->from_array || p->to_array)
-        return kh_refuse(E_NotSupported, "hipMemcpy3D: arrays are textures' memory, which the "
-                                         "simulator does not have: copy to linear memory");
+        return khip_refuse(E_NotSupported, "hipMemcpy3D: arrays are textures' memory, which the "
+                                           "simulator does not have: copy to linear memory");
     const size_t from_slice = p->from.pitch * p->from.height, to_slice = p->to.pitch * p->to.height;
-    *c = (kh_copy){(char *)p->to.at + p->to_at.z * to_slice + p->to_at.y * p->to.pitch + p->to_at.x,
-                   (char *)p->from.at + p->from_at.z * from_slice + p->from_at.y * p->from.pitch +
-                       p->from_at.x,
-                   p->size.x,
-                   p->size.y,
-                   p->size.z,
-                   p->to.pitch,
-                   p->from.pitch,
-                   to_slice,
-                   from_slice,
-                   p->kind};
+    *c = (khip_copy){(char *)p->to.at + p->to_at.z * to_slice + p->to_at.y * p->to.pitch +
+                         p->to_at.x,
+                     (char *)p->from.at + p->from_at.z * from_slice + p->from_at.y * p->from.pitch +
+                         p->from_at.x,
+                     p->size.x,
+                     p->size.y,
+                     p->size.z,
+                     p->to.pitch,
+                     p->from.pitch,
+                     to_slice,
+                     from_slice,
+                     p->kind};
     return 0;
 }
 
 HIP(hipMemcpy3D, (const param_3d *p), (p))
 {
-    kh_copy c;
-    const int code = kh_copy_box(p, &c);
+    khip_copy c;
+    const int code = khip_copy_box(p, &c);
     return code ? code : copy_now(&c);
 }
 HIP_TOO(hipMemcpy3D_spt, hipMemcpy3D, (const param_3d *p))
 
 HIP(hipMemcpy3DAsync, (const param_3d *p, void *stream), (p, stream))
 {
-    kh_copy c;
-    const int code = kh_copy_box(p, &c);
+    khip_copy c;
+    const int code = khip_copy_box(p, &c);
     return code ? code : copy_on(&c, stream);
 }
 HIP_TOO(hipMemcpy3DAsync_spt, hipMemcpy3DAsync, (const param_3d *p, void *stream))
@@ -349,7 +351,7 @@ static int in_symbol(const void *symbol, size_t size, size_t offset, char **out)
 {
     uint64_t address;
     size_t have;
-    const int code = kh_registered_symbol(symbol, &address, &have);
+    const int code = khip_registered_symbol(symbol, &address, &have);
     if (code) return code;
     *out = (char *)(uintptr_t)address + offset;
     if (offset <= have && size <= have - offset) return 0;
@@ -360,7 +362,7 @@ static int in_symbol(const void *symbol, size_t size, size_t offset, char **out)
 }
 
 static int to_symbol(const void *symbol, const void *from, size_t size, size_t offset, int kind,
-                     kh_copy *c)
+                     khip_copy *c)
 {
     char *to;
     if (kind != HOST_TO_DEVICE && kind != DEVICE_TO_DEVICE && kind != BY_ADDRESS)
@@ -371,7 +373,7 @@ static int to_symbol(const void *symbol, const void *from, size_t size, size_t o
 }
 
 static int from_symbol(void *to, const void *symbol, size_t size, size_t offset, int kind,
-                       kh_copy *c)
+                       khip_copy *c)
 {
     char *from;
     if (kind != DEVICE_TO_HOST && kind != DEVICE_TO_DEVICE && kind != BY_ADDRESS)
@@ -384,7 +386,7 @@ static int from_symbol(void *to, const void *symbol, size_t size, size_t offset,
 HIP(hipMemcpyToSymbol, (const void *symbol, const void *from, size_t size, size_t offset, int kind),
     (symbol, from, size, offset, kind))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = to_symbol(symbol, from, size, offset, kind, &c);
     return code ? code : copy_now(&c);
 }
@@ -395,7 +397,7 @@ HIP(hipMemcpyToSymbolAsync,
     (const void *symbol, const void *from, size_t size, size_t offset, int kind, void *stream),
     (symbol, from, size, offset, kind, stream))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = to_symbol(symbol, from, size, offset, kind, &c);
     return code ? code : copy_on(&c, stream);
 }
@@ -405,7 +407,7 @@ HIP_TOO(hipMemcpyToSymbolAsync_spt, hipMemcpyToSymbolAsync,
 HIP(hipMemcpyFromSymbol, (void *to, const void *symbol, size_t size, size_t offset, int kind),
     (to, symbol, size, offset, kind))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = from_symbol(to, symbol, size, offset, kind, &c);
     return code ? code : copy_now(&c);
 }
@@ -416,7 +418,7 @@ HIP(hipMemcpyFromSymbolAsync,
     (void *to, const void *symbol, size_t size, size_t offset, int kind, void *stream),
     (to, symbol, size, offset, kind, stream))
 {
-    kh_copy c;
+    khip_copy c;
     const int code = from_symbol(to, symbol, size, offset, kind, &c);
     return code ? code : copy_on(&c, stream);
 }
@@ -425,9 +427,9 @@ HIP_TOO(hipMemcpyFromSymbolAsync_spt, hipMemcpyFromSymbolAsync,
 
 /* ---- fills ---- */
 
-static kh_set fill(void *to, uint32_t value, size_t element, size_t count)
+static khip_set fill(void *to, uint32_t value, size_t element, size_t count)
 {
-    return (kh_set){to, value, element, count, 1, 1, 0, 0};
+    return (khip_set){to, value, element, count, 1, 1, 0, 0};
 }
 
 /* name, type of the value, bytes of it */
@@ -439,13 +441,13 @@ static kh_set fill(void *to, uint32_t value, size_t element, size_t count)
 #define X(name, type, bytes)                                                                       \
     HIP(name, (void *to, type value, size_t count), (to, value, count))                            \
     {                                                                                              \
-        const kh_set s = fill(to, (uint32_t)value, bytes, count);                                  \
+        const khip_set s = fill(to, (uint32_t)value, bytes, count);                                \
         return set_now(&s);                                                                        \
     }                                                                                              \
     HIP(name##Async, (void *to, type value, size_t count, void *stream),                           \
         (to, value, count, stream))                                                                \
     {                                                                                              \
-        const kh_set s = fill(to, (uint32_t)value, bytes, count);                                  \
+        const khip_set s = fill(to, (uint32_t)value, bytes, count);                                \
         return set_on(&s, stream);                                                                 \
     }
 FILLS(X)
@@ -456,7 +458,7 @@ HIP_TOO(hipMemsetAsync_spt, hipMemsetAsync, (void *to, int value, size_t count, 
 HIP(hipMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
     (to, pitch, value, width, height))
 {
-    const kh_set s = {to, (uint32_t)value, 1, width, height, 1, pitch, 0};
+    const khip_set s = {to, (uint32_t)value, 1, width, height, 1, pitch, 0};
     return set_now(&s);
 }
 HIP_TOO(hipMemset2D_spt, hipMemset2D,
@@ -466,28 +468,28 @@ HIP(hipMemset2DAsync,
     (void *to, size_t pitch, int value, size_t width, size_t height, void *stream),
     (to, pitch, value, width, height, stream))
 {
-    const kh_set s = {to, (uint32_t)value, 1, width, height, 1, pitch, 0};
+    const khip_set s = {to, (uint32_t)value, 1, width, height, 1, pitch, 0};
     return set_on(&s, stream);
 }
 
 HIP_TOO(hipMemset2DAsync_spt, hipMemset2DAsync,
         (void *to, size_t pitch, int value, size_t width, size_t height, void *stream))
 
-static kh_set planes_of(const pitched *p, int value, const box *size)
+static khip_set planes_of(const pitched *p, int value, const box *size)
 {
-    return (kh_set){p->at,   (uint32_t)value, 1,        size->x,
-                    size->y, size->z,         p->pitch, p->pitch * p->height};
+    return (khip_set){p->at,   (uint32_t)value, 1,        size->x,
+                      size->y, size->z,         p->pitch, p->pitch * p->height};
 }
 
 HIP(hipMemset3D, (pitched p, int value, box size), (p, value, size))
 {
-    const kh_set s = planes_of(&p, value, &size);
+    const khip_set s = planes_of(&p, value, &size);
     return set_now(&s);
 }
 
 HIP(hipMemset3DAsync, (pitched p, int value, box size, void *stream), (p, value, size, stream))
 {
-    const kh_set s = planes_of(&p, value, &size);
+    const khip_set s = planes_of(&p, value, &size);
     return set_on(&s, stream);
 }
 HIP_TOO(hipMemset3D_spt, hipMemset3D, (pitched p, int value, box size))
@@ -498,7 +500,7 @@ HIP(hipMalloc3D, (pitched * out, box size), (out, size))
 {
     enum { ROW = 128 };
     size_t planes, bytes;
-    const int unsafe = kh_unsafe();
+    const int unsafe = khip_unsafe();
     if (unsafe) return unsafe;
     if (!out || size.x > SIZE_MAX - ROW) return E_InvalidValue;
     const size_t pitch = (size.x + ROW - 1) / ROW * ROW;
@@ -506,5 +508,5 @@ HIP(hipMalloc3D, (pitched * out, box size), (out, size))
         __builtin_mul_overflow(planes, size.z, &bytes))
         return E_OutOfMemory;
     *out = (pitched){NULL, pitch, size.x, size.y};
-    return kh_allocate(&out->at, bytes, KS_DEVICE);
+    return khip_allocate(&out->at, bytes, KS_DEVICE);
 }

@@ -8,7 +8,7 @@
 #include "hip.h"
 
 /* ORDER: ks_arch */
-static const kh_chip chip[KS_ARCH_COUNT] = {
+static const khip_chip chip[KS_ARCH_COUNT] = {
     [KS_GFX90A] = {.name = "AMD Instinct MI210 (simulated)",
                    .target = "gfx90a:sramecc+:xnack-",
                    .number = 910,
@@ -33,42 +33,42 @@ static const kh_chip chip[KS_ARCH_COUNT] = {
                    .memory = 192ull << 30},
 };
 /* One of each, or, as KILN_SIM=arch=...,devices=... says, one kind as often as it says. */
-static const kh_device both[KS_ARCH_COUNT] = {{KS_GFX942, &chip[KS_GFX942]},
-                                              {KS_GFX90A, &chip[KS_GFX90A]}};
+static const khip_device both[KS_ARCH_COUNT] = {{KS_GFX942, &chip[KS_GFX942]},
+                                                {KS_GFX90A, &chip[KS_GFX90A]}};
 static _Thread_local int current;
-_Static_assert((int)KH_DEVICES == (int)KS_MOST_DEVICES, "options.c's limit");
+_Static_assert((int)KHIP_DEVICES == (int)KS_MOST_DEVICES, "options.c's limit");
 
-int kh_device_count(void)
+int khip_device_count(void)
 {
     const ks_options *o = ks_options_get();
     return o->devices ? (int)o->devices : o->arch < 0 ? KS_ARCH_COUNT : 1;
 }
 
-const kh_device *kh_device_of(int ordinal)
+const khip_device *khip_device_of(int ordinal)
 {
     const ks_options *o = ks_options_get();
-    if (ordinal < 0 || ordinal >= kh_device_count()) return NULL;
+    if (ordinal < 0 || ordinal >= khip_device_count()) return NULL;
     if (o->arch < 0) return o->devices ? &both[0] : &both[ordinal];
     return both[0].arch == (ks_arch)o->arch ? &both[0] : &both[1];
 }
 
-const kh_chip *kh_chip_of(ks_arch arch)
+const khip_chip *khip_chip_of(ks_arch arch)
 {
     return &chip[arch];
 }
 
-int kh_units(const kh_chip *c)
+int khip_units(const khip_chip *c)
 {
     const unsigned units = ks_options_get()->units;
     return units ? (int)units : c->units;
 }
 
-int kh_current(void)
+int khip_current(void)
 {
     return current;
 }
 
-uint64_t kh_total_memory(const kh_device *d)
+uint64_t khip_total_memory(const khip_device *d)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || size <= 0) return d->chip->memory;
@@ -86,14 +86,14 @@ HIP(hipInit, (unsigned flags), (flags))
 HIP(hipGetDeviceCount, (int *count), (count))
 {
     if (!count) return E_InvalidValue;
-    *count = kh_device_count();
+    *count = khip_device_count();
     return 0;
 }
 
 HIP(hipDeviceGet, (int *device, int ordinal), (device, ordinal))
 {
     if (!device) return E_InvalidValue;
-    if (!kh_device_of(ordinal)) return E_InvalidDevice;
+    if (!khip_device_of(ordinal)) return E_InvalidDevice;
     *device = ordinal;
     return 0;
 }
@@ -105,16 +105,16 @@ HIP(hipGetDevice, (int *device), (device))
     return 0;
 }
 
-int kh_set_device(int ordinal)
+int khip_set_device(int ordinal)
 {
-    if (!kh_device_of(ordinal)) return E_InvalidDevice;
+    if (!khip_device_of(ordinal)) return E_InvalidDevice;
     current = ordinal;
     return 0;
 }
 
 HIP(hipSetDevice, (int device), (device))
 {
-    return kh_set_device(device);
+    return khip_set_device(device);
 }
 
 HIP(hipSetDeviceFlags, (unsigned flags), (flags))
@@ -137,7 +137,7 @@ static int version(int *out)
 {
     static const int of_abi[VERSIONS] = {50221153, 60000000, 70000000}; /* 5, 6, 7 */
     if (!out) return E_InvalidValue;
-    *out = of_abi[kh_abi() - 5];
+    *out = of_abi[khip_abi() - 5];
     return 0;
 }
 
@@ -155,7 +155,7 @@ HIP(hipRuntimeGetVersion, (int *out), (out))
 
 HIP(hipDeviceGetName, (char *name, int size, int device), (name, size, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!name || size <= 0) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     snprintf(name, (size_t)size, "%s", d->chip->name);
@@ -164,16 +164,16 @@ HIP(hipDeviceGetName, (char *name, int size, int device), (name, size, device))
 
 HIP(hipDeviceTotalMem, (size_t * bytes, int device), (bytes, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!bytes) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
-    *bytes = kh_total_memory(d);
+    *bytes = khip_total_memory(d);
     return 0;
 }
 
 HIP(hipDeviceComputeCapability, (int *major, int *minor, int device), (major, minor, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!major || !minor) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     *major = d->chip->major;
@@ -181,18 +181,18 @@ HIP(hipDeviceComputeCapability, (int *major, int *minor, int device), (major, mi
     return 0;
 }
 
-void kh_device_uuid(char uuid[16], int device)
+void khip_device_uuid(char uuid[16], int device)
 {
     char text[64];
-    snprintf(text, sizeof text, "kilnsim-%03d%05d", device, kh_device_of(device)->chip->number);
+    snprintf(text, sizeof text, "kilnsim-%03d%05d", device, khip_device_of(device)->chip->number);
     memcpy(uuid, text, 16);
 }
 
 HIP(hipDeviceGetUuid, (char uuid[16], int device), (uuid, device))
 {
     if (!uuid) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    kh_device_uuid(uuid, device);
+    if (!khip_device_of(device)) return E_InvalidDevice;
+    khip_device_uuid(uuid, device);
     return 0;
 }
 
@@ -200,7 +200,7 @@ enum { PCI_BUS = 0x80 }; /* of ordinal 0 */
 HIP(hipDeviceGetPCIBusId, (char *id, int size, int device), (id, size, device))
 {
     if (!id || size <= 0) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!khip_device_of(device)) return E_InvalidDevice;
     snprintf(id, (size_t)size, "0000:%02x:00.0", (unsigned)(PCI_BUS + device));
     return 0;
 }
@@ -210,7 +210,7 @@ HIP(hipDeviceGetByPCIBusId, (int *device, const char *id), (device, id))
     unsigned domain, bus, slot, function;
     if (!device || !id) return E_InvalidValue;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4) return E_InvalidValue;
-    if (domain || slot || function || bus < PCI_BUS || !kh_device_of((int)(bus - PCI_BUS)))
+    if (domain || slot || function || bus < PCI_BUS || !khip_device_of((int)(bus - PCI_BUS)))
         return E_InvalidDevice;
     *device = (int)(bus - PCI_BUS);
     return 0;
@@ -231,7 +231,7 @@ HIP(hipDeviceSetLimit, (int limit, size_t value), (limit, value))
 {
     if (limit != LIMIT_STACK && limit != LIMIT_HEAP) return E_UnsupportedLimit;
     if (limit == LIMIT_STACK) return 0;
-    if (value >= kh_total_memory(kh_device_of(current))) return E_InvalidValue;
+    if (value >= khip_total_memory(khip_device_of(current))) return E_InvalidValue;
     ks_heap_limit(value);
     return 0;
 }
@@ -281,42 +281,42 @@ HIP(hipDeviceGetStreamPriorityRange, (int *least, int *greatest), (least, greate
 HIP(hipDeviceCanAccessPeer, (int *can, int device, int peer), (can, device, peer))
 {
     if (!can) return E_InvalidValue;
-    if (!kh_device_of(device) || !kh_device_of(peer)) return E_InvalidDevice;
+    if (!khip_device_of(device) || !khip_device_of(peer)) return E_InvalidDevice;
     *can = device != peer;
     return 0;
 }
 
-/* From, to; the process's, under kh_lock. */
-static bool peer_enabled[KH_DEVICES][KH_DEVICES];
+/* From, to; the process's, under khip_lock. */
+static bool peer_enabled[KHIP_DEVICES][KHIP_DEVICES];
 static int set_peer(int peer, bool on)
 {
-    if (!kh_device_of(peer) || peer == current) return E_InvalidDevice;
-    kh_lock();
+    if (!khip_device_of(peer) || peer == current) return E_InvalidDevice;
+    khip_lock();
     const bool was = peer_enabled[current][peer];
     peer_enabled[current][peer] = on;
-    kh_unlock();
+    khip_unlock();
     if (was != on) return 0;
     return on ? E_PeerAccessAlreadyEnabled : E_PeerAccessNotEnabled;
 }
 
-int kh_enable_peer(int peer, unsigned flags)
+int khip_enable_peer(int peer, unsigned flags)
 {
     return flags ? E_InvalidValue : set_peer(peer, true);
 }
 
-int kh_disable_peer(int peer)
+int khip_disable_peer(int peer)
 {
     return set_peer(peer, false);
 }
 
 HIP(hipDeviceEnablePeerAccess, (int peer, unsigned flags), (peer, flags))
 {
-    return kh_enable_peer(peer, flags);
+    return khip_enable_peer(peer, flags);
 }
 
 HIP(hipDeviceDisablePeerAccess, (int peer), (peer))
 {
-    return kh_disable_peer(peer);
+    return khip_disable_peer(peer);
 }
 
 /* hipDeviceP2PAttr: rank, access, atomics, arrays.  ORDER P2P */
@@ -326,7 +326,7 @@ HIP(hipDeviceGetP2PAttribute, (int *value, int attribute, int from, int to),
     static const int row[] = {0, 1, 1, 0};
     enum { ROWS = sizeof row / sizeof *row };
     if (!value || attribute < 0 || attribute >= ROWS) return E_InvalidValue;
-    if (!kh_device_of(from) || !kh_device_of(to) || from == to) return E_InvalidDevice;
+    if (!khip_device_of(from) || !khip_device_of(to) || from == to) return E_InvalidDevice;
     *value = row[attribute];
     return 0;
 }
@@ -336,7 +336,7 @@ HIP(hipExtGetLinkTypeAndHopCount, (int from, int to, uint32_t *type, uint32_t *h
 {
     enum { XGMI = 4 }; /* hsa_amd_link_info_type_t */
     if (!type || !hops || from == to) return E_InvalidValue;
-    if (!kh_device_of(from) || !kh_device_of(to)) return E_InvalidDevice;
+    if (!khip_device_of(from) || !khip_device_of(to)) return E_InvalidDevice;
     *type = XGMI;
     *hops = 1;
     return 0;

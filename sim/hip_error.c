@@ -12,7 +12,7 @@ static const struct row {
     const char *name, *text;
 } row[] = {
 #define X(number, name, text) {number, number ? "hipError" #name : "hip" #name, text},
-    KH_ERRORS(X)
+    KHIP_ERRORS(X)
 #undef X
 };
 enum { ROWS = sizeof row / sizeof *row };
@@ -29,14 +29,14 @@ static const struct row *find(int number)
 enum { KEEPS_ERRORS = 7 };
 static _Thread_local int last, status;
 
-int kh_last(int code)
+int khip_last(int code)
 {
-    if (code || kh_abi() < KEEPS_ERRORS) last = code;
+    if (code || khip_abi() < KEEPS_ERRORS) last = code;
     status = code;
     return code;
 }
 
-int kh_usable(void)
+int khip_usable(void)
 {
     const char *text = ks_options_error();
     ks_report_start();
@@ -45,7 +45,7 @@ int kh_usable(void)
     return E_InvalidValue;
 }
 
-int kh_refuse(int code, const char *format, ...)
+int khip_refuse(int code, const char *format, ...)
 {
     char text[KS_TEXT];
     va_list list;
@@ -73,7 +73,7 @@ static int find_abi(void)
     enum { OLDEST = 5, NEWEST = 7, DEFAULT = 6 };
     static const char end[] = ".so.";
     Dl_info info;
-    if (!dladdr((void *)(uintptr_t)kh_abi, &info) || !info.dli_fname) return DEFAULT;
+    if (!dladdr((void *)(uintptr_t)khip_abi, &info) || !info.dli_fname) return DEFAULT;
     const char *file = strrchr(info.dli_fname, '/');
     const char *so = strstr(file ? file : info.dli_fname, end);
     if (!so) return DEFAULT;
@@ -83,7 +83,7 @@ static int find_abi(void)
 
 /* ROCm's versions number some enumerations differently under one symbol name; the file name in the
  * program's list of libraries says which it was built for. */
-int kh_abi(void)
+int khip_abi(void)
 {
     static atomic_int known;
     int abi = atomic_load_explicit(&known, memory_order_relaxed);
@@ -93,11 +93,11 @@ int kh_abi(void)
 
 /* ---- entry points; these four neither fail nor touch the last error but as they say ---- */
 
-KH_API int hipGetLastError(void);
-KH_API int hipPeekAtLastError(void);
-KH_API int hipExtGetLastError(void);
-KH_API const char *hipGetErrorName(int code);
-KH_API const char *hipGetErrorString(int code);
+KHIP_API int hipGetLastError(void);
+KHIP_API int hipPeekAtLastError(void);
+KHIP_API int hipExtGetLastError(void);
+KHIP_API const char *hipGetErrorName(int code);
+KHIP_API const char *hipGetErrorString(int code);
 
 int hipGetLastError(void)
 {
@@ -110,7 +110,7 @@ int hipExtGetLastError(void)
 {
     const int code = status;
     status = 0;
-    if (kh_abi() < KEEPS_ERRORS) last = 0;
+    if (khip_abi() < KEEPS_ERRORS) last = 0;
     return code;
 }
 

@@ -19,7 +19,7 @@ static uint32_t round_up(uint32_t n, uint32_t step)
     return (n + step - 1) / step * step;
 }
 
-int kh_groups_per_unit(const ks_kernel *k, uint32_t threads, size_t dynamic_lds)
+int khip_groups_per_unit(const ks_kernel *k, uint32_t threads, size_t dynamic_lds)
 {
     if (!threads || threads > MOST_THREADS || k->lds + dynamic_lds > KS_MAX_LDS) return 0;
     const uint32_t waves = (threads + WAVE - 1) / WAVE;
@@ -41,12 +41,12 @@ typedef struct attributes { /* hipFuncAttributes */
     size_t lds;
 } attributes;
 
-static attributes describe(const kh_function *f)
+static attributes describe(const khip_function *f)
 {
     const ks_kernel *k = f->kernel;
-    const kh_chip *c = kh_device_of(f->module->device)->chip;
+    const khip_chip *c = khip_device_of(f->module->device)->chip;
     return (attributes){.binary_version = c->major * 10 + c->minor,
-                        .constants = kh_registered_constants(f->module),
+                        .constants = khip_registered_constants(f->module),
                         .local = k->scratch,
                         .dynamic_lds = KS_MAX_LDS - (int)k->lds,
                         .threads = k->max_threads ? (int)k->max_threads : MOST_THREADS,
@@ -55,20 +55,20 @@ static attributes describe(const kh_function *f)
                         .lds = k->lds};
 }
 
-int kh_function_of(const void *host, kh_function **out)
+int khip_function_of(const void *host, khip_function **out)
 {
-    if (kh_handle_is(host, KH_FUNCTION)) {
-        *out = (kh_function *)(uintptr_t)host;
+    if (khip_handle_is(host, KHIP_FUNCTION)) {
+        *out = (khip_function *)(uintptr_t)host;
         return 0;
     }
-    return kh_registered_function(host, out);
+    return khip_registered_function(host, out);
 }
 
 HIP(hipFuncGetAttributes, (attributes * out, const void *host), (out, host))
 {
-    kh_function *f;
+    khip_function *f;
     if (!out) return E_InvalidValue;
-    const int code = kh_function_of(host, &f);
+    const int code = khip_function_of(host, &f);
     if (code == 0) *out = describe(f);
     return code;
 }
@@ -89,7 +89,7 @@ HIP(hipFuncGetAttributes, (attributes * out, const void *host), (out, host))
 HIP(hipFuncGetAttribute, (int *out, int attribute, void *f), (out, attribute, f))
 {
     if (!out) return E_InvalidValue;
-    if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidDeviceFunction;
+    if (!khip_handle_is(f, KHIP_FUNCTION)) return E_InvalidDeviceFunction;
     const attributes a = describe(f);
 #define X(number, member)                                                                          \
     if (attribute == number) {                                                                     \
@@ -104,9 +104,9 @@ HIP(hipFuncGetAttribute, (int *out, int attribute, void *f), (out, attribute, f)
 enum { DYNAMIC_LDS = 8, CARVEOUT = 9, CACHE_CONFIGS = 3, BANK_CONFIGS = 2 };
 HIP(hipFuncSetAttribute, (const void *host, int attribute, int value), (host, attribute, value))
 {
-    kh_function *f;
+    khip_function *f;
     if (attribute != DYNAMIC_LDS && attribute != CARVEOUT) return E_InvalidValue;
-    const int code = kh_function_of(host, &f);
+    const int code = khip_function_of(host, &f);
     if (code) return code;
     if (attribute == CARVEOUT) return value < -1 || value > 100 ? E_InvalidValue : 0;
     return value < 0 || (uint32_t)value + f->kernel->lds > KS_MAX_LDS ? E_InvalidValue : 0;
@@ -124,15 +124,15 @@ HIP(hipFuncSetSharedMemConfig, (const void *host, int config), (host, config))
 
 /* ---- occupancy ---- */
 
-static int groups(int *out, const kh_function *f, int threads, size_t lds)
+static int groups(int *out, const khip_function *f, int threads, size_t lds)
 {
     if (!out || threads <= 0) return E_InvalidValue;
-    *out = kh_groups_per_unit(f->kernel, (uint32_t)threads, lds);
+    *out = khip_groups_per_unit(f->kernel, (uint32_t)threads, lds);
     return 0;
 }
 
 /* The largest workgroup of those that keep most lanes of a compute unit busy. */
-static int potential(int *grid, int *block, const kh_function *f, size_t lds, int limit)
+static int potential(int *grid, int *block, const khip_function *f, size_t lds, int limit)
 {
     const attributes a = describe(f);
     const int most = limit > 0 && limit < a.threads ? limit : a.threads;
@@ -140,11 +140,11 @@ static int potential(int *grid, int *block, const kh_function *f, size_t lds, in
     if (!grid || !block) return E_InvalidValue;
     *block = *grid = 0;
     for (int threads = most / WAVE * WAVE; threads >= WAVE; threads -= WAVE) {
-        const int n = kh_groups_per_unit(f->kernel, (uint32_t)threads, lds);
+        const int n = khip_groups_per_unit(f->kernel, (uint32_t)threads, lds);
         if (n * threads <= best) continue;
         best = n * threads;
         *block = threads;
-        *grid = n * kh_units(kh_device_of(f->module->device)->chip);
+        *grid = n * khip_units(khip_device_of(f->module->device)->chip);
     }
     return 0;
 }
@@ -152,21 +152,23 @@ static int potential(int *grid, int *block, const kh_function *f, size_t lds, in
 HIP(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
     (int *out, void *f, int threads, size_t lds), (out, f, threads, lds))
 {
-    return kh_handle_is(f, KH_FUNCTION) ? groups(out, f, threads, lds) : E_InvalidDeviceFunction;
+    return khip_handle_is(f, KHIP_FUNCTION) ? groups(out, f, threads, lds)
+                                            : E_InvalidDeviceFunction;
 }
 
 HIP(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
     (int *out, void *f, int threads, size_t lds, unsigned flags), (out, f, threads, lds, flags))
 {
     (void)flags;
-    return kh_handle_is(f, KH_FUNCTION) ? groups(out, f, threads, lds) : E_InvalidDeviceFunction;
+    return khip_handle_is(f, KHIP_FUNCTION) ? groups(out, f, threads, lds)
+                                            : E_InvalidDeviceFunction;
 }
 
 HIP(hipModuleOccupancyMaxPotentialBlockSize,
     (int *grid, int *block, void *f, size_t lds, int limit), (grid, block, f, lds, limit))
 {
-    return kh_handle_is(f, KH_FUNCTION) ? potential(grid, block, f, lds, limit)
-                                        : E_InvalidDeviceFunction;
+    return khip_handle_is(f, KHIP_FUNCTION) ? potential(grid, block, f, lds, limit)
+                                            : E_InvalidDeviceFunction;
 }
 
 HIP(hipModuleOccupancyMaxPotentialBlockSizeWithFlags,
@@ -180,8 +182,8 @@ HIP(hipModuleOccupancyMaxPotentialBlockSizeWithFlags,
 HIP(hipOccupancyMaxActiveBlocksPerMultiprocessor,
     (int *out, const void *host, int threads, size_t lds), (out, host, threads, lds))
 {
-    kh_function *f;
-    const int code = kh_function_of(host, &f);
+    khip_function *f;
+    const int code = khip_function_of(host, &f);
     return code ? code : groups(out, f, threads, lds);
 }
 
@@ -197,7 +199,7 @@ HIP(hipOccupancyMaxPotentialBlockSize,
     (int *grid, int *block, const void *host, size_t lds, int limit),
     (grid, block, host, lds, limit))
 {
-    kh_function *f;
-    const int code = kh_function_of(host, &f);
+    khip_function *f;
+    const int code = khip_function_of(host, &f);
     return code ? code : potential(grid, block, f, lds, limit);
 }

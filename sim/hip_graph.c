@@ -6,74 +6,74 @@
 #include "hip.h"
 
 typedef struct exec {
-    kh_op *op;
-    const kh_node **of; /* the node that each came from: compared, not looked into */
+    khip_op *op;
+    const khip_node **of; /* the node that each came from: compared, not looked into */
     size_t count;
 } exec;
 
 /* ---- operations that outlive their call ---- */
 
-bool kh_op_copy(kh_op *to, const kh_op *from)
+bool khip_op_copy(khip_op *to, const khip_op *from)
 {
     *to = *from;
-    if (from->kind != KH_OP_RUN) return true;
+    if (from->kind != KHIP_OP_RUN) return true;
     const size_t size = from->run.function->kernel->kernarg_size;
     to->run.kernarg = malloc(size ? size : 1);
     if (!to->run.kernarg) return false;
     if (size) memcpy(to->run.kernarg, from->run.kernarg, size);
-    kh_module_retain(from->run.function->module);
+    khip_module_retain(from->run.function->module);
     return true;
 }
 
-void kh_op_free(kh_op *op)
+void khip_op_free(khip_op *op)
 {
-    if (op->kind != KH_OP_RUN) return;
+    if (op->kind != KHIP_OP_RUN) return;
     free(op->run.kernarg);
-    kh_module_release(op->run.function->module);
+    khip_module_release(op->run.function->module);
 }
 
 /* ---- graphs ---- */
 
-kh_graph *kh_graph_new(void)
+khip_graph *khip_graph_new(void)
 {
-    return calloc(1, sizeof(kh_graph));
+    return calloc(1, sizeof(khip_graph));
 }
 
-static void free_node(kh_node *n)
+static void free_node(khip_node *n)
 {
-    kh_op_free(&n->op);
+    khip_op_free(&n->op);
     free(n->after);
     free(n);
 }
 
-void kh_graph_free(kh_graph *g)
+void khip_graph_free(khip_graph *g)
 {
     if (!g) return;
     for (size_t i = 0; i < g->count; i++) {
-        kh_handle_remove(g->node[i], KH_NODE);
+        khip_handle_remove(g->node[i], KHIP_NODE);
         free_node(g->node[i]);
     }
     free(g->node);
     free(g);
 }
 
-kh_node *kh_graph_add(kh_graph *g, const kh_op *op, kh_node *const *after, size_t count)
+khip_node *khip_graph_add(khip_graph *g, const khip_op *op, khip_node *const *after, size_t count)
 {
-    kh_node **more = realloc(g->node, (g->count + 1) * sizeof *more);
+    khip_node **more = realloc(g->node, (g->count + 1) * sizeof *more);
     if (!more) return NULL;
     g->node = more;
-    kh_node *n = calloc(1, sizeof *n);
+    khip_node *n = calloc(1, sizeof *n);
     if (!n) return NULL;
     n->graph = g;
     n->after = malloc((count ? count : 1) * sizeof *n->after);
-    if (!n->after || !kh_op_copy(&n->op, op)) {
+    if (!n->after || !khip_op_copy(&n->op, op)) {
         free(n->after);
         free(n);
         return NULL;
     }
     if (count) memcpy(n->after, after, count * sizeof *after);
     n->after_count = count;
-    if (!kh_handle_add(n, KH_NODE)) {
+    if (!khip_handle_add(n, KHIP_NODE)) {
         free_node(n);
         return NULL;
     }
@@ -82,7 +82,7 @@ kh_node *kh_graph_add(kh_graph *g, const kh_op *op, kh_node *const *after, size_
 
 /* ---- in order ---- */
 
-static bool ready(const kh_node *n)
+static bool ready(const khip_node *n)
 {
     for (size_t i = 0; i < n->after_count; i++)
         if (!n->after[i]->mark) return false;
@@ -91,7 +91,7 @@ static bool ready(const kh_node *n)
 
 static void exec_free(exec *x)
 {
-    for (size_t i = 0; i < x->count; i++) kh_op_free(&x->op[i]);
+    for (size_t i = 0; i < x->count; i++) khip_op_free(&x->op[i]);
     free(x->op);
     free(x->of);
     free(x);
@@ -99,16 +99,16 @@ static void exec_free(exec *x)
 
 /* Copies what is ready, in order of creation, until nothing is left; hipErrorInvalidValue: a
  * circle. */
-static int arrange(const kh_graph *g, exec *x)
+static int arrange(const khip_graph *g, exec *x)
 {
     bool moved = true;
     for (size_t i = 0; i < g->count; i++) g->node[i]->mark = 0;
     while (moved && x->count < g->count) {
         moved = false;
         for (size_t i = 0; i < g->count; i++) {
-            kh_node *n = g->node[i];
+            khip_node *n = g->node[i];
             if (n->mark || !ready(n)) continue;
-            if (!kh_op_copy(&x->op[x->count], &n->op)) return E_OutOfMemory;
+            if (!khip_op_copy(&x->op[x->count], &n->op)) return E_OutOfMemory;
             x->of[x->count++] = n;
             n->mark = 1;
             moved = true;
@@ -119,16 +119,16 @@ static int arrange(const kh_graph *g, exec *x)
 
 static int instantiate(void **out, void *graph)
 {
-    const kh_graph *g = graph;
-    if (!out || !kh_handle_is(graph, KH_GRAPH)) return E_InvalidValue;
+    const khip_graph *g = graph;
+    if (!out || !khip_handle_is(graph, KHIP_GRAPH)) return E_InvalidValue;
     exec *x = calloc(1, sizeof *x);
     if (!x) return E_OutOfMemory;
     x->op = calloc(g->count + 1, sizeof *x->op);
     x->of = calloc(g->count + 1, sizeof *x->of);
-    kh_lock();
+    khip_lock();
     int code = x->op && x->of ? arrange(g, x) : E_OutOfMemory;
-    kh_unlock();
-    if (code == 0 && !kh_handle_add(x, KH_EXEC)) code = E_OutOfMemory;
+    khip_unlock();
+    if (code == 0 && !khip_handle_add(x, KHIP_EXEC)) code = E_OutOfMemory;
     if (code)
         exec_free(x);
     else
@@ -136,16 +136,16 @@ static int instantiate(void **out, void *graph)
     return code;
 }
 
-int kh_exec_replace(void *handle, const kh_node *node, const kh_op *op)
+int khip_exec_replace(void *handle, const khip_node *node, const khip_op *op)
 {
     exec *x = handle;
-    kh_op copy;
-    if (!kh_handle_is(x, KH_EXEC)) return E_InvalidValue;
+    khip_op copy;
+    if (!khip_handle_is(x, KHIP_EXEC)) return E_InvalidValue;
     size_t i = 0;
     while (i < x->count && x->of[i] != node) i++;
     if (i == x->count) return E_InvalidValue;
-    if (!kh_op_copy(&copy, op)) return E_OutOfMemory;
-    kh_op_free(&x->op[i]);
+    if (!khip_op_copy(&copy, op)) return E_OutOfMemory;
+    khip_op_free(&x->op[i]);
     x->op[i] = copy;
     return 0;
 }
@@ -167,44 +167,44 @@ HIP(hipGraphInstantiateWithFlags, (void **out, void *graph, unsigned long long f
 
 HIP(hipGraphUpload, (void *x, void *stream), (x, stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
-    return code ? code : kh_handle_is(x, KH_EXEC) ? 0 : E_InvalidValue;
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
+    return code ? code : khip_handle_is(x, KHIP_EXEC) ? 0 : E_InvalidValue;
 }
 
 /* In a capturing stream the graph's operations become nodes of the other graph. */
 HIP(hipGraphLaunch, (void *handle, void *stream), (handle, stream))
 {
-    kh_stream *s;
+    khip_stream *s;
     const exec *x = handle;
-    int code = kh_stream_of(stream, &s);
+    int code = khip_stream_of(stream, &s);
     if (code) return code;
-    if (!kh_handle_is(handle, KH_EXEC)) return E_InvalidValue;
-    for (size_t i = 0; code == 0 && i < x->count; i++) code = kh_submit(s, &x->op[i]);
+    if (!khip_handle_is(handle, KHIP_EXEC)) return E_InvalidValue;
+    for (size_t i = 0; code == 0 && i < x->count; i++) code = khip_submit(s, &x->op[i]);
     return code;
 }
 HIP_TOO(hipGraphLaunch_spt, hipGraphLaunch, (void *handle, void *stream))
 
 HIP(hipGraphExecDestroy, (void *x), (x))
 {
-    if (!kh_handle_remove(x, KH_EXEC)) return E_InvalidValue;
+    if (!khip_handle_remove(x, KHIP_EXEC)) return E_InvalidValue;
     exec_free(x);
     return 0;
 }
 
 HIP(hipGraphDestroy, (void *graph), (graph))
 {
-    if (!kh_handle_remove(graph, KH_GRAPH)) return E_InvalidValue;
-    kh_graph_free(graph);
+    if (!khip_handle_remove(graph, KHIP_GRAPH)) return E_InvalidValue;
+    khip_graph_free(graph);
     return 0;
 }
 
 HIP(hipGraphCreate, (void **out, unsigned flags), (out, flags))
 {
     if (!out || flags) return E_InvalidValue;
-    kh_graph *g = kh_graph_new();
-    if (!g || !kh_handle_add(g, KH_GRAPH)) {
-        kh_graph_free(g);
+    khip_graph *g = khip_graph_new();
+    if (!g || !khip_handle_add(g, KHIP_GRAPH)) {
+        khip_graph_free(g);
         return E_OutOfMemory;
     }
     *out = g;

@@ -6,7 +6,7 @@
 
 typedef struct slot {
     const void *handle; /* NULL: free; TOMB: was used */
-    kh_type type;
+    khip_type type;
 } slot;
 static struct {
     pthread_mutex_t mutex;
@@ -29,7 +29,7 @@ static slot *find(const void *handle)
     return NULL;
 }
 
-static void put(const void *handle, kh_type type)
+static void put(const void *handle, khip_type type)
 {
     size_t i = first(handle);
     while (table.slot[i].handle) i = (i + 1) & (table.size - 1);
@@ -53,7 +53,7 @@ static bool grow(void)
     return true;
 }
 
-bool kh_handle_add(void *handle, kh_type type)
+bool khip_handle_add(void *handle, khip_type type)
 {
     pthread_mutex_lock(&table.mutex);
     const bool ok = 2 * table.used < table.size || grow();
@@ -62,7 +62,7 @@ bool kh_handle_add(void *handle, kh_type type)
     return ok;
 }
 
-bool kh_handle_is(const void *handle, kh_type type)
+bool khip_handle_is(const void *handle, khip_type type)
 {
     pthread_mutex_lock(&table.mutex);
     const slot *s = find(handle);
@@ -71,7 +71,7 @@ bool kh_handle_is(const void *handle, kh_type type)
     return is;
 }
 
-bool kh_handle_remove(void *handle, kh_type type)
+bool khip_handle_remove(void *handle, khip_type type)
 {
     pthread_mutex_lock(&table.mutex);
     slot *s = find(handle);
@@ -83,12 +83,12 @@ bool kh_handle_remove(void *handle, kh_type type)
 
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
 
-void kh_lock(void)
+void khip_lock(void)
 {
     pthread_mutex_lock(&shared);
 }
 
-void kh_unlock(void)
+void khip_unlock(void)
 {
     pthread_mutex_unlock(&shared);
 }

@@ -46,7 +46,7 @@ static int pack_each(uint8_t *to, size_t room, const ks_kernel *k, void **params
     return 0;
 }
 
-int kh_pack(kh_run *r, void **params, void **extra)
+int khip_pack(khip_run *r, void **params, void **extra)
 {
     const ks_kernel *k = r->function->kernel;
     r->kernarg = calloc(1, k->kernarg_size ? k->kernarg_size : 1);
@@ -59,7 +59,8 @@ int kh_pack(kh_run *r, void **params, void **extra)
 
 /* ---- sizes ---- */
 
-int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3], size_t lds)
+int khip_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t block[3],
+                     size_t lds)
 {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -70,42 +71,43 @@ int kh_check_sizes(const ks_kernel *k, const uint32_t grid[3], const uint32_t bl
     }
     if (threads > MOST_THREADS) return E_InvalidConfiguration;
     if (k->max_threads && threads > k->max_threads)
-        return kh_refuse(E_LaunchFailure,
-                         "%s: a workgroup of %llu work-items, but it was compiled for at most %u: "
-                         "raise __launch_bounds__",
-                         k->name, (unsigned long long)threads, k->max_threads);
+        return khip_refuse(
+            E_LaunchFailure,
+            "%s: a workgroup of %llu work-items, but it was compiled for at most %u: "
+            "raise __launch_bounds__",
+            k->name, (unsigned long long)threads, k->max_threads);
     if (lds > KS_MAX_LDS || k->lds + lds > KS_MAX_LDS)
-        return kh_refuse(E_InvalidValue,
-                         "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d: use less",
-                         k->name, k->lds, lds, KS_MAX_LDS);
+        return khip_refuse(E_InvalidValue,
+                           "%s: %u bytes of LDS and %zu dynamic ones: a workgroup has %d: use less",
+                           k->name, k->lds, lds, KS_MAX_LDS);
     return 0;
 }
 
-static int launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+static int launch(khip_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
                   void *stream, void **params, void **extra, bool cooperative)
 {
-    kh_stream *s;
-    int code = kh_stream_or(stream, E_InvalidValue, &s);
+    khip_stream *s;
+    int code = khip_stream_or(stream, E_InvalidValue, &s);
     if (code == 0 && s->device != f->module->device) code = E_InvalidHandle;
-    if (code == 0) code = kh_check_sizes(f->kernel, grid, block, lds);
+    if (code == 0) code = khip_check_sizes(f->kernel, grid, block, lds);
     if (code) return code;
-    kh_op op = {.kind = KH_OP_RUN,
-                .run = {.function = f,
-                        .grid = {grid[0], grid[1], grid[2]},
-                        .block = {block[0], block[1], block[2]},
-                        .lds = (uint32_t)lds,
-                        .cooperative = cooperative}};
-    code = kh_pack(&op.run, params, extra);
+    khip_op op = {.kind = KHIP_OP_RUN,
+                  .run = {.function = f,
+                          .grid = {grid[0], grid[1], grid[2]},
+                          .block = {block[0], block[1], block[2]},
+                          .lds = (uint32_t)lds,
+                          .cooperative = cooperative}};
+    code = khip_pack(&op.run, params, extra);
     if (code) return code;
-    kh_module_retain(f->module); /* another thread may unload it meanwhile */
-    code = kh_submit(s, &op);
-    kh_module_release(f->module);
+    khip_module_retain(f->module); /* another thread may unload it meanwhile */
+    code = khip_submit(s, &op);
+    khip_module_release(f->module);
     free(op.run.kernarg);
     return code;
 }
 
-int kh_launch(kh_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
-              void *stream, void **params, void **extra)
+int khip_launch(khip_function *f, const uint32_t grid[3], const uint32_t block[3], size_t lds,
+                void *stream, void **params, void **extra)
 {
     return launch(f, grid, block, lds, stream, params, extra, false);
 }
@@ -119,19 +121,19 @@ HIP(hipModuleLaunchKernel,
 {
     const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
     if (params && extra) return E_InvalidValue;
-    if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
-    return kh_launch(f, grid, block, lds, stream, params, extra);
+    if (!khip_handle_is(f, KHIP_FUNCTION)) return E_InvalidHandle;
+    return khip_launch(f, grid, block, lds, stream, params, extra);
 }
 
 /* Workgroups of a cooperative launch may wait for each other: the device must hold all of them at
  * once. */
-static int check_cooperative(const kh_function *f, const uint32_t grid[3], const uint32_t block[3],
-                             size_t lds)
+static int check_cooperative(const khip_function *f, const uint32_t grid[3],
+                             const uint32_t block[3], size_t lds)
 {
-    const int code = kh_check_sizes(f->kernel, grid, block, lds);
+    const int code = khip_check_sizes(f->kernel, grid, block, lds);
     if (code) return code;
-    const int units = kh_units(kh_device_of(f->module->device)->chip);
-    const int of_unit = kh_groups_per_unit(f->kernel, block[0] * block[1] * block[2], lds);
+    const int units = khip_units(khip_device_of(f->module->device)->chip);
+    const int of_unit = khip_groups_per_unit(f->kernel, block[0] * block[1] * block[2], lds);
     const uint64_t most = (uint64_t)of_unit * (uint64_t)units, plane = (uint64_t)grid[0] * grid[1];
     return plane > most || plane * grid[2] > most ? E_CooperativeLaunchTooLarge : 0;
 }
@@ -142,18 +144,18 @@ HIP(hipModuleLaunchCooperativeKernel,
     (f, gx, gy, gz, bx, by, bz, lds, stream, params))
 {
     const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-    if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
+    if (!khip_handle_is(f, KHIP_FUNCTION)) return E_InvalidHandle;
     const int code = check_cooperative(f, grid, block, lds);
     return code ? code : launch(f, grid, block, lds, stream, params, NULL, true);
 }
 
 static int record(void *event, void *stream)
 {
-    kh_stream *s;
+    khip_stream *s;
     if (!event) return 0;
-    if (!kh_handle_is(event, KH_EVENT)) return E_InvalidHandle;
-    const int code = kh_stream_of(stream, &s);
-    return code ? code : kh_submit(s, &(kh_op){.kind = KH_OP_RECORD, .event = event});
+    if (!khip_handle_is(event, KHIP_EVENT)) return E_InvalidHandle;
+    const int code = khip_stream_of(stream, &s);
+    return code ? code : khip_submit(s, &(khip_op){.kind = KHIP_OP_RECORD, .event = event});
 }
 
 /* Global sizes are in work-items here. */
@@ -163,15 +165,16 @@ HIP(hipExtModuleLaunchKernel,
      uint32_t flags),
     (f, gx, gy, gz, bx, by, bz, lds, stream, params, extra, start, stop, flags))
 {
-    if (!kh_handle_is(f, KH_FUNCTION)) return E_InvalidHandle;
+    if (!khip_handle_is(f, KHIP_FUNCTION)) return E_InvalidHandle;
     if (!bx || !by || !bz || (params && extra)) return E_InvalidValue;
     if (gx % bx || gy % by || gz % bz)
-        return kh_refuse(E_NotSupported, "hipExtModuleLaunchKernel: the grid is not a whole number "
-                                         "of workgroups, which the simulator does not run");
+        return khip_refuse(E_NotSupported,
+                           "hipExtModuleLaunchKernel: the grid is not a whole number "
+                           "of workgroups, which the simulator does not run");
     const uint32_t grid[3] = {gx / bx, gy / by, gz / bz}, block[3] = {bx, by, bz};
     (void)flags;
     int code = record(start, stream);
-    if (code == 0) code = kh_launch(f, grid, block, lds, stream, params, extra);
+    if (code == 0) code = khip_launch(f, grid, block, lds, stream, params, extra);
     return code ? code : record(stop, stream);
 }
 
@@ -196,39 +199,40 @@ HIP(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4
 
 /* ---- by the host's address of the kernel, as <<<>>> does ---- */
 
-static int launch_host(const void *host, kh_dim grid, kh_dim block, void **params, size_t lds,
+static int launch_host(const void *host, khip_dim grid, khip_dim block, void **params, size_t lds,
                        void *stream)
 {
     const uint32_t g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
-    kh_function *f;
-    const int code = kh_registered_function(host, &f);
-    return code ? code : kh_launch(f, g, b, lds, stream, params, NULL);
+    khip_function *f;
+    const int code = khip_registered_function(host, &f);
+    return code ? code : khip_launch(f, g, b, lds, stream, params, NULL);
 }
 
 HIP(hipLaunchKernel,
-    (const void *host, kh_dim grid, kh_dim block, void **params, size_t lds, void *stream),
+    (const void *host, khip_dim grid, khip_dim block, void **params, size_t lds, void *stream),
     (host, grid, block, params, lds, stream))
 {
     return launch_host(host, grid, block, params, lds, stream);
 }
 HIP_TOO(hipLaunchKernel_spt, hipLaunchKernel,
-        (const void *host, kh_dim grid, kh_dim block, void **params, size_t lds, void *stream))
+        (const void *host, khip_dim grid, khip_dim block, void **params, size_t lds, void *stream))
 
 HIP(hipLaunchCooperativeKernel,
-    (const void *host, kh_dim grid, kh_dim block, void **params, unsigned lds, void *stream),
+    (const void *host, khip_dim grid, khip_dim block, void **params, unsigned lds, void *stream),
     (host, grid, block, params, lds, stream))
 {
     const uint32_t g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
-    kh_function *f;
-    int code = kh_registered_function(host, &f);
+    khip_function *f;
+    int code = khip_registered_function(host, &f);
     if (code == 0) code = check_cooperative(f, g, b, lds);
     return code ? code : launch(f, g, b, lds, stream, params, NULL, true);
 }
 HIP_TOO(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
-        (const void *host, kh_dim grid, kh_dim block, void **params, unsigned lds, void *stream))
+        (const void *host, khip_dim grid, khip_dim block, void **params, unsigned lds,
+         void *stream))
 
 HIP(hipExtLaunchKernel,
-    (const void *host, kh_dim grid, kh_dim block, void **params, size_t lds, void *stream,
+    (const void *host, khip_dim grid, khip_dim block, void **params, size_t lds, void *stream,
      void *start, void *stop, int flags),
     (host, grid, block, params, lds, stream, start, stop, flags))
 {
@@ -240,26 +244,26 @@ HIP(hipExtLaunchKernel,
 
 /* hip_impl::hipLaunchKernelGGLImpl, of HIP's templates: it has no result, its error is the last
  * one. */
-KH_API void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
-    uintptr_t host, const kh_dim *grid, const kh_dim *block, uint32_t lds, void *stream,
+KHIP_API void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
+    uintptr_t host, const khip_dim *grid, const khip_dim *block, uint32_t lds, void *stream,
     void **extra);
 void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr_t host,
-                                                                         const kh_dim *grid,
-                                                                         const kh_dim *block,
+                                                                         const khip_dim *grid,
+                                                                         const khip_dim *block,
                                                                          uint32_t lds, void *stream,
                                                                          void **extra)
 {
     const uint32_t g[3] = {grid->x, grid->y, grid->z}, b[3] = {block->x, block->y, block->z};
-    kh_function *f;
-    int code = kh_usable();
-    if (code == 0) code = kh_registered_function((const void *)host, &f);
-    kh_last(code ? code : kh_launch(f, g, b, lds, stream, NULL, extra));
+    khip_function *f;
+    int code = khip_usable();
+    if (code == 0) code = khip_registered_function((const void *)host, &f);
+    khip_last(code ? code : khip_launch(f, g, b, lds, stream, NULL, extra));
 }
 
 /* ---- what the compiler's <<<>>> calls: a stack of sizes of each thread ---- */
 
 typedef struct configuration {
-    kh_dim grid, block;
+    khip_dim grid, block;
     size_t lds;
     void *stream;
 } configuration;
@@ -269,7 +273,7 @@ static _Thread_local struct {
     unsigned count;
 } stack;
 
-HIP(__hipPushCallConfiguration, (kh_dim grid, kh_dim block, size_t lds, void *stream),
+HIP(__hipPushCallConfiguration, (khip_dim grid, khip_dim block, size_t lds, void *stream),
     (grid, block, lds, stream))
 {
     if (stack.count == DEPTH) return E_OutOfMemory;
@@ -277,7 +281,7 @@ HIP(__hipPushCallConfiguration, (kh_dim grid, kh_dim block, size_t lds, void *st
     return 0;
 }
 
-HIP(__hipPopCallConfiguration, (kh_dim * grid, kh_dim *block, size_t *lds, void **stream),
+HIP(__hipPopCallConfiguration, (khip_dim * grid, khip_dim *block, size_t *lds, void **stream),
     (grid, block, lds, stream))
 {
     if (!stack.count) return E_MissingConfiguration;
@@ -295,7 +299,7 @@ static _Thread_local struct {
     size_t used;
 } arguments;
 
-HIP(hipConfigureCall, (kh_dim grid, kh_dim block, size_t lds, void *stream),
+HIP(hipConfigureCall, (khip_dim grid, khip_dim block, size_t lds, void *stream),
     (grid, block, lds, stream))
 {
     arguments.used = 0;
@@ -313,13 +317,13 @@ HIP(hipSetupArgument, (const void *from, size_t size, size_t offset), (from, siz
 HIP(hipLaunchByPtr, (const void *host), (host))
 {
     configuration c;
-    kh_function *f;
+    khip_function *f;
     int code = body___hipPopCallConfiguration(&c.grid, &c.block, &c.lds, &c.stream);
-    if (code == 0) code = kh_registered_function(host, &f);
+    if (code == 0) code = khip_registered_function(host, &f);
     if (code) return code;
     void *extra[] = {(void *)PARAM_BUFFER, arguments.bytes, (void *)PARAM_SIZE, &arguments.used,
                      (void *)PARAM_END};
     const uint32_t grid[3] = {c.grid.x, c.grid.y, c.grid.z};
     const uint32_t block[3] = {c.block.x, c.block.y, c.block.z};
-    return kh_launch(f, grid, block, c.lds, c.stream, NULL, extra);
+    return khip_launch(f, grid, block, c.lds, c.stream, NULL, extra);
 }

@@ -19,13 +19,13 @@ static int owner_of(const ks_range *r)
 
 static int allocate(void **out, size_t size, ks_memory_kind kind, unsigned flags)
 {
-    const int device = kh_current();
+    const int device = khip_current();
     if (!out) return E_InvalidValue;
     *out = NULL;
     if (size == 0) return 0;
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     const size_t live = ks_alloc_live_on((unsigned)device),
-                 all = d ? (size_t)kh_total_memory(d) : 0;
+                 all = d ? (size_t)khip_total_memory(d) : 0;
     if (live > all || size > all - live) return E_OutOfMemory;
     *out = ks_alloc(size, ALIGN, kind);
     if (!*out) return E_OutOfMemory;
@@ -33,7 +33,7 @@ static int allocate(void **out, size_t size, ks_memory_kind kind, unsigned flags
     return 0;
 }
 
-int kh_allocate(void **out, size_t size, ks_memory_kind kind)
+int khip_allocate(void **out, size_t size, ks_memory_kind kind)
 {
     return allocate(out, size, kind, 0);
 }
@@ -51,37 +51,37 @@ static int release(void *p, ks_memory_kind wanted)
 
 HIP(hipMalloc, (void **out, size_t size), (out, size))
 {
-    const int code = kh_unsafe();
-    return code ? code : kh_allocate(out, size, KS_DEVICE);
+    const int code = khip_unsafe();
+    return code ? code : khip_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipExtMallocWithFlags, (void **out, size_t size, unsigned flags), (out, size, flags))
 {
     enum { KNOWN = 0x0b }; /* fine-grained, signal, contiguous */
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
-    return flags & ~(unsigned)KNOWN ? E_InvalidValue : kh_allocate(out, size, KS_DEVICE);
+    return flags & ~(unsigned)KNOWN ? E_InvalidValue : khip_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipFree, (void *p), (p))
 {
-    const int code = p ? kh_unsafe() : 0;
+    const int code = p ? khip_unsafe() : 0;
     return code ? code : release(p, KS_DEVICE);
 }
 
 HIP(hipMallocManaged, (void **out, size_t size, unsigned flags), (out, size, flags))
 {
     enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
     if (flags != GLOBAL && flags != HOST && flags != SINGLE) return E_InvalidValue;
-    return size ? kh_allocate(out, size, KS_MANAGED) : E_InvalidValue;
+    return size ? khip_allocate(out, size, KS_MANAGED) : E_InvalidValue;
 }
 
 HIP(hipHostMalloc, (void **out, size_t size, unsigned flags), (out, size, flags))
 {
     const unsigned coherence = 0xc0000000u; /* coherent, non-coherent */
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
     return (flags & coherence) == coherence ? E_InvalidValue : allocate(out, size, KS_HOST, flags);
 }
@@ -90,8 +90,8 @@ HIP_TOO(hipExtHostAlloc, hipHostMalloc, (void **out, size_t size, unsigned flags
 
 HIP(hipMallocHost, (void **out, size_t size), (out, size))
 {
-    const int code = kh_unsafe();
-    return code ? code : kh_allocate(out, size, KS_HOST);
+    const int code = khip_unsafe();
+    return code ? code : khip_allocate(out, size, KS_HOST);
 }
 HIP_TOO(hipMemAllocHost, hipMallocHost, (void **out, size_t size))
 
@@ -104,12 +104,12 @@ HIP_TOO(hipFreeHost, hipHostFree, (void *p))
 HIP(hipMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
     (out, pitch, width, height))
 {
-    const int unsafe = kh_unsafe();
+    const int unsafe = khip_unsafe();
     if (unsafe) return unsafe;
     if (!out || !pitch || width > SIZE_MAX / 2) return E_InvalidValue;
     const size_t row = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (height && row > SIZE_MAX / 2 / height) return E_OutOfMemory;
-    const int code = kh_allocate(out, row * height, KS_DEVICE);
+    const int code = khip_allocate(out, row * height, KS_DEVICE);
     if (code == 0) *pitch = row;
     return code;
 }
@@ -124,20 +124,20 @@ HIP(hipMemAllocPitch, (void **out, size_t *pitch, size_t width, size_t height, u
 /* Ordered by the stream, that is, by the order of calls. */
 HIP(hipMallocAsync, (void **out, size_t size, void *stream), (out, size, stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
+    khip_stream *s;
+    const int code = khip_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
-    if (kh_capturing(s)) return E_StreamCaptureUnsupported;
-    return kh_allocate(out, size, KS_DEVICE);
+    if (khip_capturing(s)) return E_StreamCaptureUnsupported;
+    return khip_allocate(out, size, KS_DEVICE);
 }
 
 HIP(hipFreeAsync, (void *p, void *stream), (p, stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
+    khip_stream *s;
+    const int code = khip_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (!p) return E_InvalidValue;
-    return kh_capturing(s) ? E_StreamCaptureUnsupported : release(p, KS_DEVICE);
+    return khip_capturing(s) ? E_StreamCaptureUnsupported : release(p, KS_DEVICE);
 }
 
 /* ---- memory of the program's own ---- */
@@ -146,12 +146,12 @@ HIP(hipHostRegister, (void *p, size_t size, unsigned flags), (p, size, flags))
 {
     enum { KNOWN = 0xf }; /* portable, mapped, of a device, read-only or coarse-grained */
     ks_range r;
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
     if (!p || !size || flags & ~(unsigned)KNOWN) return E_InvalidValue;
     if (ks_find_range((uint64_t)(uintptr_t)p, &r) && !r.freed) return E_HostMemoryAlreadyRegistered;
     if (!ks_register(p, size, KS_HOST)) return E_OutOfMemory;
-    ks_note(p, (unsigned)kh_current(), flags);
+    ks_note(p, (unsigned)khip_current(), flags);
     return 0;
 }
 
@@ -190,9 +190,9 @@ HIP(hipStreamAttachMemAsync, (void *stream, void *p, size_t size, unsigned flags
     (stream, p, size, flags))
 {
     enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
-    kh_stream *s;
+    khip_stream *s;
     ks_range r;
-    const int code = kh_stream_of(stream, &s);
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
     if (flags != GLOBAL && flags != HOST && flags != SINGLE) return E_InvalidValue;
     if (!p || !ks_find_range((uint64_t)(uintptr_t)p, &r) || r.freed) return E_InvalidValue;
@@ -203,11 +203,11 @@ HIP(hipStreamAttachMemAsync, (void *stream, void *p, size_t size, unsigned flags
 
 HIP(hipMemGetInfo, (size_t * free_bytes, size_t *total), (free_bytes, total))
 {
-    const kh_device *d = kh_device_of(kh_current());
+    const khip_device *d = khip_device_of(khip_current());
     if (!free_bytes || !total) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
-    const size_t live = ks_alloc_live_on((unsigned)kh_current());
-    *total = (size_t)kh_total_memory(d);
+    const size_t live = ks_alloc_live_on((unsigned)khip_current());
+    *total = (size_t)khip_total_memory(d);
     *free_bytes = live < *total ? *total - live : 0;
     return 0;
 }
@@ -242,7 +242,7 @@ typedef enum place { ON_HOST, ON_DEVICE, ON_BOTH } place;
 static int memory_type(place p)
 {
     static const int until_5[] = {0, 1, 3}, since_6[] = {1, 2, 3};
-    return kh_abi() < 6 ? until_5[p] : since_6[p];
+    return khip_abi() < 6 ? until_5[p] : since_6[p];
 }
 
 static place place_of(const ks_range *r)
@@ -263,7 +263,7 @@ HIP(hipPointerGetAttributes, (attributes * out, const void *p), (out, p))
     if (!out || !p) return E_InvalidValue;
     memset(out, 0, sizeof *out);
     if (!known(p, &r)) {
-        if (kh_abi() < 6) return E_InvalidValue;
+        if (khip_abi() < 6) return E_InvalidValue;
         out->device = -2; /* hipInvalidDeviceId: memory that was never registered */
         out->on_host = (void *)(uintptr_t)p;
         return 0;
@@ -330,17 +330,17 @@ HIP(hipMemAdvise, (const void *p, size_t size, int advice, int device), (p, size
     enum { ADVICES = 6, CPU = -1, COARSE = 100, FINE = 101 };
     if (advice < 1 || (advice > ADVICES && advice != COARSE && advice != FINE))
         return E_InvalidValue;
-    if (device != CPU && !kh_device_of(device)) return E_InvalidDevice;
-    return kh_check_span("hipMemAdvise", p, size, true);
+    if (device != CPU && !khip_device_of(device)) return E_InvalidDevice;
+    return khip_check_span("hipMemAdvise", p, size, true);
 }
 
 HIP(hipMemPrefetchAsync, (const void *p, size_t size, int device, void *stream),
     (p, size, device, stream))
 {
     enum { CPU = -1 };
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
-    if (device != CPU && !kh_device_of(device)) return E_InvalidDevice;
-    return kh_check_span("hipMemPrefetchAsync", p, size, true);
+    if (device != CPU && !khip_device_of(device)) return E_InvalidDevice;
+    return khip_check_span("hipMemPrefetchAsync", p, size, true);
 }

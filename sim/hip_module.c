@@ -77,7 +77,7 @@ static void add_name(char *have, size_t room, const char *name, size_t size)
     snprintf(have + used, room - used, " %.*s", (int)(size - (size_t)(target - name)), target);
 }
 
-static int from_bundle(const uint8_t *image, size_t size, const kh_chip *chip, const void **elf,
+static int from_bundle(const uint8_t *image, size_t size, const khip_chip *chip, const void **elf,
                        size_t *elf_size)
 {
     if (size > most_bytes) size = most_bytes;
@@ -100,58 +100,58 @@ static int from_bundle(const uint8_t *image, size_t size, const kh_chip *chip, c
         *elf_size = bytes;
     }
     if (best) return 0;
-    if (r.bad) return kh_refuse(E_InvalidImage, "loading a bundle: it is damaged or cut off");
-    return kh_refuse(E_NoBinaryForGpu,
-                     "loading a bundle: it has nothing for %s, only%s: compile with "
-                     "--offload-arch=%.*s, or choose a device with KILN_SIM=arch=...",
-                     chip->target, *have ? have : " host code", (int)strcspn(chip->target, ":"),
-                     chip->target);
+    if (r.bad) return khip_refuse(E_InvalidImage, "loading a bundle: it is damaged or cut off");
+    return khip_refuse(E_NoBinaryForGpu,
+                       "loading a bundle: it has nothing for %s, only%s: compile with "
+                       "--offload-arch=%.*s, or choose a device with KILN_SIM=arch=...",
+                       chip->target, *have ? have : " host code", (int)strcspn(chip->target, ":"),
+                       chip->target);
 }
 
 /* ---- modules ---- */
 
-void kh_module_retain(kh_module *m)
+void khip_module_retain(khip_module *m)
 {
     atomic_fetch_add(&m->users, 1);
 }
 
-void kh_module_release(kh_module *m)
+void khip_module_release(khip_module *m)
 {
     if (!m || atomic_fetch_sub(&m->users, 1) > 1) return;
     for (uint32_t i = 0; m->function && i < m->object->kernel_count; i++)
-        kh_handle_remove(&m->function[i], KH_FUNCTION);
+        khip_handle_remove(&m->function[i], KHIP_FUNCTION);
     ks_object_free(m->object);
     free(m->function);
     free(m);
 }
 
-static int add_functions(kh_module *m)
+static int add_functions(khip_module *m)
 {
     const uint32_t count = m->object->kernel_count;
     m->function = calloc(count ? count : 1, sizeof *m->function);
     if (!m->function) return E_OutOfMemory;
     for (uint32_t i = 0; i < count; i++) {
-        m->function[i] = (kh_function){m, &m->object->kernel[i]};
-        if (!kh_handle_add(&m->function[i], KH_FUNCTION)) return E_OutOfMemory;
+        m->function[i] = (khip_function){m, &m->object->kernel[i]};
+        if (!khip_handle_add(&m->function[i], KHIP_FUNCTION)) return E_OutOfMemory;
     }
     return 0;
 }
 
-static int load_elf(const void *elf, size_t size, int device, kh_module **out)
+static int load_elf(const void *elf, size_t size, int device, khip_module **out)
 {
     ks_error error = {0};
-    kh_module *m = calloc(1, sizeof *m);
+    khip_module *m = calloc(1, sizeof *m);
     if (!m) return E_OutOfMemory;
     m->users = 1;
     m->device = device;
-    m->object = ks_object_load(elf, size, kh_device_of(device)->arch, &error);
+    m->object = ks_object_load(elf, size, khip_device_of(device)->arch, &error);
     if (!m->object) {
         free(m);
-        return kh_refuse(error.hip ? error.hip : E_InvalidImage, "%s", error.text);
+        return khip_refuse(error.hip ? error.hip : E_InvalidImage, "%s", error.text);
     }
     const int code = add_functions(m);
     if (code)
-        kh_module_release(m);
+        khip_module_release(m);
     else
         *out = m;
     return code;
@@ -164,14 +164,14 @@ static bool begins(const void *image, size_t size, const char *magic, size_t len
     return true;
 }
 
-int kh_module_load(const void *image, size_t size, int device, kh_module **out)
+int khip_module_load(const void *image, size_t size, int device, khip_module **out)
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!image || !out) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     if (begins(image, size, compressed_magic, strlen(compressed_magic)))
-        return kh_refuse(E_InvalidImage, "loading a bundle: it is compressed: compile with "
-                                         "-no-offload-compress (no --offload-compress)");
+        return khip_refuse(E_InvalidImage, "loading a bundle: it is compressed: compile with "
+                                           "-no-offload-compress (no --offload-compress)");
     if (!begins(image, size, bundle_magic, MAGIC)) return load_elf(image, size, device, out);
     const void *elf = NULL;
     size_t elf_size = 0;
@@ -179,7 +179,7 @@ int kh_module_load(const void *image, size_t size, int device, kh_module **out)
     return code ? code : load_elf(elf, elf_size, device, out);
 }
 
-kh_function *kh_module_function(kh_module *m, const char *name)
+khip_function *khip_module_function(khip_module *m, const char *name)
 {
     const ks_kernel *k = ks_object_kernel(m->object, name);
     return k ? &m->function[k - m->object->kernel] : NULL;
@@ -189,14 +189,14 @@ kh_function *kh_module_function(kh_module *m, const char *name)
 
 static int load_handle(void **out, const void *image, size_t size)
 {
-    kh_module *m = NULL;
-    const int unsafe = kh_unsafe();
+    khip_module *m = NULL;
+    const int unsafe = khip_unsafe();
     if (unsafe) return unsafe;
     if (!out || !image) return E_InvalidValue;
-    const int code = kh_module_load(image, size, kh_current(), &m);
+    const int code = khip_module_load(image, size, khip_current(), &m);
     if (code) return code;
-    if (!kh_handle_add(m, KH_MODULE)) {
-        kh_module_release(m);
+    if (!khip_handle_add(m, KHIP_MODULE)) {
+        khip_module_release(m);
         return E_OutOfMemory;
     }
     *out = m;
@@ -243,27 +243,27 @@ HIP(hipModuleLoad, (void **out, const char *path), (out, path))
 
 HIP(hipModuleUnload, (void *module), (module))
 {
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
-    if (!kh_handle_remove(module, KH_MODULE)) return E_InvalidHandle;
-    kh_module_release(module);
+    if (!khip_handle_remove(module, KHIP_MODULE)) return E_InvalidHandle;
+    khip_module_release(module);
     return 0;
 }
 
 HIP(hipModuleGetFunction, (void **out, void *module, const char *name), (out, module, name))
 {
     if (!out || !name) return E_InvalidValue;
-    if (!kh_handle_is(module, KH_MODULE)) return E_InvalidHandle;
-    *out = kh_module_function(module, name);
+    if (!khip_handle_is(module, KHIP_MODULE)) return E_InvalidHandle;
+    *out = khip_module_function(module, name);
     return *out ? 0 : E_NotFound;
 }
 
 HIP(hipModuleGetGlobal, (void **address, size_t *size, void *module, const char *name),
     (address, size, module, name))
 {
-    const kh_module *m = module;
+    const khip_module *m = module;
     if (!name || (!address && !size)) return E_InvalidValue;
-    if (!kh_handle_is(module, KH_MODULE)) return E_InvalidHandle;
+    if (!khip_handle_is(module, KHIP_MODULE)) return E_InvalidHandle;
     const ks_symbol *s = ks_object_symbol(m->object, name);
     if (!s) return E_NotFound;
     if (address) *address = (void *)(uintptr_t)s->address;

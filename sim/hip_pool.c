@@ -12,23 +12,23 @@ typedef struct pool {
     uint64_t threshold;
 } pool;
 #define X(n) {n, {1, 1, 1}, 0},
-static pool standard[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+static pool standard[KHIP_DEVICES] = {KHIP_EACH_DEVICE(X)};
 #undef X
 #define X(n) &standard[n],
-static pool *chosen[KH_DEVICES] = {KH_EACH_DEVICE(X)}; /* under kh_lock */
+static pool *chosen[KHIP_DEVICES] = {KHIP_EACH_DEVICE(X)}; /* under khip_lock */
 #undef X
 
 static bool is_pool(const void *p)
 {
-    for (int i = 0; i < KH_DEVICES; i++)
+    for (int i = 0; i < KHIP_DEVICES; i++)
         if (p == &standard[i]) return true;
-    return kh_handle_is(p, KH_POOL);
+    return khip_handle_is(p, KHIP_POOL);
 }
 
 HIP(hipDeviceGetDefaultMemPool, (void **out, int device), (out, device))
 {
     if (!out) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!khip_device_of(device)) return E_InvalidDevice;
     *out = &standard[device];
     return 0;
 }
@@ -36,20 +36,20 @@ HIP(hipDeviceGetDefaultMemPool, (void **out, int device), (out, device))
 HIP(hipDeviceGetMemPool, (void **out, int device), (out, device))
 {
     if (!out) return E_InvalidValue;
-    if (!kh_device_of(device)) return E_InvalidDevice;
-    kh_lock();
+    if (!khip_device_of(device)) return E_InvalidDevice;
+    khip_lock();
     *out = chosen[device];
-    kh_unlock();
+    khip_unlock();
     return 0;
 }
 
 HIP(hipDeviceSetMemPool, (int device, void *handle), (device, handle))
 {
-    if (!kh_device_of(device)) return E_InvalidDevice;
+    if (!khip_device_of(device)) return E_InvalidDevice;
     if (!is_pool(handle)) return E_InvalidValue;
-    kh_lock();
+    khip_lock();
     chosen[device] = handle;
-    kh_unlock();
+    khip_unlock();
     return 0;
 }
 
@@ -61,13 +61,13 @@ HIP(hipMemPoolCreate, (void **out, const properties *p), (out, p))
     enum { PINNED = 1, ON_DEVICE = 1 };
     if (!out || !p || p->allocation != PINNED || p->place_type != ON_DEVICE) return E_InvalidValue;
     if (p->handles)
-        return kh_refuse(E_NotSupported, "hipMemPoolCreate: memory shared with other processes: "
-                                         "the simulator's device is this process's own");
-    if (!kh_device_of(p->place)) return E_InvalidDevice;
+        return khip_refuse(E_NotSupported, "hipMemPoolCreate: memory shared with other processes: "
+                                           "the simulator's device is this process's own");
+    if (!khip_device_of(p->place)) return E_InvalidDevice;
     pool *fresh = malloc(sizeof *fresh);
     if (!fresh) return E_OutOfMemory;
     *fresh = (pool){p->place, {1, 1, 1}, 0};
-    if (!kh_handle_add(fresh, KH_POOL)) {
+    if (!khip_handle_add(fresh, KHIP_POOL)) {
         free(fresh);
         return E_OutOfMemory;
     }
@@ -77,11 +77,11 @@ HIP(hipMemPoolCreate, (void **out, const properties *p), (out, p))
 
 HIP(hipMemPoolDestroy, (void *handle), (handle))
 {
-    if (!kh_handle_remove(handle, KH_POOL)) return E_InvalidValue;
-    kh_lock();
-    for (int i = 0; i < KH_DEVICES; i++)
+    if (!khip_handle_remove(handle, KHIP_POOL)) return E_InvalidValue;
+    khip_lock();
+    for (int i = 0; i < KHIP_DEVICES; i++)
         if (chosen[i] == handle) chosen[i] = &standard[i];
-    kh_unlock();
+    khip_unlock();
     free(handle);
     return 0;
 }
@@ -133,7 +133,7 @@ HIP(hipMemPoolSetAccess, (void *handle, const access *wanted, size_t count),
 {
     if (!is_pool(handle) || (count && !wanted)) return E_InvalidValue;
     for (size_t i = 0; i < count; i++) {
-        if (!kh_device_of(wanted[i].where.device)) return E_InvalidDevice;
+        if (!khip_device_of(wanted[i].where.device)) return E_InvalidDevice;
         if (wanted[i].flags && wanted[i].flags != MAY_READ && wanted[i].flags != MAY_WRITE)
             return E_InvalidValue;
     }
@@ -143,7 +143,7 @@ HIP(hipMemPoolSetAccess, (void *handle, const access *wanted, size_t count),
 HIP(hipMemPoolGetAccess, (int *flags, void *handle, const place *where), (flags, handle, where))
 {
     if (!flags || !is_pool(handle) || !where) return E_InvalidValue;
-    if (!kh_device_of(where->device)) return E_InvalidDevice;
+    if (!khip_device_of(where->device)) return E_InvalidDevice;
     *flags = MAY_WRITE;
     return 0;
 }
@@ -151,9 +151,9 @@ HIP(hipMemPoolGetAccess, (int *flags, void *handle, const place *where), (flags,
 HIP(hipMallocFromPoolAsync, (void **out, size_t size, void *handle, void *stream),
     (out, size, handle, stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
+    khip_stream *s;
+    const int code = khip_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
     if (!is_pool(handle)) return E_InvalidValue;
-    return kh_capturing(s) ? E_StreamCaptureUnsupported : kh_allocate(out, size, KS_DEVICE);
+    return khip_capturing(s) ? E_StreamCaptureUnsupported : khip_allocate(out, size, KS_DEVICE);
 }

@@ -88,11 +88,11 @@ _Static_assert(sizeof(properties_6) == 1472, "6.x layout");
 /* Members of the same name and meaning in both. */
 #define COMMON(p, d, ordinal)                                                                      \
     do {                                                                                           \
-        const kh_chip *c_ = (d)->chip;                                                             \
+        const khip_chip *c_ = (d)->chip;                                                           \
         memset((p), 0, sizeof *(p));                                                               \
         snprintf((p)->name, sizeof(p)->name, "%s", c_->name);                                      \
         snprintf((p)->gcn_name, sizeof(p)->gcn_name, "%s", c_->target);                            \
-        (p)->total_memory = kh_total_memory(d);                                                    \
+        (p)->total_memory = khip_total_memory(d);                                                  \
         (p)->lds = (p)->lds_of_unit = KS_MAX_LDS;                                                  \
         (p)->registers = REGISTERS;                                                                \
         (p)->warp = WARP;                                                                          \
@@ -106,7 +106,7 @@ _Static_assert(sizeof(properties_6) == 1472, "6.x layout");
         (p)->constants = 0x7fffffff;                                                               \
         (p)->major = c_->major;                                                                    \
         (p)->minor = c_->minor;                                                                    \
-        (p)->units = kh_units(c_);                                                                 \
+        (p)->units = khip_units(c_);                                                               \
         (p)->l2 = c_->l2;                                                                          \
         (p)->threads_of_unit = THREADS_OF_UNIT;                                                    \
         (p)->clock_instruction = CLOCK64;                                                          \
@@ -120,7 +120,7 @@ _Static_assert(sizeof(properties_6) == 1472, "6.x layout");
 
 HIP(hipGetDeviceProperties, (properties_5 * p, int device), (p, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!p) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     COMMON(p, d, device);
@@ -131,11 +131,11 @@ HIP_TOO(hipGetDevicePropertiesR0000, hipGetDeviceProperties, (properties_5 * p, 
 
 HIP(hipGetDevicePropertiesR0600, (properties_6 * p, int device), (p, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!p) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
     COMMON(p, d, device);
-    kh_device_uuid(p->uuid, device);
+    khip_device_uuid(p->uuid, device);
     p->lds_opt_in = p->lds_of_unit_again = KS_MAX_LDS;
     p->registers_of_unit = REGISTERS;
     p->unified_addressing = p->priorities = p->host_register = p->pools = p->registered_pointer = 1;
@@ -201,7 +201,7 @@ HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted))
     X(60, c->memory_clock)  /* MemoryClockRate */                                                  \
     X(61, c->minor)         /* ComputeCapabilityMinor */                                           \
     X(62, 0)                /* MultiGpuBoardGroupID */                                             \
-    X(63, kh_units(c))      /* MultiprocessorCount */                                              \
+    X(63, khip_units(c))    /* MultiprocessorCount */                                              \
     X(65, 0)                /* PageableMemoryAccess */                                             \
     X(66, 0)                /* PageableMemoryAccessUsesHostPageTables */                           \
     X(67, PCI_BUS + device) /* PciBusId */                                                         \
@@ -239,17 +239,17 @@ HIP(hipChooseDeviceR0600, (int *device, const void *wanted), (device, wanted))
     X(10012, 0)             /* AsicRevision */                                                     \
     X(10013, 1)             /* CanUseStreamWaitValue */                                            \
     X(10014, 0)             /* ImageSupport */                                                     \
-    X(10015, kh_units(c))   /* PhysicalMultiProcessorCount */                                      \
+    X(10015, khip_units(c)) /* PhysicalMultiProcessorCount */                                      \
     X(10016, 1)             /* FineGrainSupport */                                                 \
     X(10017, CLOCK64)       /* WallClockRate */
 
 HIP(hipDeviceGetAttribute, (int *value, int attribute, int device), (value, attribute, device))
 {
-    const kh_device *d = kh_device_of(device);
+    const khip_device *d = khip_device_of(device);
     if (!value) return E_InvalidValue;
     if (!d) return E_InvalidDevice;
-    const kh_chip *c = d->chip;
-    const uint64_t bytes = kh_total_memory(d);
+    const khip_chip *c = d->chip;
+    const uint64_t bytes = khip_total_memory(d);
     const int memory = bytes > INT32_MAX ? INT32_MAX : (int)bytes;
     const struct {
         int number, value;

@@ -24,33 +24,33 @@ typedef struct entry {
 typedef struct fat {
     const void *binary;
     pthread_mutex_t mutex;
-    kh_module *module[KH_DEVICES];
+    khip_module *module[KHIP_DEVICES];
     entry *entry;
     size_t count;
     char *refused; /* a surface or texture that it has: nothing of it can run */
     struct fat *next;
 } fat;
-static fat *fats; /* under kh_lock */
+static fat *fats; /* under khip_lock */
 
 /* ---- registration: it cannot fail, so that what is wrong is told at first use ---- */
 
-KH_API void **__hipRegisterFatBinary(const void *data);
-KH_API void __hipUnregisterFatBinary(void **handle);
-KH_API void __hipRegisterFunction(void **handle, const void *host, char *device, const char *name,
-                                  unsigned limit, void *tid, void *bid, kh_dim *block, kh_dim *grid,
-                                  int *size);
-KH_API void __hipRegisterVar(void **handle, void *host, char *host_name, char *name, int external,
-                             size_t size, int constant, int global);
-KH_API void __hipRegisterManagedVar(void *handle, void **host, void *initial, const char *name,
-                                    size_t size, unsigned align);
-KH_API void __hipRegisterSurface(void **handle, void *host, char *host_name, char *name, int type,
-                                 int external);
+KHIP_API void **__hipRegisterFatBinary(const void *data);
+KHIP_API void __hipUnregisterFatBinary(void **handle);
+KHIP_API void __hipRegisterFunction(void **handle, const void *host, char *device, const char *name,
+                                    unsigned limit, void *tid, void *bid, khip_dim *block,
+                                    khip_dim *grid, int *size);
+KHIP_API void __hipRegisterVar(void **handle, void *host, char *host_name, char *name, int external,
+                               size_t size, int constant, int global);
+KHIP_API void __hipRegisterManagedVar(void *handle, void **host, void *initial, const char *name,
+                                      size_t size, unsigned align);
+KHIP_API void __hipRegisterSurface(void **handle, void *host, char *host_name, char *name, int type,
+                                   int external);
 typedef struct channel { /* hipChannelFormatDesc */
     int x, y, z, w, kind;
 } channel;
-KH_API channel hipCreateChannelDesc(int x, int y, int z, int w, int kind);
-KH_API void __hipRegisterTexture(void **handle, void *host, char *host_name, char *name, int type,
-                                 int normalised, int external);
+KHIP_API channel hipCreateChannelDesc(int x, int y, int z, int w, int kind);
+KHIP_API void __hipRegisterTexture(void **handle, void *host, char *host_name, char *name, int type,
+                                   int normalised, int external);
 
 void **__hipRegisterFatBinary(const void *data)
 {
@@ -60,23 +60,23 @@ void **__hipRegisterFatBinary(const void *data)
     if (!f) return NULL;
     f->binary = w->binary;
     pthread_mutex_init(&f->mutex, NULL);
-    if (!kh_handle_add(f, KH_FAT)) {
+    if (!khip_handle_add(f, KHIP_FAT)) {
         free(f);
         return NULL;
     }
-    kh_lock();
+    khip_lock();
     f->next = fats;
     fats = f;
-    kh_unlock();
+    khip_unlock();
     return (void **)f;
 }
 
 static entry *add(void *handle, const void *host, const char *name, entry_kind kind, size_t size)
 {
     fat *f = handle;
-    if (!kh_handle_is(f, KH_FAT) || !host || !name) return NULL;
+    if (!khip_handle_is(f, KHIP_FAT) || !host || !name) return NULL;
     entry *e = NULL;
-    kh_lock();
+    khip_lock();
     entry *more = realloc(f->entry, (f->count + 1) * sizeof *more);
     char *copy = strdup(name);
     if (more) f->entry = more;
@@ -86,12 +86,12 @@ static entry *add(void *handle, const void *host, const char *name, entry_kind k
     } else {
         free(copy);
     }
-    kh_unlock();
+    khip_unlock();
     return e;
 }
 
 void __hipRegisterFunction(void **handle, const void *host, char *device, const char *name,
-                           unsigned limit, void *tid, void *bid, kh_dim *block, kh_dim *grid,
+                           unsigned limit, void *tid, void *bid, khip_dim *block, khip_dim *grid,
                            int *size)
 {
     (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)size;
@@ -127,7 +127,7 @@ void __hipRegisterManagedVar(void *handle, void **host, void *initial, const cha
 static void refuse(void *handle, const char *what, const char *name)
 {
     fat *f = handle;
-    if (!kh_handle_is(f, KH_FAT) || f->refused) return;
+    if (!khip_handle_is(f, KHIP_FAT) || f->refused) return;
     char text[KS_TEXT];
     ks_error e;
     ks_fail(&e, E_NotSupported,
@@ -160,15 +160,15 @@ channel hipCreateChannelDesc(int x, int y, int z, int w, int kind)
 void __hipUnregisterFatBinary(void **handle)
 {
     fat *f = (fat *)handle;
-    if (!kh_handle_remove(f, KH_FAT)) return;
-    kh_lock();
+    if (!khip_handle_remove(f, KHIP_FAT)) return;
+    khip_lock();
     for (fat **at = &fats; *at; at = &(*at)->next) {
         if (*at != f) continue;
         *at = f->next;
         break;
     }
-    kh_unlock();
-    for (int i = 0; i < KH_DEVICES; i++) kh_module_release(f->module[i]);
+    khip_unlock();
+    for (int i = 0; i < KHIP_DEVICES; i++) khip_module_release(f->module[i]);
     for (size_t i = 0; i < f->count; i++) {
         if (f->entry[i].memory) ks_unregister(f->entry[i].memory);
         free(f->entry[i].memory);
@@ -183,7 +183,7 @@ void __hipUnregisterFatBinary(void **handle)
 /* ---- use ---- */
 
 /* A managed variable is a pointer in device code. */
-static void set_managed(const fat *f, const kh_module *m)
+static void set_managed(const fat *f, const khip_module *m)
 {
     for (size_t i = 0; i < f->count; i++) {
         const entry *e = &f->entry[i];
@@ -193,14 +193,14 @@ static void set_managed(const fat *f, const kh_module *m)
     }
 }
 
-static int load(fat *f, kh_module **out)
+static int load(fat *f, khip_module **out)
 {
-    const int device = kh_current();
+    const int device = khip_current();
     int code = 0;
-    if (f->refused) return kh_refuse(E_NotSupported, "%s", f->refused);
+    if (f->refused) return khip_refuse(E_NotSupported, "%s", f->refused);
     pthread_mutex_lock(&f->mutex);
     if (!f->module[device]) {
-        code = kh_module_load(f->binary, SIZE_MAX, device, &f->module[device]);
+        code = khip_module_load(f->binary, SIZE_MAX, device, &f->module[device]);
         if (code == 0) set_managed(f, f->module[device]);
     }
     pthread_mutex_unlock(&f->mutex);
@@ -212,35 +212,36 @@ static int load(fat *f, kh_module **out)
 static fat *find(const void *host, entry *out)
 {
     fat *found = NULL;
-    kh_lock();
+    khip_lock();
     for (fat *f = fats; f && !found; f = f->next)
         for (size_t i = 0; i < f->count && !found; i++)
             if (f->entry[i].host == host) {
                 found = f;
                 *out = f->entry[i];
             }
-    kh_unlock();
+    khip_unlock();
     return found;
 }
 
-int kh_registered_function(const void *host, kh_function **out)
+int khip_registered_function(const void *host, khip_function **out)
 {
     entry e;
-    kh_module *m;
+    khip_module *m;
     fat *f = host ? find(host, &e) : NULL;
     if (!f || e.kind != KERNEL) return E_InvalidDeviceFunction;
     const int code = load(f, &m);
     if (code) return code;
-    *out = kh_module_function(m, e.name);
+    *out = khip_module_function(m, e.name);
     if (*out) return 0;
-    return kh_refuse(E_InvalidDeviceFunction, "kernel '%.200s' is not in the program's code for %s",
-                     e.name, kh_device_of(kh_current())->chip->target);
+    return khip_refuse(E_InvalidDeviceFunction,
+                       "kernel '%.200s' is not in the program's code for %s", e.name,
+                       khip_device_of(khip_current())->chip->target);
 }
 
-int kh_registered_symbol(const void *host, uint64_t *address, size_t *size)
+int khip_registered_symbol(const void *host, uint64_t *address, size_t *size)
 {
     entry e;
-    kh_module *m;
+    khip_module *m;
     fat *f = host ? find(host, &e) : NULL;
     if (!f || e.kind == KERNEL) return E_InvalidSymbol;
     if (e.kind == MANAGED) {
@@ -257,22 +258,22 @@ int kh_registered_symbol(const void *host, uint64_t *address, size_t *size)
     return 0;
 }
 
-size_t kh_registered_constants(const kh_module *m)
+size_t khip_registered_constants(const khip_module *m)
 {
     size_t sum = 0;
-    kh_lock();
+    khip_lock();
     for (const fat *f = fats; f; f = f->next)
         for (size_t i = 0; i < f->count && f->module[m->device] == m; i++)
             if (f->entry[i].kind == CONSTANT) sum += f->entry[i].size;
-    kh_unlock();
+    khip_unlock();
     return sum;
 }
 
 HIP(hipGetFuncBySymbol, (void **out, const void *host), (out, host))
 {
-    kh_function *f;
+    khip_function *f;
     if (!out) return E_InvalidValue;
-    const int code = kh_registered_function(host, &f);
+    const int code = khip_registered_function(host, &f);
     if (code == 0) *out = f;
     return code;
 }
@@ -282,7 +283,7 @@ HIP(hipGetSymbolAddress, (void **out, const void *symbol), (out, symbol))
     uint64_t address;
     size_t size;
     if (!out) return E_InvalidValue;
-    const int code = kh_registered_symbol(symbol, &address, &size);
+    const int code = khip_registered_symbol(symbol, &address, &size);
     if (code == 0) *out = (void *)(uintptr_t)address;
     return code;
 }
@@ -292,7 +293,7 @@ HIP(hipGetSymbolSize, (size_t * out, const void *symbol), (out, symbol))
     uint64_t address;
     size_t size;
     if (!out) return E_InvalidValue;
-    const int code = kh_registered_symbol(symbol, &address, &size);
+    const int code = khip_registered_symbol(symbol, &address, &size);
     if (code == 0) *out = size;
     return code;
 }

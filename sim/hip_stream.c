@@ -13,80 +13,80 @@ enum { NON_BLOCKING = 1, EVENT_NO_TIME = 2, EVENT_INTERPROCESS = 4, WAIT_EXTERNA
 /* Streams that are always there: one for each device, and one for each thread and device, made when
  * first asked for and kept to the end, since a capture in it may outlive its thread. */
 #define X(n) {.device = n, .mutex = PTHREAD_MUTEX_INITIALIZER},
-static kh_stream legacy[KH_DEVICES] = {KH_EACH_DEVICE(X)};
+static khip_stream legacy[KHIP_DEVICES] = {KHIP_EACH_DEVICE(X)};
 #undef X
-static _Thread_local kh_stream *per_thread[KH_DEVICES];
-static kh_stream *of_threads; /* under kh_lock */
+static _Thread_local khip_stream *per_thread[KHIP_DEVICES];
+static khip_stream *of_threads; /* under khip_lock */
 
 /* The first error of each device that no synchronize has returned yet, and whose it is. */
 static struct {
     int code;
     uint64_t epoch; /* counts synchronizes: what streams kept before the last one is done with */
-    const kh_stream *stream;
-} pending[KH_DEVICES];
+    const khip_stream *stream;
+} pending[KHIP_DEVICES];
 
-uint64_t kh_now(void)
+uint64_t khip_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-bool kh_is_legacy(const kh_stream *s)
+bool khip_is_legacy(const khip_stream *s)
 {
     return s == &legacy[s->device];
 }
 
-static kh_stream *of_thread(int device)
+static khip_stream *of_thread(int device)
 {
-    kh_stream *s = per_thread[device];
+    khip_stream *s = per_thread[device];
     if (s) return s;
     s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->device = device;
     pthread_mutex_init(&s->mutex, NULL);
-    kh_lock();
+    khip_lock();
     s->older = of_threads;
     of_threads = s;
-    kh_unlock();
+    khip_unlock();
     return per_thread[device] = s;
 }
 
-int kh_stream_of(void *handle, kh_stream **out)
+int khip_stream_of(void *handle, khip_stream **out)
 {
     if (!handle || handle == LEGACY)
-        *out = &legacy[kh_current()];
+        *out = &legacy[khip_current()];
     else if (handle == PER_THREAD)
-        *out = of_thread(kh_current());
-    else if (kh_handle_is(handle, KH_STREAM))
+        *out = of_thread(khip_current());
+    else if (khip_handle_is(handle, KHIP_STREAM))
         *out = handle;
     else
         return E_ContextIsDestroyed;
     return *out ? 0 : E_OutOfMemory;
 }
 
-int kh_stream_or(void *handle, int none, kh_stream **out)
+int khip_stream_or(void *handle, int none, khip_stream **out)
 {
-    const int code = kh_stream_of(handle, out);
+    const int code = khip_stream_of(handle, out);
     return code == E_ContextIsDestroyed ? none : code;
 }
 
 /* ---- operations ---- */
 
-static void keep(kh_stream *s, int code)
+static void keep(khip_stream *s, int code)
 {
-    kh_lock();
+    khip_lock();
     s->pending = code;
     s->epoch = pending[s->device].epoch;
     if (!pending[s->device].code) {
         pending[s->device].code = code;
         pending[s->device].stream = s;
     }
-    kh_unlock();
+    khip_unlock();
 }
 
 /* What printf and malloc in a kernel need, where it may use them; false: no memory. */
-static bool set_services(const kh_function *f, uint8_t *kernarg, void **hostcall)
+static bool set_services(const khip_function *f, uint8_t *kernarg, void **hostcall)
 {
     const ks_kernel *k = f->kernel;
     void *heap = NULL;
@@ -100,7 +100,7 @@ static bool set_services(const kh_function *f, uint8_t *kernarg, void **hostcall
 
 /* Kernel arguments are device memory of their own for each launch; the compiler widens loads of 12
  * bytes to 16. */
-static int run_kernel(const kh_run *r)
+static int run_kernel(const khip_run *r)
 {
     enum { ALIGN = 64, STEP = 16 };
     const ks_kernel *k = r->function->kernel;
@@ -124,71 +124,71 @@ static int run_kernel(const kh_run *r)
     return code;
 }
 
-int kh_op_run(kh_stream *s, const kh_op *op)
+int khip_op_run(khip_stream *s, const khip_op *op)
 {
     int code;
     switch (op->kind) {
-    case KH_OP_RUN:
+    case KHIP_OP_RUN:
         code = run_kernel(&op->run);
         if (code) keep(s, code);
         return code;
-    case KH_OP_COPY:
-        return kh_copy_run(&op->copy);
-    case KH_OP_SET:
-        return kh_set_run(&op->set);
-    case KH_OP_CALL:
+    case KHIP_OP_COPY:
+        return khip_copy_run(&op->copy);
+    case KHIP_OP_SET:
+        return khip_set_run(&op->set);
+    case KHIP_OP_CALL:
         op->call.call(op->call.user);
         return 0;
-    case KH_OP_RECORD:
-        if (!kh_handle_is(op->event, KH_EVENT)) return E_InvalidHandle;
+    case KHIP_OP_RECORD:
+        if (!khip_handle_is(op->event, KHIP_EVENT)) return E_InvalidHandle;
         op->event->recorded = true;
-        op->event->time = kh_now();
+        op->event->time = khip_now();
         return 0;
-    case KH_OP_EMPTY:
+    case KHIP_OP_EMPTY:
         break;
     }
     return 0;
 }
 
-int kh_submit(kh_stream *s, const kh_op *op)
+int khip_submit(khip_stream *s, const khip_op *op)
 {
-    if (kh_capturing(s)) return kh_capture_add(s, op);
+    if (khip_capturing(s)) return khip_capture_add(s, op);
     /* A callback may use the stream it runs in. */
-    const bool locks = op->kind != KH_OP_CALL;
+    const bool locks = op->kind != KHIP_OP_CALL;
     if (locks) pthread_mutex_lock(&s->mutex);
-    const int code = kh_op_run(s, op);
+    const int code = khip_op_run(s, op);
     if (locks) pthread_mutex_unlock(&s->mutex);
     return code;
 }
 
 /* ---- waiting ---- */
 
-static int wait_stream(kh_stream *s)
+static int wait_stream(khip_stream *s)
 {
     pthread_mutex_lock(&s->mutex); /* what another thread is running in it */
     pthread_mutex_unlock(&s->mutex);
-    kh_lock();
+    khip_lock();
     const int code = s->epoch == pending[s->device].epoch ? s->pending : 0;
     s->pending = 0;
     if (pending[s->device].stream == s) pending[s->device].code = 0;
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
 static int wait_device(int device)
 {
-    kh_lock();
+    khip_lock();
     const int code = pending[device].code;
     pending[device].code = 0;
     pending[device].epoch++;
-    kh_unlock();
+    khip_unlock();
     return code;
 }
 
 HIP(hipDeviceSynchronize, (void), ())
 {
-    const int code = kh_unsafe();
-    return code ? code : wait_device(kh_current());
+    const int code = khip_unsafe();
+    return code ? code : wait_device(khip_current());
 }
 
 HIP_TOO(hipCtxSynchronize, hipDeviceSynchronize, (void))
@@ -196,19 +196,19 @@ HIP_TOO(hipCtxSynchronize, hipDeviceSynchronize, (void))
 /* Programs' memory stays theirs to free: what they still hold would dangle. */
 HIP(hipDeviceReset, (void), ())
 {
-    const int code = kh_unsafe();
+    const int code = khip_unsafe();
     if (code) return code;
-    wait_device(kh_current());
+    wait_device(khip_current());
     return 0;
 }
 
 HIP(hipStreamSynchronize, (void *stream), (stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
-    if (kh_capturing(s)) {
-        kh_capture_break(s);
+    if (khip_capturing(s)) {
+        khip_capture_break(s);
         return E_StreamCaptureUnsupported;
     }
     return wait_stream(s);
@@ -217,11 +217,11 @@ HIP_TOO(hipStreamSynchronize_spt, hipStreamSynchronize, (void *stream))
 
 HIP(hipStreamQuery, (void *stream), (stream))
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
-    if (!kh_capturing(s)) return 0;
-    kh_capture_break(s);
+    if (!khip_capturing(s)) return 0;
+    khip_capture_break(s);
     return E_StreamCaptureUnsupported;
 }
 HIP_TOO(hipStreamQuery_spt, hipStreamQuery, (void *stream))
@@ -231,13 +231,13 @@ HIP_TOO(hipStreamQuery_spt, hipStreamQuery, (void *stream))
 static int create(void **out, unsigned flags, int priority)
 {
     if (!out || flags & ~(unsigned)NON_BLOCKING) return E_InvalidValue;
-    kh_stream *s = calloc(1, sizeof *s);
+    khip_stream *s = calloc(1, sizeof *s);
     if (!s) return E_OutOfMemory;
-    s->device = kh_current();
+    s->device = khip_current();
     s->flags = flags;
     s->priority = priority < -1 ? -1 : priority > 1 ? 1 : priority;
     pthread_mutex_init(&s->mutex, NULL);
-    if (!kh_handle_add(s, KH_STREAM)) {
+    if (!khip_handle_add(s, KHIP_STREAM)) {
         free(s);
         return E_OutOfMemory;
     }
@@ -268,14 +268,14 @@ HIP(hipExtStreamCreateWithCUMask, (void **out, unsigned size, const unsigned *ma
 
 HIP(hipStreamDestroy, (void *stream), (stream))
 {
-    kh_stream *s = stream;
+    khip_stream *s = stream;
     if (!s || stream == LEGACY || stream == PER_THREAD) return E_InvalidHandle;
-    if (!kh_handle_is(s, KH_STREAM)) return E_ContextIsDestroyed;
-    if (kh_capturing(s)) {
-        kh_capture_break(s);
+    if (!khip_handle_is(s, KHIP_STREAM)) return E_ContextIsDestroyed;
+    if (khip_capturing(s)) {
+        khip_capture_break(s);
         return E_StreamCaptureUnsupported;
     }
-    if (!kh_handle_remove(s, KH_STREAM)) return E_ContextIsDestroyed;
+    if (!khip_handle_remove(s, KHIP_STREAM)) return E_ContextIsDestroyed;
     pthread_mutex_lock(&s->mutex);
     pthread_mutex_unlock(&s->mutex);
     pthread_mutex_destroy(&s->mutex);
@@ -291,8 +291,8 @@ HIP(hipStreamDestroy, (void *stream), (stream))
 #define X(name, type, member)                                                                      \
     HIP(name, (void *stream, type *out), (stream, out))                                            \
     {                                                                                              \
-        kh_stream *s;                                                                              \
-        const int code = kh_stream_of(stream, &s);                                                 \
+        khip_stream *s;                                                                            \
+        const int code = khip_stream_of(stream, &s);                                               \
         if (code || !out) return code ? code : E_InvalidValue;                                     \
         *out = s->member;                                                                          \
         return 0;                                                                                  \
@@ -302,11 +302,11 @@ QUESTIONS(X)
 HIP_TOO(hipStreamGetFlags_spt, hipStreamGetFlags, (void *stream, unsigned *out))
 HIP_TOO(hipStreamGetPriority_spt, hipStreamGetPriority, (void *stream, int *out))
 
-KH_API int hipGetStreamDeviceId(void *stream);
+KHIP_API int hipGetStreamDeviceId(void *stream);
 int hipGetStreamDeviceId(void *stream)
 {
-    kh_stream *s;
-    return kh_stream_of(stream, &s) ? -1 : s->device;
+    khip_stream *s;
+    return khip_stream_of(stream, &s) ? -1 : s->device;
 }
 
 /* ---- callbacks ---- */
@@ -315,12 +315,12 @@ typedef void stream_callback(void *stream, int status, void *user);
 HIP(hipStreamAddCallback, (void *stream, stream_callback *call, void *user, unsigned flags),
     (stream, call, user, flags))
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
     if (!call || flags) return E_InvalidValue;
-    if (kh_capturing(s)) {
-        kh_capture_break(s);
+    if (khip_capturing(s)) {
+        khip_capture_break(s);
         return E_StreamCaptureUnsupported;
     }
     call(stream, 0, user);
@@ -331,11 +331,11 @@ HIP_TOO(hipStreamAddCallback_spt, hipStreamAddCallback,
 
 HIP(hipLaunchHostFunc, (void *stream, void (*call)(void *), void *user), (stream, call, user))
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
     if (!call) return E_InvalidValue;
-    return kh_submit(s, &(kh_op){.kind = KH_OP_CALL, .call = {call, user}});
+    return khip_submit(s, &(khip_op){.kind = KHIP_OP_CALL, .call = {call, user}});
 }
 HIP_TOO(hipLaunchHostFunc_spt, hipLaunchHostFunc, (void *stream, void (*call)(void *), void *user))
 
@@ -346,13 +346,14 @@ static int create_event(void **out, unsigned flags)
     const unsigned known = 0x1 | EVENT_NO_TIME | EVENT_INTERPROCESS | 0xe0000000u;
     if (!out || flags & ~known) return E_InvalidValue;
     if (flags & EVENT_INTERPROCESS)
-        return kh_refuse(E_NotSupported,
-                         "hipEventCreateWithFlags: an event of several processes: the simulator's "
-                         "device is this process's own");
-    kh_event *e = calloc(1, sizeof *e);
+        return khip_refuse(
+            E_NotSupported,
+            "hipEventCreateWithFlags: an event of several processes: the simulator's "
+            "device is this process's own");
+    khip_event *e = calloc(1, sizeof *e);
     if (!e) return E_OutOfMemory;
     e->flags = flags;
-    if (!kh_handle_add(e, KH_EVENT)) {
+    if (!khip_handle_add(e, KHIP_EVENT)) {
         free(e);
         return E_OutOfMemory;
     }
@@ -372,42 +373,42 @@ HIP(hipEventCreateWithFlags, (void **out, unsigned flags), (out, flags))
 
 HIP(hipEventDestroy, (void *event), (event))
 {
-    kh_event *e = event;
-    if (!kh_handle_remove(e, KH_EVENT)) return E_InvalidHandle;
-    kh_tail_clear(&e->tail);
+    khip_event *e = event;
+    if (!khip_handle_remove(e, KHIP_EVENT)) return E_InvalidHandle;
+    khip_tail_clear(&e->tail);
     free(e);
     return 0;
 }
 
 HIP(hipEventRecord, (void *event, void *stream), (event, stream))
 {
-    kh_stream *s;
-    kh_event *e = event;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    khip_event *e = event;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
-    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
-    if (kh_capturing(s)) return kh_capture_record(s, e);
+    if (!khip_handle_is(e, KHIP_EVENT)) return E_InvalidHandle;
+    if (khip_capturing(s)) return khip_capture_record(s, e);
     e->capture = 0;
-    return kh_submit(s, &(kh_op){.kind = KH_OP_RECORD, .event = e});
+    return khip_submit(s, &(khip_op){.kind = KHIP_OP_RECORD, .event = e});
 }
 HIP_TOO(hipEventRecord_spt, hipEventRecord, (void *event, void *stream))
 
 HIP(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), (stream, event, flags))
 {
-    kh_stream *s;
-    kh_event *e = event;
-    const int code = kh_stream_or(stream, E_InvalidHandle, &s);
+    khip_stream *s;
+    khip_event *e = event;
+    const int code = khip_stream_or(stream, E_InvalidHandle, &s);
     if (code) return code;
-    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
+    if (!khip_handle_is(e, KHIP_EVENT)) return E_InvalidHandle;
     if (flags & ~(unsigned)WAIT_EXTERNAL) return E_InvalidValue;
-    return e->capture || kh_capturing(s) ? kh_capture_wait(s, e) : 0;
+    return e->capture || khip_capturing(s) ? khip_capture_wait(s, e) : 0;
 }
 HIP_TOO(hipStreamWaitEvent_spt, hipStreamWaitEvent, (void *stream, void *event, unsigned flags))
 
 static int event_state(const void *event)
 {
-    const kh_event *e = event;
-    if (!kh_handle_is(e, KH_EVENT)) return E_InvalidHandle;
+    const khip_event *e = event;
+    if (!khip_handle_is(e, KHIP_EVENT)) return E_InvalidHandle;
     return e->capture ? E_CapturedEvent : 0;
 }
 
@@ -423,7 +424,7 @@ HIP(hipEventQuery, (void *event), (event))
 
 HIP(hipEventElapsedTime, (float *ms, void *start, void *stop), (ms, start, stop))
 {
-    const kh_event *from = start, *to = stop;
+    const khip_event *from = start, *to = stop;
     if (!ms) return E_InvalidValue;
     int code = event_state(start);
     if (code == 0) code = event_state(stop);
@@ -441,8 +442,8 @@ enum { WAIT_GE, WAIT_EQ, WAIT_AND, WAIT_NOR };
 static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsigned flags,
                       uint64_t mask)
 {
-    kh_stream *s;
-    const int code = kh_stream_of(stream, &s);
+    khip_stream *s;
+    const int code = khip_stream_of(stream, &s);
     if (code) return code;
     (void)p;
     have &= mask;
@@ -452,9 +453,10 @@ static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsi
                                          : (~(have | value) & mask) != 0;
     if (flags > WAIT_NOR) return E_InvalidValue;
     if (met) return 0;
-    return kh_refuse(E_NotSupported,
-                     "hipStreamWaitValue: the value is not there yet, and the simulator runs every "
-                     "stream at the call: write it before waiting");
+    return khip_refuse(
+        E_NotSupported,
+        "hipStreamWaitValue: the value is not there yet, and the simulator runs every "
+        "stream at the call: write it before waiting");
 }
 
 #define VALUES(X) X(32, uint32_t) X(64, uint64_t)
@@ -463,7 +465,7 @@ static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsi
         (stream, p, value, flags, mask))                                                           \
     {                                                                                              \
         type have;                                                                                 \
-        const int code = kh_check_span("hipStreamWaitValue" #bits, p, sizeof have, true);          \
+        const int code = khip_check_span("hipStreamWaitValue" #bits, p, sizeof have, true);        \
         if (code) return code;                                                                     \
         memcpy(&have, p, sizeof have);                                                             \
         return wait_value(stream, p, have, value, flags, mask);                                    \
@@ -471,10 +473,10 @@ static int wait_value(void *stream, void *p, uint64_t have, uint64_t value, unsi
     HIP(hipStreamWriteValue##bits, (void *stream, void *p, type value, unsigned flags),            \
         (stream, p, value, flags))                                                                 \
     {                                                                                              \
-        kh_stream *s;                                                                              \
-        int code = kh_stream_of(stream, &s);                                                       \
-        if (code == 0 && (flags || kh_capturing(s))) code = E_InvalidValue;                        \
-        if (code == 0) code = kh_check_span("hipStreamWriteValue" #bits, p, sizeof value, true);   \
+        khip_stream *s;                                                                            \
+        int code = khip_stream_of(stream, &s);                                                     \
+        if (code == 0 && (flags || khip_capturing(s))) code = E_InvalidValue;                      \
+        if (code == 0) code = khip_check_span("hipStreamWriteValue" #bits, p, sizeof value, true); \
         if (code == 0) memcpy(p, &value, sizeof value);                                            \
         return code;                                                                               \
     }

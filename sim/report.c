@@ -337,8 +337,8 @@ void ks_report_refusal(const char *text)
 
 /* ---- for programs ---- */
 
-KH_API size_t kilnsim_findings(void (*visit)(const kilnsim_finding *, void *), void *user);
-KH_API void kilnsim_findings_clear(void);
+KHIP_API size_t kilnsim_findings(void (*visit)(const kilnsim_finding *, void *), void *user);
+KHIP_API void kilnsim_findings_clear(void);
 
 size_t kilnsim_findings(void (*visit)(const kilnsim_finding *, void *), void *user)
 {

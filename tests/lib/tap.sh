@@ -40,16 +40,6 @@ skip() { # NAME WHY
     echo "ok $n - $1 # SKIP $2"
 }
 
-# From here on $kiln opens the modules of KILN_MODULE_PATH alone, whatever was built beside it: a copy with none of its own.
-without_default_modules() {
-    local from
-    from=$(dirname "$kiln")
-    mkdir -p "$tmp/apart/bin" "$tmp/apart/lib" && cp "$from/kiln" "$tmp/apart/bin" &&
-        cp "$from/../lib/libkiln.so.0" "$tmp/apart/lib" || exit 2
-    [ ! -e "$from/../lib/libkilnsim.so" ] || ln -s "$from/../lib/libkilnsim.so" "$tmp/apart/lib"
-    kiln=$tmp/apart/bin/kiln
-}
-
 finish() {
     echo "1..$n"
     [ "$failed" -eq 0 ]

@@ -60,8 +60,8 @@ static bool all_on(void)
     X("quarantine=0", O.quarantine == 0)                                                           \
     X("quarantine=1.5M", O.quarantine == 3 << 19)                                                  \
     X("threads=1,", O.threads == 1)                                                                \
-    X("units=3", O.units == 3 && kh_units(kh_chip_of(KS_GFX942)) == 3)                             \
-    X("units=3,units=0", kh_units(kh_chip_of(KS_GFX90A)) == 104)                                   \
+    X("units=3", O.units == 3 && khip_units(khip_chip_of(KS_GFX942)) == 3)                             \
+    X("units=3,units=0", khip_units(khip_chip_of(KS_GFX90A)) == 104)                                   \
     X("errors=off", !O.errors)                                                                     \
     X("cost=on", O.cost)                                                                           \
     X("log=off", strcmp(O.log, "off") == 0)                                                        \
@@ -70,11 +70,11 @@ static bool all_on(void)
     X("variant=v3", strcmp(O.variant, "v3") == 0)                                                  \
     X("alignment=strict", O.strict_alignment)                                                      \
     X("alignment=strict,alignment=hardware", !O.strict_alignment)                                  \
-    X("arch=gfx90a", O.arch == KS_GFX90A && kh_device_count() == 1)                                \
+    X("arch=gfx90a", O.arch == KS_GFX90A && khip_device_count() == 1)                                \
     X("arch=gfx942",                                                                               \
-      O.arch == KS_GFX942 && kh_device_of(0)->arch == KS_GFX942 && !kh_device_of(1))               \
-    X("devices=2", kh_device_count() == 2 && kh_device_of(1)->arch == KS_GFX942)                   \
-    X("devices=8,arch=gfx90a", kh_device_of(7)->arch == KS_GFX90A && !kh_device_of(8))             \
+      O.arch == KS_GFX942 && khip_device_of(0)->arch == KS_GFX942 && !khip_device_of(1))               \
+    X("devices=2", khip_device_count() == 2 && khip_device_of(1)->arch == KS_GFX942)                   \
+    X("devices=8,arch=gfx90a", khip_device_of(7)->arch == KS_GFX90A && !khip_device_of(8))             \
     X("heap=64M", O.heap == 64 << 20 && ks_heap_limit(0) == 64 << 20)
 
 static size_t now;

@@ -17,7 +17,6 @@ check 'a large problem is sampled, the seed printed' sampled
 check 'a padded, batched one' exits 0 verify --device host 'bias_relu f16,f16,f16 rcr m=9 n=8 k=7 batch=3 lda=11 lde=13 sa=-1'
 
 # ---- faults ----
-without_default_modules
 mkdir "$tmp/faults"
 cat >"$tmp/faults/spoiled.lua" <<'LUA'
 -- E = relu(A·B + bias) + rest, for the tests of verify
