@@ -24,11 +24,12 @@ static void broadcast_a(const ks_mfma_form *f, unsigned cbsz, unsigned abid, uns
 /* blgp: 1, 2: one half of the lanes for both; 3: each from sixteen lanes on; 4 to 7: one quarter for all. */
 static void move_b(unsigned blgp, unsigned per, float (*b)[KS_LANES])
 {
+    const unsigned run = blgp < 3 ? 32 : blgp == 3 ? KS_LANES : 16;
+    const unsigned first = blgp < 3 ? 32 * (blgp - 1) : blgp == 3 ? 16 : 16 * (blgp - 4);
     for (unsigned e = 0; e < per; e++) {
         float old[KS_LANES];
         memcpy(old, b[e], sizeof(old));
-        for (unsigned l = 0; l < KS_LANES; l++)
-            b[e][l] = old[blgp < 3 ? l % 32 + 32 * (blgp - 1) : blgp == 3 ? (l + 16) % 64 : l % 16 + 16 * (blgp - 4)];
+        for (unsigned l = 0; l < KS_LANES; l++) b[e][l] = old[(l % run + first) % KS_LANES];
     }
 }
 static void flush(const float *in, float *out, unsigned words, bool keep_sign)

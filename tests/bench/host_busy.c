@@ -91,7 +91,8 @@ static int compare(job *one, job *two, const char *text, int busy)
     job_time(one), job_time(two);
     for (int i = 0; i < REPEATS; i++) t1 += job_time(one), t2 += job_time(two);
     printf("%d busy  %-44s one %8.1f us  two %8.1f us  %5.2f (at most %.2f)%s\n", busy, text,
-           t1 / REPEATS * 1e6, t2 / REPEATS * 1e6, t2 / t1, most, t2 / t1 <= most ? "" : " MISSED");
+           t1 / (int)REPEATS * 1e6, t2 / (int)REPEATS * 1e6, t2 / t1, most,
+           t2 / t1 <= most ? "" : " MISSED");
     fflush(stdout);
     job_leave(one), job_leave(two);
     return t2 / t1 <= most;

@@ -95,7 +95,7 @@ static double round_of(variant v, void *stream)
         if (v == OTHER_ROWS) p.m = problem.m - 8 * (i % SIZES);
         if (kiln_launch(ctx, kernel, &p, &a, stream)) return -1;
     }
-    return (now_in == DRIVER ? driver_seconds : now() - start) / LAUNCHES;
+    return (now_in == DRIVER ? driver_seconds : now() - start) / (int)LAUNCHES;
 }
 
 typedef struct worker {

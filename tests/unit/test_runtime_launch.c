@@ -117,7 +117,7 @@ typedef struct situation {
     kiln_ctx *ctx;
 } situation;
 
-static float A[64 + 8], B[64 + 8], Cc[64 + 8], E[256];
+static float A[128], B[128], Cc[128], E[256]; /* for three batches */
 
 static situation good(void)
 {
