@@ -50,8 +50,8 @@ int cmd_new(const kt_options *);
 /* ---- shared by commands (common.c) ---- */
 /* `kiln: ...` on stderr. */
 void kt_message(const char *, ...) __attribute__((format(printf, 1, 2)));
-/* The same with what the library says about its last failure; returns the exit code that fits the
- * status. */
+/* The same with what the library says about its last failure, behind `what` unless that is NULL;
+ * returns the exit code that fits the status. */
 int kt_failed(kiln_status, const char *what);
 /* Opens --device, else `fallback` where given (list and report need no GPU), else the best; an exit
  * code, 0 = open. */

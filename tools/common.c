@@ -21,7 +21,8 @@ void kt_message(const char *format, ...)
 int kt_failed(kiln_status status, const char *what)
 {
     const char *why = kiln_error();
-    kt_message("%s: %s", what, why && *why ? why : kiln_status_name(status));
+    if (!why || !*why) why = kiln_status_name(status);
+    kt_message("%s%s%s", what ? what : "", what ? ": " : "", why);
     switch (status) {
     case KILN_NO_DEVICE:
         return EXIT_NO_DEVICE;
@@ -50,8 +51,8 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
                                 .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
     if (status) { /* a device that cannot be is wrong usage */
-        const int code =
-            kt_failed(status, config.device ? config.device : "no device can be opened");
+        const char *device = config.device ? config.device : getenv("KILN_DEVICE");
+        const int code = kt_failed(status, status == KILN_INVALID ? NULL : device);
         return status == KILN_INVALID ? EXIT_USAGE : code;
     }
     const char *why;
