@@ -41,6 +41,9 @@ $(SIM_SO): $(SIM_OBJ) sim/kilnsim.map
 $(SIM_AR): $(SIM_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-.PHONY: sim
+.PHONY: sim sim-libs
+# What programs that link $(SIM_AR) link besides, for tests.
+sim-libs:
+	@echo '$(SIM_LIBS)'
 sim: $(SIM_SO) ## the simulator: build/lib/libkilnsim.so, and as libamdhip64 in build/lib/sim
 -include $(SIM_OBJ:.o=.d)

@@ -78,7 +78,7 @@ done
 
 # The compiler's own.
 if [ -e "$BUILD/obj/sim.a" ]; then
-    libs=$(sed -n 's/^SIM_LIBS := //p' mk/sim.mk)
+    libs=$(make -s --no-print-directory BUILD="$BUILD" sim-libs)
     # shellcheck disable=SC2086 # both are lists
     check "walker" ${CC:-cc} -std=gnu11 -Wall -Wextra -O1 "${san[@]}" -Isim -Wl,--wrap=ks_report -o "$tmp/walk" \
         $kernels/waits_walk.c "$BUILD/obj/sim.a" $libs
