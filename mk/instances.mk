@@ -35,7 +35,8 @@ compilers = $(subst ~, ,$(subst $(space),$(comma)~,$(strip $(foreach c,$(sort $(
 # First pass generates, second compiles with the rules that the first one wrote; a dry run of all that there is counts the
 # steps, and finds the modules that this run leaves as they are though they are out of date.
 modules: $(STAMP)
-	$(Q)all=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 TARGETS='$(ALL)' modules 2>/dev/null | sed -n 's/^: STEP //p'); \
+	$(Q)all=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 TARGETS='$(ALL)' modules 2>/dev/null) && { echo "$$all" | grep -q '^: STEP' || exit 0; }; \
+	    all=$$(echo "$$all" | sed -n 's/^: STEP //p'); \
 	    steps=$$(echo "$$all" | grep -c $(foreach t,$(TARGETS),-e '^[A-Z]* $t/' -e '^LINK $t$$')); \
 	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)'; \
 	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps TARGETS='$(TARGETS)' modules || exit; \

@@ -33,8 +33,10 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
+#define KILN_EXTENSION __extension__ /* members of C11, in C99, too */
 #else
 #define KILN_API
+#define KILN_EXTENSION
 #endif
 
 /* enumerator, name, meaning */
@@ -111,7 +113,7 @@ typedef struct kiln_args {
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
-    union {
+    KILN_EXTENSION union {
         kiln_sums sums;            /* for kiln_reference_bounds: the kernel's (kiln_kernel_info) */
         int sum_bits;              /* its `bits` alone, as programs of version 0.1.0 have it */
     };
