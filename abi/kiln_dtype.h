@@ -37,15 +37,16 @@ typedef enum kiln_layout {
 #undef X
 } kiln_layout;
 
-/* Kinds of extra input D. */
+/* Kinds of extra input and of output: what of the family's rows and columns a tensor has an element for. */
 #define KILN_DKINDS(X)                                   \
-    X(full, KILN_D_FULL, "M x N")                        \
-    X(per_row, KILN_D_PER_ROW, "one element per row m")  \
-    X(per_col, KILN_D_PER_COL, "one element per column n") \
-    X(per_tensor, KILN_D_PER_TENSOR, "one element")
+    X(full, KILN_D_FULL, "one element per row and column") \
+    X(per_row, KILN_D_PER_ROW, "one element per row")    \
+    X(per_col, KILN_D_PER_COL, "one element per column") \
+    X(per_tensor, KILN_D_PER_TENSOR, "one element")      \
+    X(per_block, KILN_D_PER_BLOCK, "one element per row and block of columns")
 
 typedef enum kiln_dkind {
-    KILN_D_NONE = 0,
+    KILN_D_NONE = 0, /* a tensor of the family's own: A, B, E */
 #define X(name, id, text) id,
     KILN_DKINDS(X)
 #undef X
@@ -55,6 +56,11 @@ enum {
     KILN_MAX_D = 8,       /* extra inputs of one op */
     KILN_MAX_SCALARS = 8, /* run-time f32 values of one op */
     KILN_MAX_B = 2,       /* products that share A */
+    KILN_MAX_TENSORS = 12, /* of one op, outputs among them */
+    KILN_MAX_SIZES = 3,   /* of a family, batch aside */
+    KILN_BATCH = 3,       /* position of batch among sizes */
+    KILN_MAX_TYPES = 6,   /* names of types in an op's signature */
+    KILN_MAX_LAYOUTS = 3, /* letters of layouts in it */
     KILN_NAME_MAX = 64    /* an op's, input's or scalar's name, with its 0 byte */
 };
 #endif

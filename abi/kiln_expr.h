@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Element-wise expressions (epilogue, a_op, b_op) as they stand in a module: a DAG in topological order.
-// The generator traces it from Lua and lowers it to device code; the runtime evaluates the same nodes in
-// double precision as the reference.  All values are f32; comparisons yield conditions, which and_, or_ and not_ combine
-// and select takes.
+// Expressions of an op's functions (a gemm's epilogue, a_op, b_op; a rowwise body) as they stand in a module: a DAG in
+// topological order.  The generator traces it from Lua and lowers it to device code; the runtime evaluates the same nodes
+// in double precision as the reference.  All values are f32; comparisons yield conditions, which and_, or_ and not_
+// combine and select takes.  Reductions run over the columns of a row, or over each block of them.
 #ifndef KILN_EXPR_H
 #define KILN_EXPR_H
 #include <stdint.h>
@@ -50,7 +50,16 @@
     X(ne, KILN_X_NE, 2, "(%0 != %1)", "not x = y")                                              \
     X(and_, KILN_X_AND, 2, "(%0 & %1)", "both conditions")                                      \
     X(or_, KILN_X_OR, 2, "(%0 | %1)", "either condition, or both")                              \
-    X(not_, KILN_X_NOT, 1, "(!%0)", "not the condition")
+    X(not_, KILN_X_NOT, 1, "(!%0)", "not the condition")                                        \
+    X(at, KILN_X_AT, 0, "", "the element's place: its row (index 0) or column (1)")             \
+    X(row_sum, KILN_X_ROW_SUM, 1, "", "sum over the row")                                       \
+    X(row_mean, KILN_X_ROW_MEAN, 1, "", "mean over the row")                                    \
+    X(row_max, KILN_X_ROW_MAX, 1, "", "largest of the row")                                     \
+    X(row_min, KILN_X_ROW_MIN, 1, "", "smallest of the row")                                    \
+    X(block_sum, KILN_X_BLOCK_SUM, 1, "", "sum over each `value` neighbouring columns")         \
+    X(block_mean, KILN_X_BLOCK_MEAN, 1, "", "mean over them")                                   \
+    X(block_max, KILN_X_BLOCK_MAX, 1, "", "largest of them")                                    \
+    X(block_min, KILN_X_BLOCK_MIN, 1, "", "smallest of them")
 
 typedef enum kiln_xop {
 #define X(name, id, ...) id,
@@ -69,12 +78,25 @@ static inline int kiln_x_takes_condition(unsigned op, unsigned operand)
     return (op >= KILN_X_AND && op <= KILN_X_NOT) || (op == KILN_X_SELECT && operand == 0);
 }
 
-enum { KILN_EXPR_MAX = 4096 }; /* nodes of one expression */
+static inline int kiln_x_is_row_reduction(unsigned op)
+{
+    return op >= KILN_X_ROW_SUM && op <= KILN_X_ROW_MIN;
+}
+static inline int kiln_x_is_block_reduction(unsigned op)
+{
+    return op >= KILN_X_BLOCK_SUM && op <= KILN_X_BLOCK_MIN;
+}
+
+enum {
+    KILN_EXPR_MAX = 4096, /* nodes of one expression */
+    KILN_BLOCK_LEAST = 2, /* columns of a block: a power of two from .. to */
+    KILN_BLOCK_MOST = 256
+};
 
 typedef struct kiln_xnode {
     uint8_t op;      /* kiln_xop */
-    uint8_t index;   /* product, extra input, scalar or dtype */
+    uint8_t index;   /* product, extra input, scalar, dtype; of `at`: 0 row, 1 column */
     uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression; 0 where unused */
-    float value;     /* of a constant, rounded to f32 once */
-} kiln_xnode;        /* the last node of an expression is its result */
+    float value;     /* of a constant, rounded to f32 once; of a block reduction: columns of a block */
+} kiln_xnode;        /* results: the last node, or where an op has several outputs what kiln_tensor_row.result says */
 #endif

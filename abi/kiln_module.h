@@ -13,18 +13,27 @@
 #define KILN_MODULE_SYMBOL "kiln_module_table"
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
-enum { KILN_ABI_VERSION = 4, KILN_MAX_SLOTS = 48, KILN_MAX_STAGES = 2 };
+enum {
+    KILN_ABI_VERSION = 5,
+    KILN_MAX_SLOTS = 48,
+    KILN_MAX_STAGES = 4,
+    KILN_MAX_OWN = 3,       /* different tensors of a family's own: A, B, E */
+    KILN_MAX_FUNCTIONS = 3, /* of an op: the main one and element operators */
+    KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS,
+    KILN_NOWHERE = 0xff     /* no position */
+};
 
 typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is "" */
 
 /* What a schedule's rules, geometry and cost see of a problem (the `p` of its Lua functions). */
 typedef struct kiln_shape {
-    int64_t m, n, k, batch;
-    int64_t lda, ldb, lde;
-    int64_t align_a, align_b, align_e, align_d; /* largest power of two (<= 4096) in bytes that divides the base, the
-                                                   row pitch and the batch stride; align_d: least over full Ds (4096
-                                                   where there are none) */
-    int64_t units;                              /* compute units, or host threads */
+    int64_t size[KILN_MAX_SIZES + 1]; /* by position in the family's `sizes`; [KILN_BATCH]: batch */
+    int64_t ld[KILN_MAX_OWN];         /* of the family's own tensors, in elements */
+    int64_t align[KILN_MAX_OWN];      /* largest power of two (<= 4096) in bytes that divides the base, the row pitch and
+                                         the batch stride */
+    int64_t align_d;                  /* least of that over full extra tensors; 4096 where there are none */
+    int64_t vector;                   /* least of it in elements of the tensor, over the same */
+    int64_t units;                    /* compute units, or host threads */
 } kiln_shape;
 
 typedef struct kiln_stage_plan {
@@ -55,10 +64,10 @@ typedef struct kiln_schedule {
 } kiln_schedule;
 
 /* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later).  An operand that every batch shares
- * (stride 0) has one batch: read coordinate 0.  With K = 0 a map is all zero: nothing may be read through it. */
-typedef enum kiln_operand { KILN_OP_A, KILN_OP_B0, KILN_OP_B1, KILN_OP_E, KILN_OP_D0 /* .. D7 */ } kiln_operand;
+ * (stride 0) has one batch: read coordinate 0.  Of an operand without elements (K = 0) a map is all zero: nothing may be
+ * read through it. */
 typedef struct kiln_map {
-    uint8_t operand;      /* kiln_operand */
+    uint8_t operand;      /* position in the op's tensors */
     uint8_t swizzle;      /* bytes: 0, 32, 64, 128 */
     uint16_t box_inner;   /* elements along the contiguous dimension */
     uint16_t box_outer;   /* rows (columns if column-major) */
@@ -66,13 +75,65 @@ typedef struct kiln_map {
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
 } kiln_map;               /* rank 3: contiguous, strided, batch */
 
-typedef struct kiln_d_row {
-    kiln_str name;
-    uint8_t kind;    /* kiln_dkind */
-    uint8_t layout;  /* kiln_layout of a full input, fixed or (KILN_LAYOUT_NONE) E's */
-    uint8_t type;    /* kiln_dtype, or 0x80 | 'a' 'b' 'c' 'e': same as A, B, accumulator, E */
+/* A tensor of an op, with all that the family's signature and the op's description say of it.  Its matrix has
+ * ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns; KILN_NOWHERE: one.
+ * Arguments.  A kernel's first parameter is a struct of, in this order,
+ *   pointers         family->pointers of them, at tensor->pointer
+ *   workspace        one more pointer
+ *   leading dimensions, then batch strides    long long [family->pitches] each, at tensor->pitch; a leading dimension is
+ *                    0 where the tensor is no matrix, a stride 0 where every batch reads the same
+ *   sizes            int [family->nsizes + 1], batch last
+ *   scalars          float [KILN_MAX_SCALARS]
+ *   units, reserved  int each: compute units of the device; for the host, threads to use
+ * and no padding but at its end. */
+typedef struct kiln_tensor_row {
+    kiln_str name;      /* "bias"; of the family's own as messages call them: "A", "gate" */
+    uint8_t at;         /* position in kiln_problem.tensor: two products' B's share one */
+    uint8_t arg;        /* position in kiln_args.tensor */
+    uint8_t own;        /* position among the family's own tensors, or KILN_NOWHERE */
+    uint8_t kind;       /* kiln_dkind; KILN_D_NONE: the family's own */
+    uint8_t type;       /* kiln_dtype, or 0x80 | position in the op's types */
+    uint8_t layout;     /* kiln_layout, or 0x80 | position in the signature's layouts */
+    uint8_t rows, cols; /* positions in sizes, or KILN_NOWHERE */
+    uint8_t pointer, pitch; /* positions in a kernel's arguments */
+    uint8_t out;        /* 1: written, no input */
     uint8_t reserved;
-} kiln_d_row;
+    uint16_t row_block, col_block; /* 1: an element for each row, column */
+    uint16_t result;    /* of an output: node of the main function's expression */
+    uint16_t reserved_2;
+} kiln_tensor_row;
+
+/* One of the types of a signature.  Where a problem leaves it out it is `integer` if the types in `of` all are integers,
+ * else `real`; KILN_DTYPE_NONE: it may not be left out. */
+typedef struct kiln_type_row {
+    kiln_str name;          /* "a", "acc" */
+    uint8_t integer, real, of;
+    uint8_t tensor;         /* the family's own tensor that has it, or KILN_NOWHERE: kiln_problem.acc */
+} kiln_type_row;
+
+/* A family's signature: templates/FAMILY/family.lua as data. */
+typedef struct kiln_family {
+    kiln_str name;                 /* "gemm" */
+    kiln_str size[KILN_MAX_SIZES]; /* "m", "n", "k" */
+    kiln_str own[KILN_MAX_OWN];    /* "a", "b", "e": keys of a problem's text are ld, s, align and the name */
+    kiln_str prefix;               /* what stands before an extra tensor's name there: "d." */
+    kiln_str example;              /* a problem as text, for messages */
+    kiln_type_row type[KILN_MAX_TYPES]; /* of the signature; ntypes = 0: each op names its own */
+    uint8_t nsizes, nown, ntypes, nlayouts;
+    uint8_t rows, cols;            /* the sizes that the kinds of tensors mean */
+    uint8_t empty;                 /* bits of sizes: one that is 0 leaves nothing to do */
+    uint8_t independent;           /* bits of sizes: elements along them do not depend on each other */
+    uint8_t summed;                /* the size that products are summed over, or KILN_NOWHERE: operations are
+                                      2 * rows * cols * summed * products */
+    uint8_t at[KILN_MAX_OWN];      /* of the own tensors: position in kiln_problem.tensor */
+    uint8_t layout_of[KILN_MAX_LAYOUTS]; /* own tensor whose layout a letter is */
+    uint8_t extra, most_extra;     /* first position of extra tensors in kiln_problem.tensor and kiln_args.tensor; most */
+    uint8_t pointers, pitches;     /* of a kernel's arguments */
+    uint8_t reserved[2];
+    uint32_t args_size;            /* bytes of a kernel's arguments */
+    uint32_t first_shape, quick, shapes; /* sizes to verify with beside common ones, in module->shapes: those for a quick
+                                            run come first */
+} kiln_family;
 
 typedef struct kiln_expr_ref { uint32_t first, count; } kiln_expr_ref; /* into nodes; count 0 = none */
 
@@ -80,13 +141,19 @@ typedef struct kiln_op_row {
     uint64_t hash;            /* of the op's meaning: an op's name has one meaning in a context */
     kiln_str name, file;      /* file: as shown in messages */
     uint32_t line;
-    uint8_t nd, nscalars, products, reserved;
-    kiln_d_row d[KILN_MAX_D]; /* sorted by name: the order of kiln_problem.d and kiln_args.d */
+    uint8_t family;           /* position in families */
+    uint8_t ntensors, nscalars, products;
+    uint8_t ntypes;           /* of its signature, which is these and then the family's layouts */
+    uint8_t uses_at;          /* its values depend on where an element is */
+    uint8_t reserved[2];
+    kiln_str type[KILN_MAX_TYPES]; /* names */
+    kiln_tensor_row tensor[KILN_MAX_TENSORS]; /* the family's own inputs, its own outputs, then the op's inputs and its
+                                                 outputs, each sorted by name */
     kiln_str scalar[KILN_MAX_SCALARS];
-    kiln_str b_name[KILN_MAX_B];
-    kiln_expr_ref epilogue, a_op, b_op;
+    kiln_expr_ref function[KILN_MAX_FUNCTIONS]; /* the main one; then the family's element operators.  Its leaves `d`
+                                                   count the op's inputs, in order of their names */
     float rtol;               /* check.rtol; 0 = none given */
-    uint32_t first_shape, shapes; /* check.shapes: triples in module->shapes */
+    uint32_t first_shape, shapes; /* check.shapes: sizes in module->shapes */
 } kiln_op_row;
 
 typedef struct kiln_row {
@@ -99,29 +166,30 @@ typedef struct kiln_row {
     uint32_t host_fn;         /* position in host_fns (host target) */
     uint32_t first_map;       /* position in maps */
     uint8_t maps;
-    uint8_t a, b, e, acc;     /* kiln_dtype */
-    uint8_t layout_a, layout_b, layout_e;
+    uint8_t sig[KILN_MAX_SIG]; /* kiln_dtype of each of the op's types, then kiln_layout of the family's layouts */
     int32_t t[KILN_MAX_SLOTS]; /* tunables, then derived values: schedule->slot_name */
 } kiln_row;
 
-/* Host kernel: computes the whole problem with at most args->units threads of `each`; returns when done. */
-typedef void (*kiln_host_fn)(const kiln_gemm_args *, kiln_each each);
+/* Host kernel: computes the whole problem with at most args' `units` threads of `each`; returns when done. */
+typedef void (*kiln_host_fn)(const void *args, kiln_each each);
 
 typedef struct kiln_module {
     uint64_t magic;
     uint32_t abi_version, size;            /* sizeof(kiln_module) */
     uint32_t row_size, op_size;            /* sizeof(kiln_row), sizeof(kiln_op_row) */
+    uint32_t family_size, nfamilies;       /* sizeof(kiln_family) */
     kiln_str target, version;              /* "gfx942"; generator version */
     uint64_t id;                           /* content id of the module */
     uint32_t nrows, nops, nschedules, nnodes, nmaps, nhost_fns, nshapes, reserved;
     uint64_t strings_size, code_size;
     const kiln_row *rows;
     const kiln_op_row *ops;
+    const kiln_family *families;
     const kiln_schedule *schedules;
     const kiln_xnode *nodes;
     const kiln_map *map;
     const kiln_host_fn *host_fns;
-    const int64_t (*shapes)[3];
+    const int64_t (*shapes)[KILN_MAX_SIZES];
     const char *strings;
     const uint8_t *code;
 } kiln_module;
@@ -133,14 +201,18 @@ typedef struct kiln_seal {
     uint64_t hash, magic;
 } kiln_seal;
 
-/* Functional key: FNV-1a over "op\0" and the bytes a b e acc layout_a layout_b layout_e.  D kinds, types and layouts
- * are the op's, and an op's name has one meaning in a context. */
-static inline uint64_t kiln_key(const char *op, const uint8_t sig[7])
+/* Functional key: FNV-1a over "op\0" and the n bytes of the signature.  What else there is to know of an op's tensors is
+ * the op's, and an op's name has one meaning in a context. */
+static inline uint64_t kiln_name_hash(const char *op)
 {
     uint64_t h = 0xcbf29ce484222325ull;
     do h = (h ^ (uint8_t)*op) * 0x100000001b3ull;
     while (*op++);
-    for (int i = 0; i < 7; i++) h = (h ^ sig[i]) * 0x100000001b3ull;
-    return h ^ (h >> 29);
+    return h;
+}
+static inline uint64_t kiln_key_of(uint64_t name_hash, const uint8_t *sig, int n)
+{
+    for (int i = 0; i < n; i++) name_hash = (name_hash ^ sig[i]) * 0x100000001b3ull;
+    return name_hash ^ (name_hash >> 29);
 }
 #endif

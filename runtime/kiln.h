@@ -82,18 +82,29 @@ typedef struct kiln_tensor {
     kiln_dtype dtype;
     kiln_layout layout;
     int64_t ld;           /* leading dimension in elements */
-    int64_t batch_stride; /* elements from one batch to the next, or KILN_BROADCAST (not for E) */
+    int64_t batch_stride; /* elements from one batch to the next, or KILN_BROADCAST (not for outputs) */
     uint32_t align;       /* bytes that the base pointer is a multiple of; a promise that kiln_launch checks */
 } kiln_tensor;
 
-/* E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, each `batch` times. */
+/* What is to be computed: an op, the sizes of its family and its tensors, `batch` times.  Both have a name and a position:
+ *   gemm      E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, D the extra inputs in the order of their names
+ *   rowwise   sizes rows and cols; its inputs and then its outputs are tensor[0], [1], ..., each in the order of their
+ *             names (kiln_tensor_index finds one)
+ * Types: a gemm's A, B and E must say theirs, and their layout; of another op's tensors one of each type that the op
+ * names, the rest may be 0. */
 typedef struct kiln_problem {
     size_t struct_size;        /* sizeof(kiln_problem) */
     char op[KILN_NAME_MAX];
-    int64_t m, n, k, batch;    /* m, n, k may be 0; batch 0 = 1: what has no batches has m = 0, or is not launched */
-    kiln_dtype acc;            /* 0: i32 for integer A and B, else f32 */
-    kiln_tensor a, b, e;       /* dtype and layout required; with two products both B's are alike */
-    kiln_tensor d[KILN_MAX_D]; /* extra inputs in the order of their names */
+    KILN_EXTENSION union {
+        int64_t size[4];       /* may be 0; [3] batch: 0 = 1, what has no batches has another size 0, or is not launched */
+        KILN_EXTENSION struct { int64_t m, n, k, batch; };
+        KILN_EXTENSION struct { int64_t rows, cols; };
+    };
+    kiln_dtype acc;            /* of a gemm; 0: i32 for integer A and B, else f32 */
+    KILN_EXTENSION union {
+        kiln_tensor tensor[KILN_MAX_TENSORS];
+        KILN_EXTENSION struct { kiln_tensor a, b, e, d[KILN_MAX_D]; }; /* with two products both B's are alike */
+    };
 } kiln_problem;
 
 /* How a kernel sums products of floating-point numbers; zeros: as f32 does. */
@@ -105,11 +116,16 @@ typedef struct kiln_sums {
 
 typedef struct kiln_args {
     size_t struct_size;            /* sizeof(kiln_args) */
-    const void *a;
-    const void *b[KILN_MAX_B];     /* in the order the op names them; one-product ops use b[0] */
-    const void *d[KILN_MAX_D];     /* in the order of their names */
-    void *e;                       /* may be exactly a full extra input: its pointer, type, layout, ld and batch stride;
-                                      else must not overlap an input */
+    KILN_EXTENSION union {
+        void *tensor[KILN_MAX_TENSORS]; /* of ops other than gemms: at kiln_problem's positions */
+        KILN_EXTENSION struct {
+            const void *a;
+            const void *b[KILN_MAX_B]; /* in the order the op names them; one-product ops use b[0] */
+            const void *d[KILN_MAX_D]; /* in the order of their names */
+            void *e;                   /* this and every output: may be exactly a full extra input, by its pointer, type,
+                                          layout, ld and batch stride; else must not overlap an input or another output */
+        };
+    };
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
     void *workspace;               /* device memory of its own, 256-byte aligned; may be NULL where kiln_workspace_size is 0 */
     size_t workspace_size;
@@ -138,13 +154,16 @@ KILN_API kiln_status kiln_prepare(kiln_ctx *, const kiln_kernel *);             
 KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_problem *, const kiln_args *, void *stream);
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
-/* Bounds that a correct f32 evaluation of each element of E stays within; lo, hi: batch*m*n doubles, row-major, packed.
- * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  args->e is not read. */
+/* Bounds that a correct f32 evaluation of each element of the outputs stays within; lo, hi: of each output in the order of
+ * their positions batch * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
+ * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  Outputs are not read. */
 KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
 
-/* ---- problems as text: "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096 [acc=] [batch=] [lda= ldb= lde= ldd.NAME=]
- *      [sa= sb= se= sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]".  ldd, sd and alignd need an open
- *      context that knows the op. ---- */
+/* ---- problems as text: the op, its types, layouts where the family has any, sizes and what else is not at its default:
+ *        bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096 [acc=] [batch=] [lda= ldb= lde= ldd.NAME=]
+ *            [sa= sb= se= sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]
+ *        add_rmsnorm bf16 rows=512 cols=7168 [batch=] [ldNAME=] [sNAME=] [align=] [alignNAME=]
+ *      Names of inputs, and ops that are no gemms, need an open context that knows the op. ---- */
 KILN_API kiln_status kiln_problem_parse(const char *text, kiln_problem *);
 KILN_API kiln_status kiln_problem_parse_sized(const char *text, kiln_problem *, size_t size); /* size of the struct */
 #define kiln_problem_parse(text, p) kiln_problem_parse_sized(text, p, sizeof(kiln_problem))
@@ -167,7 +186,24 @@ typedef struct kiln_kernel_info {
     size_t code_size;
     int runnable;                     /* on this context's device */
     kiln_sums sums;                   /* for kiln_args, where kiln_reference_bounds is to judge this kernel */
+    const char *family;
+    size_t ntypes, nlayouts;          /* a, b, e, acc and layout_* above are a gemm's; these are every family's */
+    kiln_dtype type[KILN_MAX_TYPES];  /* in the order of kiln_op_info.type_name */
+    kiln_layout layout[KILN_MAX_LAYOUTS];
+    const char *stage_symbol[4];      /* all of them: symbol[] holds the first two */
 } kiln_kernel_info;
+
+/* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where
+ * rows and cols are positions in kiln_problem.size; -1: one. */
+typedef struct kiln_tensor_info {
+    const char *name;     /* "bias"; a gemm's own: "A", "B" or the product's name, "E" */
+    int at, arg;          /* positions in kiln_problem.tensor and in kiln_args.tensor */
+    kiln_dkind kind;      /* KILN_D_NONE: the family's own */
+    int out;              /* written */
+    int rows, cols, row_block, col_block;
+    int type;             /* position in kiln_op_info.type_name; -1: fixed */
+    int summed;           /* products with it are summed over the family's third kind of size: a gemm's B */
+} kiln_tensor_info;
 
 typedef struct kiln_op_info {
     size_t struct_size;
@@ -179,6 +215,18 @@ typedef struct kiln_op_info {
     size_t nshapes;                   /* check.shapes */
     const int64_t (*shapes)[3];
     float rtol;                       /* check.rtol, 0: none */
+    const char *family;
+    size_t ntensors, nsizes, ntypes, nlayouts;
+    kiln_tensor_info tensor[KILN_MAX_TENSORS]; /* inputs of the family's own, its outputs, then the op's inputs, its outputs */
+    const char *size_name[4];         /* by position in kiln_problem.size; batch not among nsizes, but [3] */
+    const char *type_name[KILN_MAX_TYPES];
+    int rows, cols;                   /* positions of the sizes that kinds of tensors mean */
+    int summed;                       /* position of the size that products are summed over; -1: none */
+    unsigned empty, independent;      /* bits of sizes: 0 leaves nothing to do; elements do not depend on each other */
+    int uses_at;                      /* values depend on an element's place */
+    size_t nodes;                     /* of the op's main expression */
+    size_t nfamily_shapes, nquick_shapes; /* sizes that suit the family, to verify with; the first are for quick runs */
+    const int64_t (*family_shapes)[KILN_MAX_SIZES];
 } kiln_op_info;
 
 typedef struct kiln_device_info {
@@ -196,6 +244,9 @@ KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info 
  * i = 0, 1, ... until KILN_NOT_FOUND. */
 KILN_API kiln_status kiln_kernel_at(kiln_ctx *, size_t i, const kiln_kernel **);
 KILN_API kiln_status kiln_op_describe(kiln_ctx *, const char *op, kiln_op_info *);
+/* Position of an op's input or output in kiln_problem.tensor and kiln_args.tensor; -1: it has none of that name (a gemm's
+ * own have fields: a, b, e), and kiln_error says what it has. */
+KILN_API int kiln_tensor_index(kiln_ctx *, const char *op, const char *name);
 KILN_API kiln_status kiln_device_describe(kiln_ctx *, kiln_device_info *);
 /* Modules, ops of modules and tuning files that are not used, and why: i = 0, 1, ... until NULL. */
 KILN_API const char *kiln_refused_at(kiln_ctx *, size_t i);
