@@ -57,16 +57,60 @@ const char *kg_closest(const char *word, const char *const *names, size_t n);
 /* ---- expressions (expr.c): hash-consed DAG; a schedule's problem-time functions: sym.c ---- */
 typedef struct kg_expr { kiln_xnode *node; size_t count; } kg_expr; /* count 0: none */
 
-/* ---- an op as described (lang.c) ---- */
-typedef struct kg_types { kiln_dtype a, b, e, acc; kg_pos pos; } kg_types;
-typedef struct kg_layout { kiln_layout a, b, e; kg_pos pos; } kg_layout;
-typedef struct kg_d {
+/* ---- a family's signature: templates/FAMILY/family.lua (family.c; docs/families.md) ---- */
+enum { KG_MAX_FAMILIES = 16, KG_MAX_FAMILY_SHAPES = 64 };
+
+typedef struct kg_type_rule {         /* one of a family's types */
     const char *name;
-    kiln_dkind kind;
-    uint8_t type;       /* kiln_dtype, or 0x80 | 'a' 'b' 'c' 'e' as in kiln_d_row */
-    kiln_layout layout; /* of a full input; KILN_LAYOUT_NONE = E's */
+    uint32_t of;                      /* bits of the dtypes it may be; 0: any */
+    const char *says;                 /* where it is another */
+    kiln_dtype integer, real;         /* where left out: the types of `from` all integers, or not; NONE: required */
+    uint8_t from;                     /* bits of types */
+    const char *needs;                /* said where it is an integer type and its default is not; NULL: may be */
+    uint8_t tensor;                   /* own tensor of that type, or KILN_NOWHERE */
+} kg_type_rule;
+
+typedef struct kg_own {               /* a tensor of the family's own */
+    const char *name, *label, *word;  /* "b", "B"; what one of several is called: "product" */
+    uint8_t rows, cols;               /* positions of sizes, or KILN_NOWHERE */
+    uint8_t count;                    /* most; above 1 an op may name several in a field of the tensor's name */
+    bool out;
+} kg_own;
+
+typedef enum kg_arg { KG_ARG_ACC, KG_ARG_D, KG_ARG_S, KG_ARG_AT, KG_ARG_X } kg_arg;
+typedef struct kg_function {          /* a function of instance files; the first is the main one */
+    const char *name, *c_name;        /* "a_op", "kiln_a_op" */
+    bool required, code, reduces;     /* code: may be code [[...]] with ref */
+    kg_arg arg[4]; size_t nargs;
+} kg_function;
+
+typedef struct kg_family {
+    const char *name, *title, *example, *prefix;
+    const char *size[KILN_MAX_SIZES]; size_t nsizes;
+    uint8_t rows, cols, empty, independent, summed; /* as in kiln_family */
+    kg_type_rule type[KILN_MAX_TYPES]; size_t ntypes; /* 0: ops name their own */
+    kg_own own[KILN_MAX_OWN]; size_t nown;
+    uint8_t layout[KILN_MAX_LAYOUTS]; size_t nlayouts; /* own tensors */
+    uint8_t first, most;              /* extra tensors: first position, how many */
+    uint8_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
+    uint8_t input_type;               /* of an input without one: position in types, or KILN_NOWHERE: it needs one */
+    kg_function function[KILN_MAX_FUNCTIONS]; size_t nfunctions;
+    int64_t shape[KG_MAX_FAMILY_SHAPES][KILN_MAX_SIZES]; size_t nshapes, nquick;
+    uint8_t pointers, pitches;        /* of a kernel's arguments */
+    uint32_t args_size;
+    kg_pos pos;                       /* of its file */
+} kg_family;
+
+/* ---- an op as described (lang.c) ---- */
+typedef struct kg_types { kiln_dtype type[KILN_MAX_TYPES]; kg_pos pos; } kg_types;       /* in the signature's order */
+typedef struct kg_layout { kiln_layout layout[KILN_MAX_LAYOUTS]; kg_pos pos; } kg_layout;
+typedef struct kg_tensor {            /* with kiln_tensor_row's fields as it has them */
+    const char *name;                 /* "bias"; of the family's own as messages call it: "A" */
+    uint8_t at, arg, own, kind, type, layout, rows, cols, pointer, pitch;
+    bool out;
+    uint16_t row_block, col_block, result;
     kg_pos pos;
-} kg_d;
+} kg_tensor;
 
 typedef struct kg_sweep {   /* one `mfma { m = {64, 128}, n = 128 }` of one target */
     const char *target, *schedule;
@@ -76,22 +120,27 @@ typedef struct kg_sweep {   /* one `mfma { m = {64, 128}, n = 128 }` of one targ
 } kg_sweep;
 
 typedef struct kg_op {
-    const char *family, *name;
+    const kg_family *family;
+    const char *name;
     kg_pos pos;                       /* of the call */
-    kg_types *types; size_t ntypes;
-    kg_layout *layouts; size_t nlayouts;
-    kg_d d[KILN_MAX_D]; size_t nd;    /* sorted by name */
+    const char *type_name[KILN_MAX_TYPES]; size_t nsig_types; /* names of the signature's types, in its order */
+    kg_types *types; size_t ntypes;   /* rows */
+    kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts one of none */
+    kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
+    size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
+    size_t first_output, noutputs;    /* those that are written, the family's own among them */
     const char *scalar[KILN_MAX_SCALARS]; size_t nscalars;
-    const char *b_name[KILN_MAX_B]; size_t products;
-    kg_expr epilogue, a_op, b_op;     /* epilogue: of the `ref` function where code is given */
-    kg_pos epilogue_pos, a_op_pos, b_op_pos; /* first line of the function's body: for #line */
+    const char *b_name[KILN_MAX_B]; size_t products; /* of the own tensor that may be several */
+    kg_expr function[KILN_MAX_FUNCTIONS]; /* of the family's; [0]: of `ref` where code is given */
+    kg_pos function_pos[KILN_MAX_FUNCTIONS]; /* first line of the function's body: for #line */
+    bool uses_at;
     const char *code; kg_pos code_pos; /* `code [[...]]`, or NULL */
     kg_sweep *sweep; size_t nsweeps;  /* of a target without one: its schedules' defaults */
     int where_ref;                    /* LUA_NOREF or the `where` function in kg_ctx.L's registry */
     kg_pos where_pos;
     const char **target; size_t ntargets; /* `targets`; 0: all */
     float rtol;
-    int64_t (*shape)[3]; size_t nshapes;
+    int64_t (*shape)[KILN_MAX_SIZES]; size_t nshapes;
 } kg_op;
 
 /* ---- one specialised kernel (expand.c) ---- */
@@ -121,6 +170,7 @@ struct kg_ctx {
     lua_State *T;                     /* templates: schedules, targets, rendering */
     const char *templates;            /* folder */
     const char *out;                  /* folder, NULL with --check */
+    kg_family *family[KG_MAX_FAMILIES]; size_t nfamilies; /* sorted by name */
     kg_op **op; size_t nops;          /* sorted by name */
     kg_target **target; size_t ntargets;
     kg_schedule **schedule; size_t nschedules;
@@ -129,6 +179,8 @@ struct kg_ctx {
                                                    back.h */
 };
 
+/* family.c: reads templates/FAMILY/family.lua of every folder that has one, before anything else; reports. */
+bool kg_families_load(kg_ctx *);
 /* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
 bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
 /* Calls op's `where`, if it has one, with a table of these names and values; *keep = its verdict. */
