@@ -100,7 +100,7 @@ static void write_source(void)
 static void make_module(void)
 {
 #define X(name, text) const kiln_str name = put(text);
-    FAMILY_STRINGS(X)
+    GEMM_STRINGS(X)
 #undef X
 #define S(name) name
     family = (kiln_family)GEMM_FAMILY;

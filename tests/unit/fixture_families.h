@@ -36,14 +36,16 @@ typedef struct kiln_rowwise_args {
 enum { SIZE_M, SIZE_N, SIZE_K, SIZE_ROWS = 0, SIZE_COLS = 1 };
 enum { FAMILY_GEMM, FAMILY_ROWWISE };
 
-#define FAMILY_STRINGS(X)                                                                          \
-    X(f_gemm, "gemm")                                                                              \
+#define ROWWISE_STRINGS(X)                                                                         \
     X(f_rowwise, "rowwise")                                                                        \
+    X(f_rows, "rows")                                                                              \
+    X(f_cols, "cols")
+#define FAMILY_STRINGS(X) GEMM_STRINGS(X) ROWWISE_STRINGS(X)
+#define GEMM_STRINGS(X)                                                                            \
+    X(f_gemm, "gemm")                                                                              \
     X(f_m, "m")                                                                                    \
     X(f_n, "n")                                                                                    \
     X(f_k, "k")                                                                                    \
-    X(f_rows, "rows")                                                                              \
-    X(f_cols, "cols")                                                                              \
     X(f_a, "a")                                                                                    \
     X(f_b, "b")                                                                                    \
     X(f_e, "e")                                                                                    \
