@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Extra inputs as an epilogue reads them that goes along E's contiguous dimension, some elements at once.  Sets of each:
+-- Extra inputs as an epilogue reads them that goes along E's contiguous dimension, some elements at once.  Of each:
 --   full      it has an element for each of E's
 --   chunked   the elements for neighbours in E are neighbours, too: they are read like E is written
 --   apart     full and not chunked: they are a leading dimension apart

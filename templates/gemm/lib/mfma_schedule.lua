@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: MIT
 -- The instruction scheduler of the mfma schedule: which memory instruction stands behind which matrix instruction.
 --
--- While a wave multiplies the tile that lies in one of the two LDS buffers, it brings the next ones along.  A tile takes
--- `steps` steps, of so many `multiplications` each, and there is this to do meanwhile:
+-- While a wave multiplies the tile that lies in one of the two LDS buffers, it brings the next ones along.  A tile
+-- takes `steps` steps, of so many `multiplications` each, and there is this to do meanwhile:
 --   reads   in every step: the pieces of A and B of the next step, from LDS to registers;
---   moves   in every step but the last, a share of them: of the next tile, which is in registers, a `stash` writes something
---           to the other LDS buffer, and a `fetch` into the registers that are free now loads from the tile after.
--- Before the last step stands the tile's only barrier: then the other buffer is whole, and the last step's reads are the first
--- of the next tile's.
+--   moves   in every step but the last, a share of them: of the next tile, which is in registers, a `stash` writes
+--           something to the other LDS buffer, and a `fetch` loads of a later one into the registers that are free now.
+-- Before the last step stands the tile's only barrier: then the other buffer is whole, and the last step's reads are
+-- the next tile's first.
 --
--- A matrix instruction runs for some cycles in which the wave issues others.  Were all memory instructions at the beginning
--- of a step, the matrix unit would wait for the wave, and at its end, the wave for memory.  So they are spread over the
--- step's multiplications by what they cost, in the order that the wave issues them in, and the template, where everything
--- is unrolled, asks a table how many of them are due before each:
+-- A matrix instruction runs for some cycles in which the wave issues others.  Were all memory instructions at the
+-- beginning of a step, the matrix unit would wait for the wave; at its end, the wave for memory.  So they are spread
+-- over the step's multiplications by what they cost, in the order in which the wave issues them.  The template unrolls
+-- all of this, and asks a table how many of them are `due` before each multiplication:
 --
---        | multiply 0 | multiply 1 | multiply 2 | multiply 3 | ...
---        0            2            3            5
---                     ^ due[step][1]: 2 memory instructions stand before multiplication 1; one more behind it, ...
+--     multiplication      0     1     2     3   ...   end
+--     due[step]           0     2     3     5          n     of a step's n memory instructions
+--     behind it stand    0 1    2    3 4   ...
 --
--- Steps other than the last have theirs done after three quarters of the multiplications: the barrier, which waits until
--- the last of all waves has written, should find them done.
+-- Steps other than the last have theirs done after three quarters of the multiplications: the barrier, which waits
+-- until the last of all waves has written, should find that done.
 local schedule = {}
 
 local READ_COST = 2 -- about how many instructions a read takes, and
@@ -51,10 +51,10 @@ function schedule.moves(A, B)
   return parts, costs, fetches
 end
 
--- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each multiplication, and
--- all of them at the end.  At most `pace` stand together.  `share` of the multiplications share the cost evenly: another
--- instruction is due once more than its part of them has gone by, or when there would be too few multiplications left for
--- the rest at that pace.
+-- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each
+-- multiplication, and all of them at the end.  At most `pace` stand together.  `share` of the multiplications (nil: it
+-- does not matter when) have them evenly by cost: another is due as soon as its part of them has gone by, or when too
+-- few are left for the rest at that pace.
 local function spread(costs, multiplications, pace, share)
   local total, row, done, spent = 0, { 0 }, 0, 0
   for _, cost in ipairs(costs) do total = total + cost end
@@ -78,7 +78,8 @@ function schedule.due(steps, multiplications, reads, moves)
   for step = 1, steps do
     local costs = {}
     for _ = 1, reads do costs[#costs + 1] = READ_COST end
-    for i = #moves * (step - 1) // (steps - 1) + 1, min(#moves * step // (steps - 1), #moves) do costs[#costs + 1] = moves[i] end
+    local first, last = #moves * (step - 1) // (steps - 1) + 1, min(#moves * step // (steps - 1), #moves)
+    for i = first, last do costs[#costs + 1] = moves[i] end
     due[step] = spread(costs, multiplications, pace, step < steps and multiplications * 3 // 4)
   end
   return due, pace

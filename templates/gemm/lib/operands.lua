@@ -7,9 +7,9 @@
 --   has_op       an operator changes elements on their way
 return function(op, types, layout)
   return {
-    { name = "a", NAME = "A", rows = "m", ROWS = "M", count = 1, along_k = layout.a == "r", has_op = op.has_a_op,
-      type = types.a, mul = types.mul_a, T = "kiln_" .. types.a.name .. "_t" },
-    { name = "b", NAME = "B", rows = "n", ROWS = "N", count = op.products, along_k = layout.b == "c", has_op = op.has_b_op,
-      type = types.b, mul = types.mul_b, T = "kiln_" .. types.b.name .. "_t" },
+    { name = "a", NAME = "A", rows = "m", ROWS = "M", count = 1, type = types.a, mul = types.mul_a,
+      T = "kiln_" .. types.a.name .. "_t", along_k = layout.a == "r", has_op = op.has_a_op },
+    { name = "b", NAME = "B", rows = "n", ROWS = "N", count = op.products, type = types.b, mul = types.mul_b,
+      T = "kiln_" .. types.b.name .. "_t", along_k = layout.b == "c", has_op = op.has_b_op },
   }
 end
