@@ -52,8 +52,8 @@ function schedule.moves(A, B)
 end
 
 -- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each
--- multiplication, and all of them at the end.  At most `pace` stand together.  `share` of the multiplications (nil: it
--- does not matter when) have them evenly by cost: another is due as soon as its part of them has gone by, or when too
+-- multiplication, and all of them at the end.  At most `pace` stand together.  `share` of the multiplications (false:
+-- no matter when) have them evenly by cost: another is due as soon as its part of them has gone by, or when too
 -- few are left for the rest at that pace.
 local function spread(costs, multiplications, pace, share)
   local total, row, done, spent = 0, { 0 }, 0, 0
