@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, tmpl.c, module.c, files.c, emit.c, pack.c and seal.c.
+// plan.c, expand.c, present.c, parts.c, tmpl.c, module.c, files.c, emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "../abi/kiln_values.h"
@@ -191,6 +191,17 @@ enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the genera
 /* ---- spell.c: sets bits, words, to_f32, ... in the table on top ---- */
 void kg_spell_open(lua_State *);
 
+/* ---- parts.c: what files of a folder share, in its folder lib/ ---- */
+/* The part of templates `name`, for a template or part `from`; pos: of the name there.  NULL:
+ * reported. */
+const kg_source *kg_part_read(kg_ctx *, const kg_source *from, const char *name, size_t len,
+                              kg_pos);
+/* A path in its folder. */
+const char *kg_beside(kg_ctx *, const kg_source *, const char *name);
+void kg_require_open(lua_State *); /* sets require in the table on top */
+/* Until called with false, what is required is run anew: no rendering sees another one's. */
+void kg_require_anew(kg_ctx *, bool rendering);
+
 /* ---- files (files.c) ---- */
 /* Changed files of one target, written aside and then renamed together. */
 typedef struct kg_changes kg_changes;
@@ -219,7 +230,7 @@ typedef struct kg_back {
     kg_buf text;       /* what is being rendered; its memory is kept for the next */
     int globals;       /* reference to what schedules and templates see */
     int meta;          /* and to a metatable that falls through to it */
-    void *view, *tmpl; /* private to present.c, tmpl.c */
+    void *view, *tmpl, *parts; /* private to present.c, tmpl.c, parts.c */
 } kg_back;
 static inline kg_back *kg_back_of(kg_ctx *cx)
 {

@@ -2,7 +2,7 @@
 // What the parts of kiln-gen share.  The path through it:
 //   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
 //        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)
-//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render)
+//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render, with parts)
 //        -> emit (write only what changed; module.c, rules.mk, manifest)
 // One kg_ctx is passed everywhere; all memory is its arena's; functions return false after
 // reporting through diag.

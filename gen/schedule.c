@@ -82,7 +82,8 @@ kg_pos kg_function_pos(kg_ctx *cx, int ref, kg_pos fallback)
         return fallback;
     }
     lua_getinfo(cx->T, ">S", &ar);
-    return ar.linedefined > 0 ? (kg_pos){fallback.file, ar.linedefined, 0} : fallback;
+    const kg_source *s = kg_sandbox_source(cx->T, ar.source); /* another where it was required */
+    return s && ar.linedefined > 0 ? (kg_pos){s->file, ar.linedefined, 0} : fallback;
 }
 
 /* ---- reading a file's table ---- */
@@ -449,6 +450,7 @@ static void open_globals(kg_ctx *cx)
     kg_sandbox_env(T);
     kg_sym_open(cx, T);
     kg_spell_open(T);
+    kg_require_open(T);
     b->globals = luaL_ref(T, LUA_REGISTRYINDEX);
     lua_createtable(T, 0, 1);
     lua_rawgeti(T, LUA_REGISTRYINDEX, b->globals);

@@ -9,6 +9,8 @@ include $(BUILD)/toolchain.mk
 Q := $(if $(V),,@)
 GEN := $(BUILD)/bin/kiln-gen
 STAMP := $(OUT)/generated.stamp
+# What kiln-gen reads of them, with what their files share.
+READ := $(filter-out $(SCHEDULES)/device/%,$(wildcard $(SCHEDULES)/*/* $(SCHEDULES)/*/lib/*))
 
 ifeq ($(SECOND),)
 MISSING := $(foreach t,$(TARGETS),$(if $(KILN_HIPCC_$t),,$(if $(KILN_NEEDS_$t),$t)))
@@ -24,7 +26,7 @@ all: modules
 # Generation, when an input is newer or ALL changed.  kiln-gen itself rewrites only what changed.
 $(OUT)/targets: FORCE
 	$(Q)mkdir -p $(@D); echo '$(ALL)' | cmp -s - $@ || echo '$(ALL)' >$@
-$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard $(SCHEDULES)/targets/* $(SCHEDULES)/gemm/*)
+$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(READ)
 	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(DIR)
 	$(Q)touch $@
 ifeq ($(SECOND),)
