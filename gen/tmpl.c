@@ -322,14 +322,13 @@ static void push_inst(kg_ctx *cx, const kg_instance *in)
     kg_buf_free(&b);
 }
 
-static void push_globals(kg_ctx *cx, const kg_instance *in)
+static void push_globals(kg_ctx *cx, const kg_instance *in, const int *view)
 {
     static const char *const view_name[KG_VIEW_TABLES] = {
         [KG_OP_TABLE] = "op", [KG_TYPES_TABLE] = "types", [KG_LAYOUT_TABLE] = "layout",
         [KG_FN_TABLE] = "fn", [KG_CALL_TABLE] = "call",
     };
     lua_State *T = cx->T;
-    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout}, true);
     lua_createtable(T, 0, 8);
     for (int i = 0; i < KG_VIEW_TABLES; i++) {
         lua_rawgeti(T, LUA_REGISTRYINDEX, view[i]);
@@ -372,10 +371,12 @@ bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
     lua_State *T = cx->T;
     tmpl **w = &in->schedule->tmpl[strcmp(in->target->source, "c") == 0];
     if (!*w && !(*w = compile(cx, in->schedule, in->target->source))) return false;
+    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout}, true);
+    if (!view) return false;
     b->text.len = 0;
     b->tmpl = *w;
     lua_rawgeti(T, LUA_REGISTRYINDEX, (*w)->function);
-    push_globals(cx, in);
+    push_globals(cx, in, view);
     lua_setupvalue(T, -2, 1);
     lua_pushlightuserdata(T, b);
     lua_pushcclosure(T, put, 1);

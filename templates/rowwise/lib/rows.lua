@@ -16,6 +16,7 @@ local function starts(text, with) return text:sub(1, #with) == with end
 function R.row_reduction(n) return starts(n.op, "row_") end
 function R.block_reduction(n) return starts(n.op, "block_") end
 local function along(n) return n.varies == "col" or n.varies == "both" end
+R.along = along
 
 -- What a reduction is over none and of two: a type of kiln_rows.h.
 function R.of(n) return OF[R.row_reduction(n) and n.op:sub(5) or n.op:sub(7)] end
