@@ -79,7 +79,7 @@ static void report_kernel(report *p, const kiln_kernel_info *k)
     kt_resources r;
     kt_occupancy o;
     for (size_t i = 0; i < k->nsymbols; i++) {
-        if (!kt_resources_read(k->code, k->code_size, k->symbol[i], &r, why, sizeof why)) {
+        if (!kt_resources_read(k->code, k->code_size, k->stage_symbol[i], &r, why, sizeof why)) {
             kt_message("%s: %s", k->name, why);
             p->damaged++;
             continue;

@@ -86,8 +86,16 @@ size_t kt_select(const kt_options *, kiln_ctx *, kt_instance **found);
 /* Says why nothing was selected: no modules, a filter that nothing passes, or `otherwise`. */
 void kt_none(const kt_options *, kiln_ctx *, const char *otherwise);
 int kt_selected(const kt_options *, const kiln_kernel_info *);
-const char *kt_types(const kiln_kernel_info *, char text[64]);  /* "bf16,bf16,bf16" */
-const char *kt_layouts(const kiln_kernel_info *, char text[4]); /* "rcr" */
+enum { KT_TYPES_TEXT = 96, KT_LAYOUTS_TEXT = KILN_MAX_LAYOUTS + 1 };
+/* The types of its signature that tensors have: not a gemm's accumulator, which is the last. */
+size_t kt_tensor_types(const kiln_kernel_info *);
+const char *kt_types(const kiln_kernel_info *, char text[KT_TYPES_TEXT]); /* "bf16,bf16,bf16" */
+const char *kt_layouts(const kiln_kernel_info *, char text[KT_LAYOUTS_TEXT]); /* "rcr", or "" */
+/* A problem without sizes for what an instance computes. */
+kiln_status kt_kernel_problem(kiln_ctx *, const kiln_kernel_info *, kiln_problem *);
+/* Whether an instance computes problems of the same op, types and layouts; the problem is
+ * resolved. */
+int kt_computes(kiln_ctx *, const kiln_kernel_info *, const kiln_problem *);
 
 typedef enum kt_color { KT_PLAIN, KT_RED, KT_GREEN, KT_DIM } kt_color;
 const char *kt_color_on(FILE *,

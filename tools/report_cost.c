@@ -122,25 +122,43 @@ static int64_t at_least(int64_t n, int64_t least)
 
 /* Whole tiles, whose sides are powers of two, and tensors as aligned as can be: the path that large
    problems take.  mfma needs more depth, lest its start and end be most of what is priced. */
-static kiln_problem problem_of(const kiln_kernel_info *k)
+static void matrix_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
 {
-    enum { STEPS = 8, SIDE = 64, ALIGN = 256 };
+    enum { STEPS = 8, SIDE = 64 };
     static const struct sizes {
-        int64_t tiles, side, depth; /* tiles along m and n, but no less than side */
+        int64_t tiles, side, depth; /* tiles along rows and columns, but no less than side */
     } usual = {4, 1, 256}, matrix = {2, 256, 1024};
     const struct sizes *least = strcmp(k->schedule, "mfma") ? &usual : &matrix;
-    const int64_t depth = STEPS * tile(k, "k", SIDE / 2) * tile(k, "split_k", 1);
-    kiln_problem p = {.struct_size = sizeof p,
-                      .m = at_least(least->tiles * tile(k, "m", SIDE), least->side),
-                      .n = at_least(least->tiles * tile(k, "n", SIDE), least->side),
-                      .k = at_least(depth, least->depth),
-                      .acc = k->acc};
-    snprintf(p.op, sizeof p.op, "%s", k->op);
-    p.a = (kiln_tensor){.dtype = k->a, .layout = k->layout_a, .align = ALIGN};
-    p.b = (kiln_tensor){.dtype = k->b, .layout = k->layout_b, .align = ALIGN};
-    p.e = (kiln_tensor){.dtype = k->e, .layout = k->layout_e, .align = ALIGN};
-    for (int i = 0; i < KILN_MAX_D; i++) p.d[i].align = ALIGN;
-    return p;
+    const int side[] = {op->rows, op->cols};
+    for (int i = 0; i < 2; i++)
+        p->size[side[i]] =
+            at_least(least->tiles * tile(k, op->size_name[side[i]], SIDE), least->side);
+    p->size[op->summed] =
+        at_least(STEPS * tile(k, op->size_name[op->summed], SIDE / 2) * tile(k, "split_k", 1),
+                 least->depth);
+}
+
+/* Rows enough for several workgroups, as long as models have them. */
+static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
+{
+    enum { GROUPS = 8, ROWS = 16, COLS = 4096 };
+    p->size[op->rows] = at_least(GROUPS * tile(k, op->size_name[op->rows], 1), ROWS);
+    p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], COLS), COLS);
+}
+
+static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_problem *p)
+{
+    enum { ALIGN = 256 };
+    kiln_op_info op = {.struct_size = sizeof op};
+    kiln_status status = kt_kernel_problem(ctx, k, p);
+    if (!status) status = kiln_op_describe(ctx, k->op, &op);
+    if (status) return status;
+    if (op.summed >= 0)
+        matrix_sizes(&op, k, p);
+    else
+        row_sizes(&op, k, p);
+    for (size_t i = 0; i < op.ntensors; i++) p->tensor[op.tensor[i].at].align = ALIGN;
+    return KILN_OK;
 }
 
 typedef struct memory { /* one allocation for all operands and the workspace */
@@ -188,10 +206,7 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
     status = memory_open(ctx, &s, args.workspace_size, &m);
     for (int i = 0; !status && i < s.count; i++) {
         kh_fill(&s, &s.operand[i], KH_RANDOM, &seed, m.image + m.start[i]);
-        if (i == s.e)
-            args.e = m.device + m.start[i];
-        else
-            *kh_slot(&args, &s.operand[i]) = m.device + m.start[i];
+        *kh_slot(&args, &s.operand[i]) = m.device + m.start[i];
     }
     args.workspace = m.device + m.start[s.count];
     kh_fill_scalars(&s, KH_RANDOM, 0, &seed, args.scalars);
@@ -208,10 +223,11 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
 
 static void report_instance(report *p, const kt_instance *i)
 {
-    kiln_problem problem = problem_of(&i->info);
+    kiln_problem problem;
     double flops = 0;
-    const kiln_status status =
-        run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
+    kiln_status status = problem_of(p->ctx, &i->info, &problem);
+    if (!status)
+        status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
     if (status == KILN_NOT_SUPPORTED)
         kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)
