@@ -35,6 +35,17 @@ typedef struct kt_command {
     int (*run)(const kt_options *);
 } kt_command;
 
+/* What `kiln new` starts from: templates/FAMILY/new/NAME.lua, sorted, with @NAME@ in place of the
+ * op's name and a line `-- @HOW@` in place of how it is checked and built.  The build writes the
+ * table. */
+typedef struct kt_template {
+    const char *family, *name, *text;
+} kt_template;
+extern const kt_template kt_templates[];
+extern const size_t kt_template_count;
+/* Their names with this between them, and that before the last. */
+const char *kt_template_names(char *text, size_t size, const char *between, const char *last);
+
 extern const kt_command kt_commands[];
 extern const size_t kt_command_count;
 

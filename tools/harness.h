@@ -18,7 +18,7 @@ typedef struct kh_operand {
     int at, arg;         /* positions in kiln_problem.tensor and kiln_args.tensor */
     int out, extra;      /* written; one of the op's own, not of its family's */
     int vector;          /* has no leading dimension: per_row, per_col, per_tensor */
-    int summed;          /* products with it are summed: a gemm's B */
+    int scaled;          /* of two that are multiplied and summed the second: a gemm's B */
     kiln_dtype dtype;
     kiln_layout layout;
     int along[2], block[2]; /* which of the problem's sizes rows and columns are, -1: none; and

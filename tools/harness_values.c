@@ -227,7 +227,7 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
                       .out = info->out,
                       .extra = info->kind != KILN_D_NONE,
                       .vector = vector,
-                      .summed = info->summed,
+                      .scaled = info->summed && info->at > 0,
                       .dtype = t->dtype,
                       .layout = layout,
                       .along = {info->rows, info->cols},
@@ -346,7 +346,7 @@ static double depth_of(const kh_shape *s)
 static double scale_of(const kh_shape *s, const kh_operand *o)
 {
     if (!formats[o->dtype].is_float) return o->dtype == KILN_I8 ? 127 : 1000;
-    if (!o->summed) return 1;
+    if (!o->scaled) return 1;
     const double least = o->size == 1 ? 0.25 : 1.0 / 64; /* fp8 has little room below */
     const double scale = 2 / sqrt(depth_of(s));
     return scale > 1 ? 1 : scale < least ? least : scale;
@@ -394,7 +394,7 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
         fill_one(o, base, b, NAN, state);
         if (!inf) continue;
         fill_one(o, base, b, INFINITY, state);
-        if (!o->summed) fill_one(o, base, b, -INFINITY, state);
+        if (!o->scaled) fill_one(o, base, b, -INFINITY, state);
     }
 }
 
