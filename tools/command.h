@@ -100,7 +100,7 @@ int kt_selected(const kt_options *, const kiln_kernel_info *);
 enum { KT_TYPES_TEXT = 96, KT_LAYOUTS_TEXT = KILN_MAX_LAYOUTS + 1 };
 /* The types of its signature that tensors have: not a gemm's accumulator, which is the last. */
 size_t kt_tensor_types(const kiln_kernel_info *);
-const char *kt_types(const kiln_kernel_info *, char text[KT_TYPES_TEXT]); /* "bf16,bf16,bf16" */
+const char *kt_types(const kiln_kernel_info *, char text[KT_TYPES_TEXT]);     /* "bf16,bf16,bf16" */
 const char *kt_layouts(const kiln_kernel_info *, char text[KT_LAYOUTS_TEXT]); /* "rcr", or "" */
 /* A problem without sizes for what an instance computes. */
 kiln_status kt_kernel_problem(kiln_ctx *, const kiln_kernel_info *, kiln_problem *);

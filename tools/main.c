@@ -369,8 +369,8 @@ static char *help_text(int key, const char *text, void *input)
     char names[1024], *more = NULL;
     (void)input;
     if (key != KEY_TEMPLATE || !text) return (char *)(uintptr_t)text;
-    if (asprintf(&more, "%s; default bias",
-                 kt_template_names(names, sizeof names, ", ", " or ")) < 0)
+    if (asprintf(&more, "%s; default bias", kt_template_names(names, sizeof names, ", ", " or ")) <
+        0)
         return (char *)(uintptr_t)text;
     return more;
 }
@@ -418,11 +418,10 @@ static void print_completion(void)
          "    if ((COMP_CWORD == 1)); then");
     printf("        words='");
     for (size_t i = 0; i < kt_command_count; i++) printf("%s ", kt_commands[i].name);
-    puts(
-        "--help --version'\n    else\n"
-        "        case $before in\n"
-        "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
-        "        --peer) words='all openblas memory cublaslt hipblaslt' ;;");
+    puts("--help --version'\n    else\n"
+         "        case $before in\n"
+         "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
+         "        --peer) words='all openblas memory cublaslt hipblaslt' ;;");
     printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
     puts(
         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
