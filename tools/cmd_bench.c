@@ -131,8 +131,8 @@ static int compute(kh_sets *sets, kh_runner *r, char *image, size_t bytes)
         for (int o = s->inputs; o < s->count && ok; o++) {
             const size_t size = (size_t)s->operand[o].span * s->operand[o].size;
             void *e = kh_pointer(args, &s->operand[o]);
-            ok = size == 0 || !(step ? kiln_download(ctx, at, e, size)
-                                     : kiln_upload(ctx, e, at, size));
+            ok = size == 0 ||
+                 !(step ? kiln_download(ctx, at, e, size) : kiln_upload(ctx, e, at, size));
             at += size;
         }
         if (!step) ok = ok && !r->launch(r, 0, NULL) && !kiln_synchronize(ctx, NULL);
@@ -192,14 +192,13 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     const double t = e->runner.seconds, flops = kh_flops(s), bytes = kh_bytes(s);
     const double ratio = ours > 0 ? t / ours : 0;
     json_array_append_new(
-        b->rows,
-        json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:f s:I s:s}", "set", item->set, "problem",
-                  item->text, "implementation", e->name, "device", b->device.name,
-                  b->modelled ? "modelled_us" : "us", t * 1e6, "spread", e->runner.spread,
-                  b->modelled ? "modelled_gflops" : "gflops",
-                  flops > 0 ? json_real(flops / t * 1e-9) : json_null(), "gbps",
-                  b->modelled ? json_null() : json_real(bytes / t * 1e-9), "ratio", ratio,
-                  "replays", (json_int_t)e->runner.replays, "note", e->note));
+        b->rows, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:f s:I s:s}", "set", item->set,
+                           "problem", item->text, "implementation", e->name, "device",
+                           b->device.name, b->modelled ? "modelled_us" : "us", t * 1e6, "spread",
+                           e->runner.spread, b->modelled ? "modelled_gflops" : "gflops",
+                           flops > 0 ? json_real(flops / t * 1e-9) : json_null(), "gbps",
+                           b->modelled ? json_null() : json_real(bytes / t * 1e-9), "ratio", ratio,
+                           "replays", (json_int_t)e->runner.replays, "note", e->note));
     kt_cell(b->table, "%s", item->set);
     kt_cell(b->table, "%s", item->text);
     kt_cell(b->table, "%s", e->name);

@@ -22,14 +22,13 @@ static json_t *to_json(kiln_ctx *ctx, const kiln_kernel_info *k)
     for (size_t i = 0; i < k->nvalues; i++)
         json_object_set_new(i < k->ntunables ? tunables : derived, k->value_name[i],
                             json_integer(k->value[i]));
-    json_t *row = json_pack("{s:s s:s s:s s:s s:s s:o}", "name", k->name, "op", k->op, "family",
-                            k->family, "target", k->target, "schedule", k->schedule, "types",
-                            types_of(ctx, k));
+    json_t *row =
+        json_pack("{s:s s:s s:s s:s s:s s:o}", "name", k->name, "op", k->op, "family", k->family,
+                  "target", k->target, "schedule", k->schedule, "types", types_of(ctx, k));
     if (k->a) /* of a gemm */
         json_object_update_new(row, json_pack("{s:s s:s s:s}", "a", kiln_dtype_name(k->a), "b",
                                               kiln_dtype_name(k->b), "e", kiln_dtype_name(k->e)));
-    if (k->nlayouts)
-        json_object_set_new(row, "layouts", json_string(kt_layouts(k, layouts)));
+    if (k->nlayouts) json_object_set_new(row, "layouts", json_string(kt_layouts(k, layouts)));
     json_object_update_new(row, json_pack("{s:s s:i s:o s:o s:I}", "file", k->file, "line", k->line,
                                           "tunables", tunables, "derived", derived, "code_bytes",
                                           (json_int_t)k->code_size));

@@ -14,7 +14,9 @@ typedef struct unit { /* one instance and how it fares */
     const kiln_kernel *kernel;
     kiln_kernel_info info;
     size_t ran, failed; /* problems */
-    struct { size_t checked, determined; } output[KH_MAX_OPERANDS]; /* elements of all problems */
+    struct {
+        size_t checked, determined;
+    } output[KH_MAX_OPERANDS]; /* elements of all problems */
     char text[640];
 } unit;
 
@@ -64,8 +66,7 @@ static void run_trial(run *r, unit *units, size_t n, const kt_trial *t, size_t n
     kiln_problem p = {0};
     kh_case *c = NULL;
     int in_place = 0;
-    kiln_status status =
-        kt_trial_problem(r->ctx, &units->info, t, (int)nth, &p, &in_place);
+    kiln_status status = kt_trial_problem(r->ctx, &units->info, t, (int)nth, &p, &in_place);
     if (!status && t->variant & KT_ONLY && !in_place) return;
     kh_options options = {.seed = r->seed, .values = t->values, .in_place = in_place};
     if (tile) memcpy(options.tile, tile, sizeof options.tile);

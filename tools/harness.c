@@ -553,9 +553,9 @@ static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_r
     const kiln_status status = launch(c, kernel, run, &work);
     r->ok = !status;
     for (int o = c->shape.inputs; o < c->shape.count && r->ok; o++)
-        r->ok = guards_kept(&c->operand[c->output[o].written], c->output[o].image[run],
-                            kh_fill_of(c, o, run), c->shape.operand[o].name, r->text,
-                            sizeof r->text);
+        r->ok =
+            guards_kept(&c->operand[c->output[o].written], c->output[o].image[run],
+                        kh_fill_of(c, o, run), c->shape.operand[o].name, r->text, sizeof r->text);
     if (r->ok && work.device)
         r->ok = guards_kept(&work, work.image, kh_poisons[run], "the workspace", r->text,
                             sizeof r->text);

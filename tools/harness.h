@@ -3,7 +3,8 @@
 // only.
 //   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in the
 //   outputs, in the workspace and
-//          between padded rows, and the bounds that each checked element of an output must lie within
+//          between padded rows, and the bounds that each checked element of an output must lie
+//          within
 //   sets:  several inputs of one problem in device memory, more than the last-level cache holds,
 //   for timing
 #ifndef KILN_HARNESS_H
@@ -14,16 +15,16 @@
 enum { KH_MAX_OPERANDS = KILN_MAX_TENSORS, KH_BATCH = 3 /* beside the positions of sizes */ };
 
 typedef struct kh_operand {
-    const char *name;    /* "A", "B", "bias"; belongs to the registry */
-    int at, arg;         /* positions in kiln_problem.tensor and kiln_args.tensor */
-    int out, extra;      /* written; one of the op's own, not of its family's */
-    int vector;          /* has no leading dimension: per_row, per_col, per_tensor */
-    int summed;          /* products with it are summed: a gemm's B */
+    const char *name; /* "A", "B", "bias"; belongs to the registry */
+    int at, arg;      /* positions in kiln_problem.tensor and kiln_args.tensor */
+    int out, extra;   /* written; one of the op's own, not of its family's */
+    int vector;       /* has no leading dimension: per_row, per_col, per_tensor */
+    int scaled;       /* of two that are multiplied and summed the second: a gemm's B */
     kiln_dtype dtype;
     kiln_layout layout;
     int along[2], block[2]; /* which of the problem's sizes rows and columns are, -1: none; and
                                elements of it to a row, column */
-    int64_t rows, cols;  /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
+    int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
     size_t size, align;        /* bytes of an element; of which the base is a multiple */
@@ -91,8 +92,10 @@ typedef struct kh_result {
     double max_error;      /* largest |got - expected| */
     double bound_share;    /* the worst element's distance from the middle of its bounds, 1 = at the
                               bound */
-    struct { size_t checked, determined; } output[KH_MAX_OPERANDS]; /* of each */
-    char text[480];        /* one line: the worst element, or what is wrong */
+    struct {
+        size_t checked, determined;
+    } output[KH_MAX_OPERANDS]; /* of each */
+    char text[480];            /* one line: the worst element, or what is wrong */
 } kh_result;
 
 typedef struct kh_case kh_case;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a kernel left in its outputs, judged: the padding it must not have touched, two runs that must agree,
-// and the values against their bounds.  Bounds may be too wide to say anything (infinities cancel;
-// an operand near a pole), so elements whose bounds are narrow are counted: without enough of them
-// nothing was verified.
+// What a kernel left in its outputs, judged: the padding it must not have touched, two runs that
+// must agree, and the values against their bounds.  Bounds may be too wide to say anything
+// (infinities cancel; an operand near a pole), so elements whose bounds are narrow are counted:
+// without enough of them nothing was verified.
 #include "harness_case.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Operands of a problem as strided arrays, and the numbers that tests put into them.
-// Where products are summed, inputs are scaled so that sums stay near 1 for floats; where they can't
-// (int8), scales among the extra inputs make up for it, so that results spread over the output's
-// range instead of all saturating.  Elsewhere some rows are larger than others, as what is normalised
-// or given a scale per row must tell them apart.
+// Where products are summed, inputs are scaled so that sums stay near 1 for floats; where they
+// can't (int8), scales among the extra inputs make up for it, so that results spread over the
+// output's range instead of all saturating.  Elsewhere some rows are larger than others, as what is
+// normalised or given a scale per row must tell them apart.
 #include "harness.h"
 #include <math.h>
 #include <stdio.h>
@@ -201,8 +201,7 @@ static int64_t extent(const kiln_problem *p, int size, int block)
 static int is_empty(const kh_shape *s)
 {
     int empty = 0;
-    for (size_t i = 0; i < s->op.nsizes; i++)
-        empty |= !s->problem.size[i] && s->op.empty >> i & 1;
+    for (size_t i = 0; i < s->op.nsizes; i++) empty |= !s->problem.size[i] && s->op.empty >> i & 1;
     return empty;
 }
 
@@ -210,7 +209,8 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
 {
     kh_operand *o = &s->operand[s->count++];
     const kiln_tensor *t = &s->problem.tensor[info->at];
-    /* Where there is nothing to do nothing is written, not even what has an element for each row. */
+    /* Where there is nothing to do nothing is written, not even what has an element for each row.
+     */
     const int none = info->out && is_empty(s);
     const int64_t rows = none ? 0 : extent(&s->problem, info->rows, info->row_block),
                   cols = none ? 0 : extent(&s->problem, info->cols, info->col_block);
@@ -227,7 +227,7 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
                       .out = info->out,
                       .extra = info->kind != KILN_D_NONE,
                       .vector = vector,
-                      .summed = info->summed,
+                      .scaled = info->summed && info->at > 0,
                       .dtype = t->dtype,
                       .layout = layout,
                       .along = {info->rows, info->cols},
@@ -346,7 +346,7 @@ static double depth_of(const kh_shape *s)
 static double scale_of(const kh_shape *s, const kh_operand *o)
 {
     if (!formats[o->dtype].is_float) return o->dtype == KILN_I8 ? 127 : 1000;
-    if (!o->summed) return 1;
+    if (!o->scaled) return 1;
     const double least = o->size == 1 ? 0.25 : 1.0 / 64; /* fp8 has little room below */
     const double scale = 2 / sqrt(depth_of(s));
     return scale > 1 ? 1 : scale < least ? least : scale;
@@ -394,7 +394,7 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
         fill_one(o, base, b, NAN, state);
         if (!inf) continue;
         fill_one(o, base, b, INFINITY, state);
-        if (!o->summed) fill_one(o, base, b, -INFINITY, state);
+        if (!o->scaled) fill_one(o, base, b, -INFINITY, state);
     }
 }
 
@@ -467,8 +467,8 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     enum { LARGER = 8 };
     unsigned char pool[POOL * 4], larger[POOL * 4];
     if (!o->span) return;
-    const int uneven = values != KH_INTEGERS && s->op.summed < 0 && formats[o->dtype].is_float &&
-                       is_full(s, o);
+    const int uneven =
+        values != KH_INTEGERS && s->op.summed < 0 && formats[o->dtype].is_float && is_full(s, o);
     const int64_t count = o->rows * o->cols * o->batch;
     for (int64_t i = 0; i < POOL && (i < 64 || i < 2 * count); i++)
         kh_encode(o->dtype, draw(s, o, values, state), pool + (size_t)i * o->size);

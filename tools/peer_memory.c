@@ -98,7 +98,8 @@ int kt_memory(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *wh
     entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = count};
     entry->close = close_memory;
     snprintf(entry->note, sizeof entry->note, "%s",
-             kh_sets_shape(sets)->op.summed < 0 ? "reads the inputs and writes the outputs once, computes nothing"
-                                                : "reads the inputs once, computes nothing");
+             kh_sets_shape(sets)->op.summed < 0
+                 ? "reads the inputs and writes the outputs once, computes nothing"
+                 : "reads the inputs once, computes nothing");
     return 0;
 }

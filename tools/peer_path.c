@@ -83,9 +83,9 @@ typedef struct candidate {
 /* ---- launching ---- */
 static void *input(const path *p, int operand, size_t set)
 {
-    return operand < 0 ? NULL
-                       : kh_pointer(kh_sets_args(p->sets, set),
-                                    &kh_sets_shape(p->sets)->operand[operand]);
+    return operand < 0
+               ? NULL
+               : kh_pointer(kh_sets_args(p->sets, set), &kh_sets_shape(p->sets)->operand[operand]);
 }
 
 static const void *input_of(const path *p, const kh_operand *o, size_t set)
@@ -112,9 +112,8 @@ static kiln_status multiply(path *p, int algorithm, size_t set, void *stream)
 
 static kiln_status finish(path *p, const kiln_kernel *kernel, size_t set, void *stream)
 {
-    kiln_args rest = {.struct_size = sizeof rest,
-                      .workspace = p->workspace,
-                      .workspace_size = p->workspace_size};
+    kiln_args rest = {
+        .struct_size = sizeof rest, .workspace = p->workspace, .workspace_size = p->workspace_size};
     for (size_t i = 0; i < p->rest_op.ntensors; i++)
         rest.tensor[p->rest_op.tensor[i].arg] =
             p->from[i] >= 0 ? input(p, p->from[i], set)

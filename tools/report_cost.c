@@ -22,10 +22,10 @@ static const struct kind {
     {"other", " wait nop barrier "},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char *const figures[] = {
-    "matrix cycles",         "LDS cycles",      "conflicts",      "segments",
-    "needed",                "groups per unit", "waves per SIMD", "modelled cycles",
-    "modelled matrix share", "modelled TFLOP/s"};
+static const char *const figures[] = {"matrix cycles",   "LDS cycles",      "conflicts",
+                                      "segments",        "needed",          "groups per unit",
+                                      "waves per SIMD",  "modelled cycles", "modelled matrix share",
+                                      "modelled TFLOP/s"};
 enum { FIGURES = sizeof figures / sizeof *figures, SHARED = 5 /* of matrix, LDS and memory */ };
 
 static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
@@ -67,20 +67,19 @@ static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name
     json_t *counts = json_object();
     for (unsigned i = 0; i < c->class_count; i++)
         json_object_set_new(counts, c->class_name[i], json_integer((json_int_t)c->count[i]));
-    return json_pack("{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f "
-                     "s:f s:I s:I}",
-                     "instance", name, "op", p->kernel->op, "target", c->target, "kernel",
-                     c->kernel, "problem", kt_problem_text(p->problem, problem, sizeof problem),
-                     "groups", (json_int_t)c->groups, "waves", (json_int_t)c->waves, "instructions",
-                     counts, "mfma_cycles", (json_int_t)c->mfma_cycles, "lds_cycles",
-                     (json_int_t)c->lds_cycles, "lds_ideal_cycles", (json_int_t)c->lds_ideal_cycles,
-                     "segments", (json_int_t)c->segments, "segments_needed",
-                     (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
-                     "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
-                     (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
-                     "modelled_matrix_share", c->modelled_matrix_share, "modelled_tflops",
-                     modelled_rate(p, c), "clock_mhz", (json_int_t)c->clock_mhz, "compute_units",
-                     (json_int_t)c->compute_units);
+    return json_pack(
+        "{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f "
+        "s:f s:I s:I}",
+        "instance", name, "op", p->kernel->op, "target", c->target, "kernel", c->kernel, "problem",
+        kt_problem_text(p->problem, problem, sizeof problem), "groups", (json_int_t)c->groups,
+        "waves", (json_int_t)c->waves, "instructions", counts, "mfma_cycles",
+        (json_int_t)c->mfma_cycles, "lds_cycles", (json_int_t)c->lds_cycles, "lds_ideal_cycles",
+        (json_int_t)c->lds_ideal_cycles, "segments", (json_int_t)c->segments, "segments_needed",
+        (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
+        "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
+        (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
+        "modelled_matrix_share", c->modelled_matrix_share, "modelled_tflops", modelled_rate(p, c),
+        "clock_mhz", (json_int_t)c->clock_mhz, "compute_units", (json_int_t)c->compute_units);
 }
 
 static void add_row(const kilnsim_cost *c, void *user)
@@ -133,9 +132,8 @@ static void matrix_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln
     for (int i = 0; i < 2; i++)
         p->size[side[i]] =
             at_least(least->tiles * tile(k, op->size_name[side[i]], SIDE), least->side);
-    p->size[op->summed] =
-        at_least(STEPS * tile(k, op->size_name[op->summed], SIDE / 2) * tile(k, "split_k", 1),
-                 least->depth);
+    p->size[op->summed] = at_least(
+        STEPS * tile(k, op->size_name[op->summed], SIDE / 2) * tile(k, "split_k", 1), least->depth);
 }
 
 /* Rows enough for several workgroups, as long as models have them. */
@@ -226,8 +224,7 @@ static void report_instance(report *p, const kt_instance *i)
     kiln_problem problem;
     double flops = 0;
     kiln_status status = problem_of(p->ctx, &i->info, &problem);
-    if (!status)
-        status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
+    if (!status) status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
     if (status == KILN_NOT_SUPPORTED)
         kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)

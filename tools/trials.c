@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What `kiln verify --all` tries: sizes that an op's instances share, those that suit its family and
-// those its description asks for, and the sizes around each instance's own tile, since that is where
-// tiled kernels go wrong.  Sizes are by position: a family with fewer of them takes the first.
+// What `kiln verify --all` tries: sizes that an op's instances share, those that suit its family
+// and those its description asks for, and the sizes around each instance's own tile, since that is
+// where tiled kernels go wrong.  Sizes are by position: a family with fewer of them takes the
+// first.
 #include "trials.h"
 #include "command.h"
 #include <string.h>
@@ -123,8 +124,8 @@ static size_t matrix_tile(int64_t m, int64_t n, int64_t d, kt_trial *t)
     return sizeof all / sizeof *all;
 }
 
-/* Of rows that are computed each on their own, `cols` of them at a time.  Long ones are tried few at
- * a time, and not in a quick run. */
+/* Of rows that are computed each on their own, `cols` of them at a time.  Long ones are tried few
+ * at a time, and not in a quick run. */
 static size_t row_tile(int64_t rows, int64_t cols, kt_trial *t)
 {
     enum { SMALL = 6000 };
@@ -165,7 +166,7 @@ static void lay_out(const kh_shape *s, int i, const kt_trial *trial, kiln_tensor
 {
     /* Vector loads stay possible where the base is aligned. */
     const kh_operand *o = &s->operand[i];
-    const int variant = trial->variant, by = 3 + 2 * i + o->summed, batches = trial->batch > 1;
+    const int variant = trial->variant, by = 3 + 2 * i + o->scaled, batches = trial->batch > 1;
     const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : 1, ld = o->ld + by * even;
     const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
     /* Where nothing is summed some inputs are shared by all batches, and others are not. */
