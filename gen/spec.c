@@ -27,9 +27,9 @@ static void read_ref(kg_spec *sp, const kg_value *v)
     const char *main = sp->op->family->function[0].name;
     if (sp->op->code || sp->wrong) return; /* traced with the code */
     kg_wrong(sp, v->pos,
-             "ref goes with %s = code [[...]]; an %s that is a function is its own "
+             "ref goes with %s = code [[...]]; a%s %s that is a function is its own "
              "reference",
-             main, main);
+             main, strchr("aeiou", *main) ? "n" : "", main);
 }
 
 static bool takes(const kg_function *f, kg_arg arg)
@@ -53,7 +53,7 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
 {
     size_t n = 0;
     const kg_function *main = &fam->function[0];
-    to[n++] = (field){"types", true, true, LUA_TTABLE, kg_types_want(cx, fam), kg_spec_types, 0};
+    to[n++] = (field){"types", true, !fam->ntypes, LUA_TTABLE, kg_types_want(cx, fam), kg_spec_types, 0};
     if (fam->nlayouts)
         to[n++] = (field){"layouts", true, false, LUA_TTABLE, kg_printf(cx->arena, "a list of %s", kg_layouts_want(cx, fam)),
                           kg_spec_layouts, 0};

@@ -28,11 +28,11 @@ const char *kg_types_want(kg_ctx *cx, const kg_family *fam)
 
 /* ---- rows of types ---- */
 
-typedef struct row {
+typedef struct type_row {
     kg_types types;
     bool named[KILN_MAX_TYPES]; /* is there, right or wrong */
     bool first;                 /* of an op that names its own: declares them */
-} row;
+} type_row;
 
 static size_t names(const kg_op *op, const char **name)
 {
@@ -58,7 +58,7 @@ static size_t declare(kg_spec *sp, const kg_value *v, const char *key)
     return op->nsig_types++;
 }
 
-static size_t position(kg_spec *sp, const kg_value *v, const char *key, const row *r)
+static size_t position(kg_spec *sp, const kg_value *v, const char *key, const type_row *r)
 {
     const kg_op *op = sp->op;
     const char *known[KILN_MAX_TYPES];
@@ -77,7 +77,7 @@ static size_t position(kg_spec *sp, const kg_value *v, const char *key, const ro
 
 static void read_field(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
-    row *r = arg;
+    type_row *r = arg;
     size_t at = position(sp, v, key, r);
     if (at == SIZE_MAX) return;
     kiln_dtype type = kg_to_dtype(sp->L, -1);
@@ -106,7 +106,7 @@ static const char *wrong_type(const kg_type_rule *rule, const kg_types *row, kil
     return NULL;
 }
 
-static bool check_row(kg_spec *sp, const kg_value *v, row *r)
+static bool check_row(kg_spec *sp, const kg_value *v, type_row *r)
 {
     const kg_family *fam = sp->op->family;
     const char *wrong = NULL;
@@ -134,7 +134,7 @@ static bool is_bare(kg_spec *sp, const kg_value *v)
                        : v->place && v->place->nchild && v->place->child[0].key;
 }
 
-static void add_row(kg_spec *sp, const kg_value *item, row *r, size_t i)
+static void add_row(kg_spec *sp, const kg_value *item, type_row *r)
 {
     kg_op *op = sp->op;
     size_t before = sp->cx->errors;
@@ -152,7 +152,6 @@ static void add_row(kg_spec *sp, const kg_value *item, row *r, size_t i)
         kg_wrong(sp, item->pos, "%s is the same as row %zu", item->what, k + 1);
         ok = false;
     }
-    (void)i;
     if (ok) op->types[op->ntypes++] = r->types;
 }
 
@@ -169,9 +168,9 @@ void kg_spec_types(kg_spec *sp, const kg_value *v)
     if (bare || !kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "rows %s", one))) return;
     op->types = kg_alloc(sp->cx->arena, n * sizeof *op->types);
     for (size_t i = 1; i <= n; i++) {
-        row r = {.first = !fam->ntypes && i == 1};
+        type_row r = {.first = !fam->ntypes && i == 1};
         kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "types: row %zu", i));
-        add_row(sp, &item, &r, i);
+        add_row(sp, &item, &r);
         lua_pop(sp->L, 1);
     }
 }
