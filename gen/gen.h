@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the parts of kiln-gen share.  The path through it:
 //   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
-//        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)
-//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render)
+//        -> schedule (templates/targets/*.lua, templates/FAMILY/*.lua)
+//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render, with parts)
 //        -> emit (write only what changed; module.c, rules.mk, manifest)
 // One kg_ctx is passed everywhere; all memory is its arena's; functions return false after
 // reporting through diag.
@@ -202,6 +202,8 @@ typedef struct kg_names {
     void *arg;
 } kg_names;
 void kg_expr_lower(const kg_expr *, const kg_names *, const char *indent, kg_buf *);
+/* One node's own text, "(%0 + %1)"; "" where there is none: leaves and reductions. */
+void kg_expr_spell(const kiln_xnode *, kg_buf *);
 /* expr.c: opens the tracer's functions and dtypes into the table on top of L. */
 void kg_expr_open(kg_ctx *, lua_State *L);
 
