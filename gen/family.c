@@ -623,6 +623,13 @@ static void read_shapes(reader *r, const kg_value *v)
 
 /* ---- a file ---- */
 
+/* present.c calls it, in the state of templates. */
+static void read_present(reader *r, const kg_value *v)
+{
+    (void)r;
+    (void)v;
+}
+
 /* ORDER FAMILY FIELD: what a field names stands before it. */
 static const field family_field[] = {
     {"name", true, LUA_TSTRING, "the folder's name", read_name},
@@ -641,6 +648,7 @@ static const field family_field[] = {
     {"functions", true, LUA_TTABLE, "a list of functions", read_functions},
     {"shapes", false, LUA_TTABLE, "a list of shapes", read_shapes},
     {"example", true, LUA_TSTRING, "a problem as text", read_example},
+    {"present", false, LUA_TFUNCTION, "a function", read_present},
 };
 
 static void check_whole(reader *r)
