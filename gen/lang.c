@@ -327,11 +327,11 @@ static int make_input(lua_State *L)
                         kind);
     kiln_layout layout = full ? input_layout(L) : KILN_LAYOUT_NONE;
     uint16_t columns = block ? block_columns(L, kind) : 0;
+    kg_made made = {.made = KG_MADE_INPUT, .kind = input_kinds[i].kind, .layout = layout, .block = columns};
+    input_type(L, &made);
     kg_made *m = push_made(L, KG_MADE_INPUT, kind);
-    m->kind = input_kinds[i].kind;
-    m->layout = layout;
-    m->block = columns;
-    input_type(L, m);
+    made.pos = m->pos;
+    *m = made;
     return 1;
 }
 
@@ -403,7 +403,8 @@ static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Int
 /* A name of the language for what a folder or file of templates/ is called; what has the name already is refused. */
 static bool is_free(lua_State *L, kg_ctx *cx, const char *kind, const char *name)
 {
-    bool taken = lua_getfield(L, -1, name) != LUA_TNIL;
+    lua_pushstring(L, name);
+    bool taken = lua_rawget(L, -2) != LUA_TNIL;
     lua_pop(L, 1);
     if (taken)
         kg_error(cx, (kg_pos){cx->templates, 0, 0}, "%s '%s' is called like something of the language", kind, name);

@@ -56,7 +56,7 @@ typedef struct returned {
 static void check_output(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
     const returned *r = arg;
-    const char *name[KILN_MAX_TENSORS];
+    const char *name[KILN_MAX_TENSORS] = {0};
     size_t n = output_names(sp->op, name);
     for (size_t i = 0; i < n; i++)
         if (strcmp(name[i], key) == 0) return;
@@ -73,7 +73,7 @@ static void check_output(kg_spec *sp, const kg_value *v, const char *key, void *
 static bool spread_table(kg_spec *sp, const char *field, const kg_extent *extent)
 {
     lua_State *L = sp->L;
-    const char *name[KILN_MAX_TENSORS];
+    const char *name[KILN_MAX_TENSORS] = {0};
     size_t n = output_names(sp->op, name), before = sp->cx->errors;
     kg_pos at = kg_return_pos(extent, "", sp->op->pos);
     returned r = {field, extent};
