@@ -22,6 +22,7 @@ static const char op_text[] =
 static void spit_all(const char *schedule, const char *op, const char *tmpl)
 {
     spit("templates/targets/here.lua", target_text);
+    spit_family("gemm");
     spit("templates/gemm/one.lua", schedule);
     spit("templates/gemm/one.c.tmpl", tmpl);
     spit("instances/it.lua", op);
@@ -229,6 +230,52 @@ static void test_identity_ops(void **state)
     element_op("a = bf16, b = i8", "function(x) return cast(-cast(x, f16), bf16) end", some);
 }
 
+/* gemm's family.lua says what A and B are multiplied as, as abi/kiln_values.h does for the
+ * reference. */
+static void test_mul_types(void **state)
+{
+    (void)state;
+    run r;
+    kg_buf out = {0}, op = {0};
+    static const kiln_dtype in[] = {KILN_F32,    KILN_F16,    KILN_BF16,       KILN_I8,
+                                    KILN_F8E4M3, KILN_F8E5M2, KILN_F8E4M3FNUZ, KILN_F8E5M2FNUZ};
+    kg_puts(&op, "gemm 'it' { types = {");
+    for (size_t i = 0; i < 64; i++)
+        kg_putf(&op, " { a = %s, b = %s, e = f32 },", kiln_formats[in[i / 8]].name,
+                kiln_formats[in[i % 8]].name);
+    kg_puts(&op, " }, layouts = { 'rcr' }, epilogue = function(acc) return acc end }\n");
+    spit_all(schedule_text, op.p, "@{types.mul_a.name} @{types.mul_b.name}");
+    open_run(&r, at("templates"));
+    assert_true(expand(&r, at("instances/it.lua")));
+    assert_int_equal(r.cx.ninstances, 128);
+    for (size_t i = 0; i < r.cx.ninstances; i++) {
+        const kg_instance *it = r.cx.instance[i];
+        char want[64];
+        kiln_dtype a, b;
+        kiln_mul_types(it->types->type[0], it->types->type[1], &a, &b);
+        snprintf(want, sizeof want, "%s %s", kiln_formats[a].name, kiln_formats[b].name);
+        out.len = 0;
+        assert_true(kg_render(&r.cx, it, &out));
+        kg_put(&out, "", 1);
+        assert_string_equal(out.p, want);
+    }
+    close_run(&r);
+    kg_buf_free(&out);
+    kg_buf_free(&op);
+    free(r.err);
+}
+
+/* What op says of tensors, whatever the family. */
+static void test_tensors(void **state)
+{
+    (void)state;
+    renders("%% for _, x in ipairs(op.tensors) do\n"
+            "@{x.name} @{x.own or x.kind} @{x.type.name} @{x.layout} @{x.index} @{x.pitch} @{x.out}\n"
+            "%% end\n@{#op.outputs} @{op.outputs[1].name} @{op.graph == nil}\n",
+            "A a f32 r 0 0 false\nB b f32 c 1 1 false\nE e f32 r 3 2 true\n"
+            "bias per_col f32 r 4 3 false\n1 E true\n");
+}
+
 /* A schedule's flags are in the source, so that other flags are another source. */
 static void test_flags(void **state)
 {
@@ -411,6 +458,8 @@ int main(void)
         cmocka_unit_test(test_fresh_globals),
         cmocka_unit_test(test_epilogue_lines),
         cmocka_unit_test(test_identity_ops),
+        cmocka_unit_test(test_mul_types),
+        cmocka_unit_test(test_tensors),
         cmocka_unit_test(test_schedule_errors),
         cmocka_unit_test(test_write_if_changed),
         cmocka_unit_test(test_stage),
