@@ -621,8 +621,6 @@ static void read_shapes(reader *r, const kg_value *v)
     if (kg_spec_list(&r->sp, v, &n, "shapes")) read_shape_list(r, v, n);
 }
 
-/* ---- a file ---- */
-
 /* present.c calls it, in the state of templates. */
 static void read_present(reader *r, const kg_value *v)
 {
