@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, tmpl.c, module.c, files.c, emit.c, pack.c and seal.c.
+// plan.c, expand.c, present.c, graph.c, parts.c, tmpl.c, args.c, module.c,
+// files.c, emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "../abi/kiln_values.h"
@@ -47,31 +48,28 @@ typedef enum kg_sym_op {
         KG_S_COUNT
 } kg_sym_op;
 
-/* The fields of kiln_shape, which are the fields of `p`. */
-#define KG_SHAPE_FIELDS(X)                                                                         \
-    X(m)                                                                                           \
-    X(n)                                                                                           \
-    X(k)                                                                                           \
-    X(batch)                                                                                       \
-    X(lda)                                                                                         \
-    X(ldb)                                                                                         \
-    X(lde)                                                                                         \
-    X(align_a)                                                                                     \
-    X(align_b)                                                                                     \
-    X(align_e)                                                                                     \
-    X(align_d)                                                                                     \
-    X(units)
+enum {
+    KG_SYM_MAX = 4096,
+    KG_SHAPE_FIELDS = sizeof(kiln_shape) / sizeof(int64_t) /* all of them are that */
+};
 
-enum { KG_SYM_MAX = 4096 };
+/* What `p` has for a family: names of fields, and of each its place in kiln_shape, in int64_t. */
+typedef struct kg_shape_names {
+    const char *name[KG_SHAPE_FIELDS];
+    uint8_t at[KG_SHAPE_FIELDS];
+    size_t n;
+} kg_shape_names;
 
 typedef struct kg_snode {
-    uint8_t op, index; /* index: of a field of p or a slot of t */
+    uint8_t op, index; /* index: place of a field of p, or a slot of t */
     bool real;         /* has a fraction: `/` or a constant with one is below */
     uint16_t arg[3];
     double value; /* of a constant; whole ones are exact below 2^53 */
 } kg_snode;
 
 typedef struct kg_syms {
+    const kg_family *family; /* whose p */
+    kg_shape_names p;
     kg_snode *node;
     size_t count;
     const char *const *slot; /* names of t's fields */
@@ -88,7 +86,8 @@ typedef struct kg_result {
 /* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and
  * symbols. */
 void kg_sym_open(kg_ctx *, lua_State *);
-void kg_sym_begin(kg_ctx *, kg_syms *); /* p and t made from now on belong to these */
+/* p and t made from now on belong to these, of which family and slots are set. */
+void kg_sym_begin(kg_ctx *, kg_syms *);
 void kg_sym_push_p(kg_ctx *, lua_State *);
 void kg_sym_push_t(kg_ctx *, lua_State *);
 /* false: neither number, boolean nor symbol. */
@@ -144,7 +143,8 @@ typedef struct kg_lowered {
 } kg_lowered;
 
 struct kg_schedule {
-    const char *name, *title;
+    const kg_family *family;
+    const char *name, *title; /* name: one of each family's */
     const kg_source *source;
     kg_pos pos;
     kg_tunable tunable[KILN_MAX_SLOTS];
@@ -177,10 +177,14 @@ typedef struct kg_view {
     const kg_layout *layout;
 } kg_view;
 enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE, KG_VIEW_TABLES };
-/* Builds the tables of a view unless they are the last ones built; returns their references.  anew:
- * builds all that one may write to, so that no rendering sees what another one wrote. */
+/* Builds the tables of a view unless they are the last ones built; returns their references, NULL:
+ * reported.  anew: builds all that one may write to, so that no rendering sees what another one
+ * wrote. */
 const int *kg_present(kg_ctx *, kg_view, bool anew);
 void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
+void kg_push_dtype(kg_ctx *, kiln_dtype); /* its table */
+/* graph.c: pushes the nodes of one of the op's functions as a list of tables. */
+void kg_push_graph(kg_ctx *, const kg_op *, size_t function);
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
 /* The last two components of a path: the same in every checkout. */
@@ -190,6 +194,17 @@ enum { KG_LINE_BACK = 1 }; /* byte that tmpl.c replaces by a #line to the genera
 
 /* ---- spell.c: sets bits, words, to_f32, ... in the table on top ---- */
 void kg_spell_open(lua_State *);
+
+/* ---- parts.c: what files of a folder share, in its folder lib/ ---- */
+/* The part of templates `name`, for a template or part `from`; pos: of the name there.  NULL:
+ * reported. */
+const kg_source *kg_part_read(kg_ctx *, const kg_source *from, const char *name, size_t len,
+                              kg_pos);
+/* A path in its folder. */
+const char *kg_beside(kg_ctx *, const kg_source *, const char *name);
+void kg_require_open(lua_State *); /* sets require in the table on top */
+/* Until called with false, what is required is run anew: no rendering sees another one's. */
+void kg_require_anew(kg_ctx *, bool rendering);
 
 /* ---- files (files.c) ---- */
 /* Changed files of one target, written aside and then renamed together. */
@@ -212,14 +227,20 @@ typedef struct kg_slice {
     const kg_target *target;
 } kg_slice;
 void kg_module_text(kg_ctx *, const kg_slice *, kg_buf *);
+bool kg_slice_has(const kg_slice *, const kg_family *); /* an instance of it */
 const char *kg_object_ext(const kg_target *);
+
+/* ---- args.c: the struct of a family's kernels as a header; its name is kiln_FAMILY_args.h ---- */
+const char *kg_args_file(kg_ctx *, const kg_family *);
+void kg_args_text(kg_ctx *, const kg_family *, const kg_target *, kg_buf *);
 
 typedef struct kg_back {
     kg_syms *syms;     /* of the function being traced; NULL: none */
     kg_buf text;       /* what is being rendered; its memory is kept for the next */
     int globals;       /* reference to what schedules and templates see */
+    int present[KG_MAX_FAMILIES]; /* to each family's `present`, or LUA_NOREF */
     int meta;          /* and to a metatable that falls through to it */
-    void *view, *tmpl; /* private to present.c, tmpl.c */
+    void *view, *tmpl, *parts; /* private to present.c, tmpl.c, parts.c */
 } kg_back;
 static inline kg_back *kg_back_of(kg_ctx *cx)
 {

@@ -169,16 +169,41 @@ static bool map_number(expansion *x, const char *name, int64_t least, int64_t mo
     return false;
 }
 
+/* Whether a map's `name` means a tensor: one of the family's own by its field's name, those of
+ * several products with a number behind it ("b" is "b0"), or a full one of the op's. */
+static bool names_operand(const kg_op *op, size_t i, const char *name)
+{
+    const kg_tensor *t = &op->tensor[i];
+    if (t->own == KILN_NOWHERE) return t->kind == KILN_D_FULL && strcmp(t->name, name) == 0;
+    const kg_own *own = &op->family->own[t->own];
+    const size_t len = strlen(own->name);
+    if (strncmp(own->name, name, len) != 0) return false;
+    size_t product = 0;
+    while (product < i && op->tensor[i - 1 - product].own == t->own) product++;
+    if (!name[len]) return product == 0;
+    return own->count > 1 && name[len] == (char)('0' + product) && !name[len + 1];
+}
+
+/* Position in the op's tensors; -1: none. */
 static int map_operand(const kg_op *op, const char *name)
 {
-    if (strcmp(name, "a") == 0) return KILN_OP_A;
-    if (strcmp(name, "b0") == 0 || strcmp(name, "b") == 0) return KILN_OP_B0;
-    if (strcmp(name, "b1") == 0 && op->products > 1) return KILN_OP_B1;
-    if (strcmp(name, "e") == 0) return KILN_OP_E;
-    for (size_t i = 0; i < op->nd; i++)
-        if (op->d[i].kind == KILN_D_FULL && strcmp(op->d[i].name, name) == 0)
-            return KILN_OP_D0 + (int)i;
+    for (size_t i = 0; i < op->ntensors; i++)
+        if (names_operand(op, i, name)) return (int)i;
     return -1;
+}
+
+/* "a, b0, b1 (of two products), e, or the name of a full input" */
+static const char *operands_text(kg_ctx *cx, const kg_family *f)
+{
+    const char *text = "";
+    for (size_t i = 0; i < f->nown; i++) {
+        const kg_own *own = &f->own[i];
+        text = kg_printf(cx->arena, "%s%s%s, ", text, own->name, own->count > 1 ? "0" : "");
+        if (own->count > 1)
+            text = kg_printf(cx->arena, "%s%s1 (of two %ss), ", text, own->name, own->word);
+    }
+    return kg_printf(cx->arena, "%s%sthe name of a full input%s", text, f->nown ? "or " : "",
+                     f->output_kinds ? " or output" : "");
 }
 
 /* A misspelt field that may be left out would change a kernel's map silently. */
@@ -229,9 +254,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
                       : -1;
     lua_pop(T, 1);
     if (operand < 0) {
-        kg_error(
-            x->cx, pos,
-            "maps: 'operand' must be a, b0, b1 (of two products), e, or the name of a full input");
+        kg_error(x->cx, pos, "maps: 'operand' must be %s", operands_text(x->cx, x->op->family));
         return false;
     }
     if (!map_fields(x, pos) || !map_number(x, "inner", 1, 256, pos, &inner) ||
@@ -284,11 +307,41 @@ static const char *tile_name(expansion *x, const kg_schedule *s, int t)
     return name;
 }
 
+/* Whether type i of the signature is what it would be, were it left out. */
+static bool is_default(const kg_op *op, const kg_types *y, size_t i)
+{
+    const kg_family *f = op->family;
+    if (!f->ntypes || f->type[i].real == KILN_DTYPE_NONE) return false;
+    bool real = false;
+    for (size_t k = 0; k < f->ntypes; k++)
+        if (f->type[i].from >> k & 1) real |= kiln_is_float(y->type[k]);
+    return y->type[i] == (real ? f->type[i].real : f->type[i].integer);
+}
+
+/* The parts of an instance's name behind the op's that it has: f16_f16_f16, rcr, the tile; `between`
+ * each of them, and before the first. */
+static const char *name_parts(kg_ctx *cx, kg_view v, const char *tile, const char *between,
+                              const char *first)
+{
+    kg_buf b = {0};
+    const char *sign = first;
+    for (size_t i = 0; i < v.op->nsig_types; i++) {
+        if (is_default(v.op, v.types, i)) continue;
+        kg_putf(&b, "%s%s", sign, kg_dtype_text(v.types->type[i]));
+        sign = "_";
+    }
+    if (b.len) first = between;
+    for (size_t i = 0; i < v.op->family->nlayouts; i++)
+        kg_putf(&b, "%s%c", i ? "" : first, v.layout->layout[i] == KILN_ROW ? 'r' : 'c');
+    kg_putf(&b, "%s%s", b.len ? between : first, tile);
+    const char *text = kg_strndup(cx->arena, b.p, b.len);
+    kg_buf_free(&b);
+    return text;
+}
+
 static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
 {
     kg_ctx *cx = x->cx;
-    const kg_types *y = x->view.types;
-    const kg_layout *l = x->view.layout;
     const kg_schedule *s = c->schedule;
     const kg_lowered *f = kg_schedule_lower(cx, s, x->target);
     if (!f) return false;
@@ -297,25 +350,20 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     kg_instance *in = kg_alloc(cx->arena, sizeof *in);
     const char *tile = tile_name(x, s, t);
     if (!tile || !read_maps(x, s, t, in)) return false;
-    bool plain = y->acc == kiln_default_acc(y->a, y->b);
-    const char *types =
-        kg_printf(cx->arena, "%s_%s_%s%s%s", kg_dtype_text(y->a), kg_dtype_text(y->b),
-                  kg_dtype_text(y->e), plain ? "" : "_", plain ? "" : kg_dtype_text(y->acc));
-    const char layout[] = {l->a == KILN_ROW ? 'r' : 'c', l->b == KILN_ROW ? 'r' : 'c',
-                           l->e == KILN_ROW ? 'r' : 'c', 0};
     in->any_size = !x->limit;
     in->op = x->op;
-    in->types = y;
-    in->layout = l;
+    in->types = x->view.types;
+    in->layout = x->view.layout;
     in->target = x->target;
     in->schedule = s;
     memcpy(in->slot, c->slot, sizeof in->slot);
     in->stages = s->stages_slot < 0 ? 1 : (size_t)c->slot[s->stages_slot];
-    in->name =
-        kg_printf(cx->arena, "%s/%s/%s/%s/%s", x->target->name, x->op->name, types, layout, tile);
-    in->id = kg_printf(cx->arena, "kiln_%s_%s_%s_%s", x->op->name, types, layout, tile);
-    in->path = kg_printf(cx->arena, "%s/%s/%s-%s-%s%s", x->target->name, x->op->name, types, layout,
-                         tile, x->target->ext);
+    in->name = kg_printf(cx->arena, "%s/%s%s", x->target->name, x->op->name,
+                         name_parts(cx, x->view, tile, "/", "/"));
+    in->id =
+        kg_printf(cx->arena, "kiln_%s%s", x->op->name, name_parts(cx, x->view, tile, "_", "_"));
+    in->path = kg_printf(cx->arena, "%s/%s%s%s", x->target->name, x->op->name,
+                         name_parts(cx, x->view, tile, "-", "/"), x->target->ext);
     x->out = kg_grow(cx->arena, x->out, x->n, &x->cap, sizeof *x->out);
     x->out[x->n++] = in;
     count->kept++;
@@ -331,7 +379,7 @@ static bool too_many(expansion *x, kg_pos pos)
     if (x->n > KG_MAX_INSTANCES)
         what = kg_printf(x->cx->arena, "more than %d instances in one run", KG_MAX_INSTANCES);
     if (!what) return false;
-    kg_error(x->cx, pos, "gemm \"%s\": %s", x->op->name, what);
+    kg_error(x->cx, pos, "%s \"%s\": %s", x->op->family->name, x->op->name, what);
     return x->stop = true;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Writes what was expanded: sources, module.c, rules.mk and manifest of every selected target.
+// Writes what was expanded: sources, what they include of their families, module.c, rules.mk and
+// manifest of every selected target.
 // Nothing is put in place before everything is rendered and on the disk; then stale files go.  The
 // manifest says what is ours to remove, so one that names old and new files stands there while
 // files change: a killed run leaves nothing that the next does not know.
 #include "back.h"
 #include "../abi/kiln_version.h"
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -123,6 +125,21 @@ static void rules_text(kg_ctx *cx, const kg_slice *s, kg_buf *b)
 }
 
 /* ---- writing ---- */
+/* What kernels of the families that have some here are given. */
+static bool stage_args(kg_ctx *cx, output *o)
+{
+    bool good = true;
+    kg_buf text = {0};
+    for (size_t i = 0; good && i < cx->nfamilies; i++) {
+        if (!kg_slice_has(&o->slice, cx->family[i])) continue;
+        text.len = 0;
+        kg_args_text(cx, cx->family[i], o->slice.target, &text);
+        good = kg_changes_put(o->changes, kg_args_file(cx, cx->family[i]), text.p, text.len);
+    }
+    kg_buf_free(&text);
+    return good;
+}
+
 static bool stage_sources(kg_ctx *cx, output *o)
 {
     size_t skip = strlen(o->slice.target->name) + 1; /* paths are below `out` */
@@ -160,7 +177,7 @@ static bool prepare(kg_ctx *cx, output *o)
     read_manifest(cx, o);
     if (!o->slice.n) return true;
     list_instances(cx, o);
-    return stage_sources(cx, o) && stage_tables(cx, o);
+    return stage_args(cx, o) && stage_sources(cx, o) && stage_tables(cx, o);
 }
 
 /* A source that no instance has any more goes with its object and that one's list of headers, and
@@ -185,6 +202,25 @@ static void remove_stale(kg_ctx *cx, const output *o)
     }
 }
 
+/* kiln_FAMILY_args.h of families that have no kernel here, or are no more. */
+static void remove_args(kg_ctx *cx, const output *o)
+{
+    DIR *dir = o->old.n ? opendir(o->dir) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        static const char first[] = "kiln_", last[] = "_args.h";
+        const size_t len = strlen(e->d_name);
+        if (len <= strlen(first) + strlen(last) || strncmp(e->d_name, first, strlen(first)) != 0 ||
+            strcmp(e->d_name + len - strlen(last), last) != 0)
+            continue;
+        size_t i = 0;
+        while (i < cx->nfamilies && (strcmp(kg_args_file(cx, cx->family[i]), e->d_name) != 0 ||
+                                     !kg_slice_has(&o->slice, cx->family[i])))
+            i++;
+        if (i == cx->nfamilies) unlink(in_dir(cx, o, e->d_name));
+    }
+    if (dir) closedir(dir);
+}
+
 static void remove_tables(kg_ctx *cx, const output *o)
 {
     static const char *const file[] = {
@@ -200,9 +236,11 @@ static bool put_in_place(kg_ctx *cx, output *o)
     if (o->slice.n) {
         if (!announce(cx, o)) return false;
         remove_stale(cx, o);
+        remove_args(cx, o);
         return kg_changes_commit(o->changes); /* the manifest was staged last */
     }
     remove_stale(cx, o);
+    remove_args(cx, o);
     if (o->old.n) remove_tables(cx, o);
     return true;
 }

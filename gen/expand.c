@@ -118,10 +118,11 @@ static bool add_defaults(expansion *x, const kg_schedule *s, tally *count)
 }
 
 /* ---- sweeps ---- */
-static const kg_schedule *find_schedule(const kg_ctx *cx, const char *name)
+static const kg_schedule *find_schedule(const kg_ctx *cx, const kg_family *f, const char *name)
 {
     for (size_t i = 0; i < cx->nschedules; i++)
-        if (strcmp(cx->schedule[i]->name, name) == 0) return cx->schedule[i];
+        if (cx->schedule[i]->family == f && strcmp(cx->schedule[i]->name, name) == 0)
+            return cx->schedule[i];
     return NULL;
 }
 
@@ -137,14 +138,14 @@ static bool check_axis(kg_ctx *cx, const kg_op *op, const kg_schedule *s, const 
     size_t k = 0;
     while (k < s->ntunables && strcmp(s->slot[k], a->name) != 0) k++;
     if (k == s->ntunables) {
-        kg_error(cx, a->pos, "gemm \"%s\": schedule '%s' has no tunable '%s'%s", op->name, s->name,
-                 a->name, near_text(cx, a->name, s->slot, s->ntunables));
+        kg_error(cx, a->pos, "%s \"%s\": schedule '%s' has no tunable '%s'%s", op->family->name, op->name,
+                 s->name, a->name, near_text(cx, a->name, s->slot, s->ntunables));
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
         if (allowed(&s->tunable[k], a->value[i])) continue;
-        kg_error(cx, a->pos, "gemm \"%s\": %s: %s = %lld is not one of %s", op->name, s->name,
-                 a->name, (long long)a->value[i], values_text(cx, &s->tunable[k]));
+        kg_error(cx, a->pos, "%s \"%s\": %s: %s = %lld is not one of %s", op->family->name, op->name,
+                 s->name, a->name, (long long)a->value[i], values_text(cx, &s->tunable[k]));
         return false;
     }
     return true;
@@ -158,7 +159,7 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
     for (size_t i = 0; i < cx->ntargets; i++) name[i] = cx->target[i]->name;
     for (size_t i = 0; i < op->ntargets; i++) {
         if (find_target(cx, op->target[i])) continue;
-        kg_error(cx, op->pos, "gemm \"%s\": unknown target %s%s", op->name,
+        kg_error(cx, op->pos, "%s \"%s\": unknown target %s%s", op->family->name, op->name,
                  kg_quote(cx, op->target[i], strlen(op->target[i])),
                  near_text(cx, op->target[i], name, cx->ntargets));
         good = false;
@@ -168,23 +169,25 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
         for (size_t k = 0; k < cx->ntargets; k++) name[k] = cx->target[k]->name;
         bool known = find_target(cx, w->target) != NULL;
         if (!known)
-            kg_error(cx, w->pos, "gemm \"%s\": unknown target %s%s", op->name,
+            kg_error(cx, w->pos, "%s \"%s\": unknown target %s%s", op->family->name, op->name,
                      kg_quote(cx, w->target, strlen(w->target)),
                      near_text(cx, w->target, name, cx->ntargets));
-        for (size_t k = 0; k < cx->nschedules; k++) name[k] = cx->schedule[k]->name;
-        const kg_schedule *s = find_schedule(cx, w->schedule);
+        size_t n = 0;
+        for (size_t k = 0; k < cx->nschedules; k++)
+            if (cx->schedule[k]->family == op->family) name[n++] = cx->schedule[k]->name;
+        const kg_schedule *s = find_schedule(cx, op->family, w->schedule);
         if (!s)
-            kg_error(cx, w->pos, "gemm \"%s\": unknown schedule %s%s", op->name,
+            kg_error(cx, w->pos, "%s \"%s\": unknown schedule %s%s", op->family->name, op->name,
                      kg_quote(cx, w->schedule, strlen(w->schedule)),
-                     near_text(cx, w->schedule, name, cx->nschedules));
+                     near_text(cx, w->schedule, name, n));
         double product = 1;
         for (size_t k = 0; s && k < w->naxes; k++) {
             good &= check_axis(cx, op, s, &w->axis[k]);
             product *= (double)w->axis[k].count;
         }
         if (product > (double)KG_MAX_INSTANCES)
-            kg_error(cx, w->pos, "gemm \"%s\": %.0f combinations; a sweep may have %d", op->name,
-                     product, KG_MAX_INSTANCES);
+            kg_error(cx, w->pos, "%s \"%s\": %.0f combinations; a sweep may have %d", op->family->name,
+                     op->name, product, KG_MAX_INSTANCES);
         good &= known && s && product <= (double)KG_MAX_INSTANCES;
     }
     return good;
@@ -226,7 +229,8 @@ static bool next_view(expansion *x, size_t i)
     if (i == op->ntypes * op->nlayouts) return false;
     x->view = (kg_view){op, &op->types[i / op->nlayouts], &op->layouts[i % op->nlayouts]};
     x->ref = kg_present(x->cx, x->view, false);
-    return true;
+    x->stop |= !x->ref;
+    return x->ref != NULL;
 }
 
 static bool has_any_size(const expansion *x, size_t from)
@@ -240,7 +244,7 @@ static bool has_any_size(const expansion *x, size_t from)
 
 static bool expand_sweep(expansion *x, const kg_sweep *w)
 {
-    const kg_schedule *s = find_schedule(x->cx, w->schedule);
+    const kg_schedule *s = find_schedule(x->cx, x->op->family, w->schedule);
     tally count = {0};
     for (size_t i = 0; next_view(x, i); i++) {
         const char *why;
@@ -254,10 +258,19 @@ static bool expand_sweep(expansion *x, const kg_sweep *w)
             return false;
         }
     }
-    if (count.kept) return true;
-    kg_error(x->cx, w->pos, "gemm \"%s\": %s on %s leaves nothing: %s", x->op->name, s->name,
-             x->target->name, tally_text(x, &count, "swept"));
+    if (x->stop || count.kept) return !x->stop;
+    kg_error(x->cx, w->pos, "%s \"%s\": %s on %s leaves nothing: %s", x->op->family->name,
+             x->op->name, s->name, x->target->name, tally_text(x, &count, "swept"));
     return false;
+}
+
+/* "f16, f16, f16": the types that a signature must name. */
+static void put_types(const expansion *x, kg_buf *b)
+{
+    const kg_family *f = x->op->family;
+    for (size_t i = 0; i < x->op->nsig_types; i++)
+        if (!f->ntypes || f->type[i].real == KILN_DTYPE_NONE)
+            kg_putf(b, "%s%s", b->len ? ", " : "", kg_dtype_text(x->view.types->type[i]));
 }
 
 /* Defaults of all schedules for the view; after sweeps, only what takes any size. */
@@ -270,6 +283,7 @@ static bool expand_defaults(expansion *x, bool any_size_only, size_t first)
     for (size_t i = 0; good && i < x->cx->nschedules; i++) {
         const kg_schedule *s = x->cx->schedule[i];
         const char *why;
+        if (s->family != x->op->family) continue;
         good = kg_expand_supports(x, s, &why);
         if (good && !why) {
             x->limit = NULL;
@@ -281,14 +295,17 @@ static bool expand_defaults(expansion *x, bool any_size_only, size_t first)
     x->any_size_only = false;
     if (good && !has_any_size(x, first)) {
         const kg_types *y = x->view.types;
+        kg_buf types = {0};
+        put_types(x, &types);
         if (count.ncuts)
             kg_putf(&why_not, "%s%s", why_not.len ? "; " : "",
                     tally_text(x, &count, "default tiles"));
         kg_error(x->cx, y->pos.file ? y->pos : x->op->pos,
-                 "gemm \"%s\": no schedule on %s takes %s, %s, %s of any size: %s; name the "
-                 "targets that can in `targets`",
-                 x->op->name, x->target->name, kg_dtype_text(y->a), kg_dtype_text(y->b),
-                 kg_dtype_text(y->e), why_not.p ? why_not.p : "there is none");
+                 "%s \"%s\": no schedule on %s takes %s of any size: %s; name the targets that can "
+                 "in `targets`",
+                 x->op->family->name, x->op->name, x->target->name, types.p ? types.p : "it",
+                 why_not.p ? why_not.p : "there is none");
+        kg_buf_free(&types);
         good = false;
     }
     kg_buf_free(&why_not);
@@ -307,7 +324,7 @@ static bool expand_target(expansion *x)
     }
     for (size_t i = 0; good && next_view(x, i); i++)
         if (!swept || !has_any_size(x, first)) good = expand_defaults(x, swept, first);
-    return good;
+    return good && !x->stop;
 }
 
 static bool wants(const kg_op *op, const kg_target *t)
@@ -363,12 +380,13 @@ static int by_symbol(const void *pa, const void *pb)
  * type's name. */
 static bool check_symbols(kg_ctx *cx)
 {
-    symbol *s = kg_alloc(cx->arena, (2 * cx->ninstances + 1) * sizeof *s);
+    symbol *s = kg_alloc(cx->arena, (KILN_MAX_STAGES * cx->ninstances + 1) * sizeof *s);
     size_t n = 0;
     for (size_t i = 0; i < cx->ninstances; i++) {
         const kg_instance *in = cx->instance[i];
         s[n++] = (symbol){in->target, in->id, in};
-        if (in->stages > 1) s[n++] = (symbol){in->target, kg_printf(cx->arena, "%s_2", in->id), in};
+        for (size_t k = 2; k <= in->stages; k++)
+            s[n++] = (symbol){in->target, kg_printf(cx->arena, "%s_%zu", in->id, k), in};
     }
     qsort(s, n, sizeof *s, by_symbol);
     for (size_t i = 1; i < n; i++) {

@@ -16,9 +16,11 @@ static const double POWER_MAX = 64; /* larger whole exponents go to kiln_pow, to
 
 struct kg_trace {
     uint32_t serial; /* of the current trace; symbols of another are refused */
-    bool active;
+    bool active, reduces;
+    const char *what; /* the function that is traced: "epilogue" */
     uint32_t count;
     kiln_xnode node[KG_TRACE_NODES];
+    int line[KG_TRACE_NODES]; /* where a leaf or reduction was first written; 0: another node */
     struct {
         uint32_t serial;
         uint32_t id;
@@ -82,7 +84,17 @@ static uint32_t add_node(lua_State *L, kg_trace *t, kiln_xnode x)
     t->slot[at].serial = t->serial;
     t->slot[at].id = t->count;
     t->node[t->count] = x;
+    t->line[t->count] = 0;
     return t->count++;
+}
+
+/* add_node, and where it was written. */
+static uint32_t add_node_here(lua_State *L, kg_trace *t, kiln_xnode x)
+{
+    kg_pos at;
+    uint32_t id = add_node(L, t, x);
+    if (!t->line[id]) t->line[id] = kg_sandbox_running(L, &at) ? at.line : 0;
+    return id;
 }
 
 /* What stands in the text for an operation. */
@@ -260,17 +272,50 @@ static int cast(lua_State *L, kg_trace *t)
     return push_symbol(L, t, x);
 }
 
+/* Columns of a block, the second operand of block_sum and the like. */
+static int block_columns(lua_State *L, const char *name)
+{
+    int exact = 0;
+    lua_Integer n = lua_type(L, 2) == LUA_TNUMBER ? lua_tointegerx(L, 2, &exact) : 0;
+    if (exact && n >= KILN_BLOCK_LEAST && n <= KILN_BLOCK_MOST && (n & (n - 1)) == 0) return (int)n;
+    const char *got = lua_type(L, 2) == LUA_TNUMBER
+                          ? kg_printf(kg_sandbox_ctx(L)->arena, "%.14g", lua_tonumber(L, 2))
+                          : said(L, 2);
+    return kg_raise(L, name, "%s(x, n): n must be a power of two from %d to %d, got %s", name,
+                    KILN_BLOCK_LEAST, KILN_BLOCK_MOST, got);
+}
+
+static int reduce(lua_State *L, kg_trace *t, kiln_xop op)
+{
+    const char *name = ops[op].name;
+    if (!t->active)
+        return kg_raise(L, name, "%s outside of a traced function: there are rows in one alone", name);
+    if (!t->reduces)
+        return kg_raise(L, name, "%s: %s gets one element at a time, so it has nothing to reduce", name, t->what);
+    kiln_xnode x = {.op = (uint8_t)op};
+    if (kiln_x_is_block_reduction(op)) x.value = (float)block_columns(L, name);
+    x.arg[0] = (uint16_t)operand(L, t, 1, op);
+    return push_symbol(L, t, add_node_here(L, t, x));
+}
+
+/* Operands as an instance file writes them: of some operations the last is no value. */
+static int operands(kiln_xop op)
+{
+    return op == KILN_X_CAST || kiln_x_is_block_reduction(op) ? 2 : ops[op].arity;
+}
+
 static int apply(lua_State *L)
 {
     kg_trace *t = closure_trace(L);
     kiln_xop op = (kiln_xop)lua_tointeger(L, lua_upvalueindex(2));
     bool metamethod = lua_toboolean(L, lua_upvalueindex(3));
-    int n = op == KILN_X_CAST ? 2 : ops[op].arity;
+    int n = operands(op);
     if (metamethod) lua_settop(L, n); /* Lua gives unary ones their operand twice */
     if (lua_gettop(L) != n)
         return kg_raise(L, ops[op].name, "%s takes %d operand%s, got %d", ops[op].name, n,
                         n == 1 ? "" : "s", lua_gettop(L));
     if (op == KILN_X_CAST) return cast(L, t);
+    if (kg_is_reduction(op)) return reduce(L, t, op);
     if (kiln_x_takes_condition(op, 0)) {
         if (decided(L, t, op, n)) return 1;
     } else if (all_numbers(L, n)) {
@@ -360,6 +405,8 @@ static int record_index(lua_State *L)
                *near = kg_closest(key, r->of->name, r->of->count);
     if (!r->of->count) return kg_raise(L, key, "%s %s: %s", r->of->unknown, quoted, r->of->none);
     if (near) return kg_raise(L, key, "%s %s (did you mean '%s'?)", r->of->unknown, quoted, near);
+    if (r->of->op == KILN_X_AT)
+        return kg_raise(L, key, "%s %s: there are at.row and at.col", r->of->unknown, quoted);
     return kg_raise(L, key, "%s %s", r->of->unknown, quoted);
 }
 
@@ -369,7 +416,7 @@ static int dtype_text(lua_State *L)
     return 1;
 }
 
-/* ---- what lang.c calls ---- */
+/* ---- what the rest calls ---- */
 
 kg_trace *kg_trace_of(lua_State *L)
 {
@@ -379,11 +426,13 @@ kg_trace *kg_trace_of(lua_State *L)
     return t;
 }
 
-void kg_trace_begin(kg_trace *t)
+void kg_trace_begin(kg_trace *t, const char *what, bool reduces)
 {
     t->serial++;
     t->count = 0;
     t->active = true;
+    t->what = what;
+    t->reduces = reduces;
 }
 
 void kg_trace_end(kg_trace *t)
@@ -397,10 +446,15 @@ bool kg_trace_running(lua_State *L)
     return t && t->active;
 }
 
+bool kg_trace_reduces(lua_State *L)
+{
+    return kg_trace_running(L) && kg_trace_of(L)->reduces;
+}
+
 void kg_trace_push_leaf(lua_State *L, kiln_xop op, unsigned index)
 {
     kg_trace *t = kg_trace_of(L);
-    push_symbol(L, t, add_node(L, t, (kiln_xnode){.op = (uint8_t)op, .index = (uint8_t)index}));
+    push_symbol(L, t, add_node_here(L, t, (kiln_xnode){.op = (uint8_t)op, .index = (uint8_t)index}));
 }
 
 void kg_trace_push_record(lua_State *L, const kg_record *of)
@@ -427,28 +481,34 @@ const char *kg_trace_owner(lua_State *L, int at)
     return r ? r->of->owner : "";
 }
 
-kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int at)
+kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int first, size_t n, uint16_t *result, int **line)
 {
     kg_trace *t = kg_trace_of(L);
-    uint32_t root = operand(L, t, at, KILN_X_COUNT);
-    uint16_t *place =
-        kg_alloc(cx->arena, (root + 1) * sizeof *place); /* 1 + new position; 0: not needed */
-    place[root] = 1;
+    uint32_t last = 0, *root = kg_alloc(cx->arena, n * sizeof *root);
+    for (size_t i = 0; i < n; i++) {
+        root[i] = operand(L, t, first + (int)i, KILN_X_COUNT);
+        if (root[i] > last) last = root[i];
+    }
+    uint16_t *place = kg_alloc(cx->arena, (last + 1) * sizeof *place); /* 1 + new position; 0: not needed */
+    for (size_t i = 0; i < n; i++) place[root[i]] = 1;
     size_t count = 0;
-    for (uint32_t i = root + 1; i-- > 0;) { /* operands stand before what uses them */
+    for (uint32_t i = last + 1; i-- > 0;) { /* operands stand before what uses them */
         if (!place[i]) continue;
         count++;
         for (int k = 0; k < ops[t->node[i].op].arity; k++) place[t->node[i].arg[k]] = 1;
     }
     if (count > KILN_EXPR_MAX) return (kg_expr){NULL, count};
     kg_expr e = {kg_alloc(cx->arena, count * sizeof *e.node), 0};
-    for (uint32_t i = 0; i <= root; i++) {
+    if (line) *line = kg_alloc(cx->arena, count * sizeof **line);
+    for (uint32_t i = 0; i <= last; i++) {
         if (!place[i]) continue;
         kiln_xnode x = t->node[i];
         for (int k = 0; k < ops[x.op].arity; k++) x.arg[k] = (uint16_t)(place[x.arg[k]] - 1);
+        if (line) (*line)[e.count] = t->line[i];
         e.node[e.count++] = x;
         place[i] = (uint16_t)e.count;
     }
+    for (size_t i = 0; i < n; i++) result[i] = (uint16_t)(place[root[i]] - 1);
     return e;
 }
 
@@ -539,12 +599,17 @@ static const char *listed(kg_ctx *cx, const char *text, const char *name)
     return kg_printf(cx->arena, "%s%s%s", text, *text ? ", " : "", name);
 }
 
-const char *kg_expr_functions(kg_ctx *cx)
+const char *kg_expr_functions(kg_ctx *cx, bool reductions)
 {
     const char *text = "";
     for (size_t i = 0; i < KILN_X_COUNT; i++)
-        if (is_function(i)) text = listed(cx, text, ops[i].name);
+        if (is_function(i) && (reductions || !kg_is_reduction((unsigned)i))) text = listed(cx, text, ops[i].name);
     return text;
+}
+
+const char *kg_expr_name(kiln_xop op)
+{
+    return ops[op].name;
 }
 
 const char *kg_expr_dtypes(kg_ctx *cx)
@@ -558,6 +623,6 @@ void kg_expr_describe(FILE *to)
 {
     for (size_t i = 0; i < KILN_X_COUNT; i++)
         if (is_function(i))
-            fprintf(to, "function %s %d\n", ops[i].name, i == KILN_X_CAST ? 2 : ops[i].arity);
+            fprintf(to, "function %s %d\n", ops[i].name, operands((kiln_xop)i));
     for (int i = 1; i < KILN_DTYPE_COUNT; i++) fprintf(to, "dtype %s\n", dtype_name[i]);
 }

@@ -80,6 +80,15 @@ double kg_expr_fold(kiln_xop op, double x, double y, double z)
     case KILN_X_AND:
     case KILN_X_OR:
     case KILN_X_NOT:
+    case KILN_X_AT:
+    case KILN_X_ROW_SUM:
+    case KILN_X_ROW_MEAN:
+    case KILN_X_ROW_MAX:
+    case KILN_X_ROW_MIN:
+    case KILN_X_BLOCK_SUM:
+    case KILN_X_BLOCK_MEAN:
+    case KILN_X_BLOCK_MAX:
+    case KILN_X_BLOCK_MIN:
     case KILN_X_COUNT:
         break;
     }

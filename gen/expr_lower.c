@@ -110,6 +110,17 @@ static void put(lowering *w, size_t i, bool alone)
     w->to->p[w->to->len] = 0;
 }
 
+void kg_expr_spell(const kiln_xnode *x, kg_buf *to)
+{
+    const char *type = x->op == KILN_X_CAST ? dtype_text[x->index] : "";
+    if (x->op == KILN_X_CONST)
+        put_constant(to, x->value);
+    else if (x->op == KILN_X_CAST)
+        kg_putf(to, "kiln_%s_to_f32(kiln_f32_to_%s(%%0))", type, type);
+    else
+        kg_puts(to, op_text[x->op]);
+}
+
 void kg_expr_lower(const kg_expr *e, const kg_names *names, const char *indent, kg_buf *to)
 {
     if (!e->count) return;

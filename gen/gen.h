@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the parts of kiln-gen share.  The path through it:
 //   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
-//        -> schedule (templates/targets/*.lua, templates/gemm/*.lua)
-//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render)
+//        -> schedule (templates/targets/*.lua, templates/FAMILY/*.lua)
+//        -> expand (kg_instance: legal or counted as cut) -> tmpl (render, with parts)
 //        -> emit (write only what changed; module.c, rules.mk, manifest)
 // One kg_ctx is passed everywhere; all memory is its arena's; functions return false after
 // reporting through diag.
@@ -188,12 +188,22 @@ bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32
                    bool *keep);
 void kg_lang_close(kg_ctx *);
 
+/* vary.c: along what each node of the op's main function varies; v: one for each node. */
+typedef struct kg_vary {
+    bool rows;
+    uint8_t phase;  /* row reductions that must be done before it is known, one after the other */
+    uint16_t block; /* columns that share a value: 0 all of the row, 1 none, else a power of two */
+} kg_vary;
+void kg_expr_vary(const kg_op *, kg_vary *v);
+
 /* expr_lower.c: text of a C function body's statements plus `return`, for the caller's names. */
 typedef struct kg_names {
     const char *(*name)(void *, const kiln_xnode *); /* spelling of acc, d, scalar, x leaves */
     void *arg;
 } kg_names;
 void kg_expr_lower(const kg_expr *, const kg_names *, const char *indent, kg_buf *);
+/* One node's own text, "(%0 + %1)"; "" where there is none: leaves and reductions. */
+void kg_expr_spell(const kiln_xnode *, kg_buf *);
 /* expr.c: opens the tracer's functions and dtypes into the table on top of L. */
 void kg_expr_open(kg_ctx *, lua_State *L);
 
@@ -209,6 +219,8 @@ bool kg_render(kg_ctx *, const kg_instance *, kg_buf *);
 bool kg_emit(kg_ctx *);
 /* folder.c, files.c; false: errno */
 typedef struct kg_names_list { const char **v; size_t n; } kg_names_list;
+/* Names of the folders in a folder that hold a file of that name, sorted; not hidden ones. */
+bool kg_list_holding(kg_ctx *, const char *path, const char *file, kg_names_list *);
 /* Names of the *.lua in a folder, sorted and without that ending; not annotations (*.d.lua) and
  * hidden ones. */
 bool kg_list_lua(kg_ctx *, const char *path, kg_names_list *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The description language: finds instance files, runs each in the sandbox, and gives them their
-// globals: gemm, kinds of extra input, code, one sweep constructor per schedule, require.  spec.c
+// globals: one function per family (gemm, rowwise), kinds of tensors, code, one sweep constructor per schedule, require.  spec.c
 // checks what they describe.
 #include "spec.h"
 #include "library.h"
@@ -27,6 +27,7 @@ typedef struct file {
     bool required, returns;
     size_t ops;                  /* that it described, right or wrong */
     const char *pending;         /* gemm "x" without its table so far */
+    const kg_family *pending_family;
     kg_pos pending_pos;
     struct file *next;
 } file;
@@ -126,8 +127,8 @@ static file *running_file(lua_State *L, const char *word, kg_pos *at)
 static void check_pending(kg_ctx *cx, file *f)
 {
     if (f->pending)
-        kg_error(cx, f->pending_pos, "gemm \"%s\" has no description: write gemm \"%s\" { ... }",
-                 f->pending, f->pending);
+        kg_error(cx, f->pending_pos, "%s \"%s\" has no description: write %s \"%s\" { ... }",
+                 f->pending_family->name, f->pending, f->pending_family->name, f->pending);
     f->pending = NULL;
 }
 
@@ -162,7 +163,7 @@ static int protected_run(lua_State *L)
     return 0;
 }
 
-/* ---- gemm "name" { ... } ---- */
+/* ---- FAMILY "name" { ... } ---- */
 
 static bool seen_before(kg_ctx *cx, lua_State *L, const kg_op *op)
 {
@@ -174,8 +175,8 @@ static bool seen_before(kg_ctx *cx, lua_State *L, const kg_op *op)
     lua_pop(L, 2);
     if (!at) return false;
     const kg_op *first = l->op[at - 1];
-    kg_error(cx, op->pos, "gemm \"%s\" is described twice", op->name);
-    kg_note(cx, first->pos, "gemm \"%s\" is first described here", op->name);
+    kg_error(cx, op->pos, "%s \"%s\" is described twice", op->family->name, op->name);
+    kg_note(cx, first->pos, "%s \"%s\" is first described here", first->family->name, op->name);
     return true;
 }
 
@@ -190,26 +191,26 @@ static void keep_op(kg_ctx *cx, lua_State *L, kg_op *op)
     lua_pop(L, 1);
 }
 
-static int describe(lua_State *L) /* upvalues: name, file*, line, column */
+static int describe(lua_State *L) /* upvalues: name, file*, line, column, family */
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
     file *f = lua_touserdata(L, lua_upvalueindex(2));
     const char *name = lua_tostring(L, lua_upvalueindex(1));
     kg_op *op = kg_alloc(cx->arena, sizeof *op);
-    op->family = "gemm";
+    op->family = lua_touserdata(L, lua_upvalueindex(5));
     op->name = kg_strndup(cx->arena, name, strlen(name));
     op->pos = (kg_pos){f->source->file, (int)lua_tointeger(L, lua_upvalueindex(3)),
                        (int)lua_tointeger(L, lua_upvalueindex(4))};
     op->where_ref = LUA_NOREF;
     f->pending = NULL;
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
-        return kg_raise(L, NULL, "gemm \"%s\": expected a table { ... }, got %s", name,
-                        kg_kind_of(L, 1));
+        return kg_raise(L, NULL, "%s \"%s\": expected a table { ... }, got %s",
+                        op->family->name, name, kg_kind_of(L, 1));
     if (seen_before(cx, L, op)) return 0;
     kg_spec sp = {.cx = cx, .L = L, .table = 1, .op = op, .source = f->source};
-    sp.prefix = kg_printf(cx->arena, "gemm \"%s\": ", op->name);
-    sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), "gemm", op->pos.line,
-                                op->name);
+    sp.prefix = kg_printf(cx->arena, "%s \"%s\": ", op->family->name, op->name);
+    sp.place = kg_place_of_call(cx->arena, kg_source_tokens(cx, f->source), op->family->name,
+                                op->pos.line, op->name);
     if (sp.place)
         kg_sandbox_charge(L, sp.place->end - sp.place->tok); /* read again for each op of a loop */
     keep_op(cx, L, op);
@@ -223,20 +224,22 @@ static int ignore(lua_State *L)
     return 0;
 }
 
-static int gemm(lua_State *L)
+static int start_op(lua_State *L) /* upvalue: family */
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len;
+    const kg_family *fam = lua_touserdata(L, lua_upvalueindex(1));
+    const char *word = fam->name;
     const char *why, *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
     if (name && lua_gettop(L) > 1)
-        return kg_raise(L, "gemm", "gemm takes the name alone and then the table, without brackets "
-                                   "and comma: gemm \"name\" { ... }");
+        return kg_raise(L, word, "%s takes the name alone and then the table, without brackets "
+                                 "and comma: %s \"name\" { ... }", word, word);
     if (!name)
-        return kg_raise(L, "gemm", "gemm needs a name and a table: gemm \"name\" { ... }, got %s",
-                        kg_kind_of(L, 1));
+        return kg_raise(L, word, "%s needs a name and a table: %s \"name\" { ... }, got %s",
+                        word, word, kg_kind_of(L, 1));
     kg_pos at;
-    file *f = running_file(L, "gemm", &at);
-    if (!f) return kg_raise(L, "gemm", "gemm is called outside of an instance file");
+    file *f = running_file(L, word, &at);
+    if (!f) return kg_raise(L, word, "%s is called outside of an instance file", word);
     check_pending(cx, f);
     f->ops++;
     if (!kg_name_ok(cx, "op", name, len, &why)) {
@@ -246,23 +249,25 @@ static int gemm(lua_State *L)
         return 1;
     }
     f->pending = kg_strndup(cx->arena, name, len);
+    f->pending_family = fam;
     f->pending_pos = at;
     lua_pushvalue(L, 1);
     lua_pushlightuserdata(L, f);
     lua_pushinteger(L, at.line);
     lua_pushinteger(L, at.col);
-    lua_pushcclosure(L, describe, 4);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushcclosure(L, describe, 5);
     return 1;
 }
 
-/* ---- full, per_row, per_col, per_tensor, code, sweeps ---- */
+/* ---- full, per_row, ..., code, sweeps ---- */
 
-static kg_made *push_made(lua_State *L, kg_made_kind kind)
+static kg_made *push_made(lua_State *L, kg_made_kind kind, const char *word)
 {
     kg_made *m = lua_newuserdatauv(L, sizeof *m, 1);
     memset(m, 0, sizeof *m);
     m->made = kind;
-    running_file(L, NULL, &m->pos);
+    running_file(L, word, &m->pos);
     luaL_setmetatable(L, KG_MADE);
     return m;
 }
@@ -276,58 +281,57 @@ static const struct {
 #undef X
 };
 
-static const struct {
-    const char *name;
-    char letter; /* as in kiln_d_row */
-} same_as[] = {{"a", 'a'}, {"b", 'b'}, {"acc", 'c'}, {"e", 'e'}};
-
-static bool names_dtype(const char *s)
+/* The type at position 1; which names there are depends on the op: spec_types.c looks. */
+static void input_type(lua_State *L, kg_made *m)
 {
-    static const char *const name[] = {
-#define X(name, ...) #name,
-        KILN_DTYPES(X)
-#undef X
-    };
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (strcmp(s, name[i]) == 0) return true;
-    return false;
+    kg_ctx *cx = kg_sandbox_ctx(L);
+    size_t len;
+    const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
+    m->type = kg_to_dtype(L, 1);
+    if (s) m->type_name = kg_strndup(cx->arena, s, len);
+    else if (!m->type && !lua_isnoneornil(L, 1)) m->type_got = kg_kind_of(L, 1);
 }
 
-static uint8_t input_type(lua_State *L, const char *kind)
+static kiln_layout input_layout(lua_State *L)
 {
-    if (lua_isnoneornil(L, 1)) return 0x80 | 'e';
-    kiln_dtype type = kg_to_dtype(L, 1);
-    if (type) return (uint8_t)type;
-    const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
-    for (size_t i = 0; i < sizeof same_as / sizeof *same_as; i++)
-        if (strcmp(s, same_as[i].name) == 0) return (uint8_t)(0x80 | same_as[i].letter);
-    kg_raise(L, kind, "%s: expected a dtype or \"a\", \"b\", \"acc\", \"e\", got %s%s", kind,
-             kg_kind_of(L, 1), names_dtype(s) ? "; dtypes are written without quotes" : "");
-    return 0;
+    const char *s = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    if (lua_isnoneornil(L, 2)) return KILN_LAYOUT_NONE;
+    if (strcmp(s, "r") == 0) return KILN_ROW;
+    if (strcmp(s, "c") == 0) return KILN_COL;
+    kg_raise(L, "full", "full: expected the layout \"r\" or \"c\", got %s", kg_kind_of(L, 2));
+    return KILN_LAYOUT_NONE;
+}
+
+/* per_block(t, 1, n): n. */
+static uint16_t block_columns(lua_State *L, const char *name)
+{
+    int exact = 0;
+    if (lua_gettop(L) != 3)
+        kg_raise(L, name, "%s takes a type, 1 and the columns of a block: %s(t, 1, 128)", name, name);
+    if (!lua_isnumber(L, 2) || lua_tonumber(L, 2) != 1)
+        kg_raise(L, name, "%s: a block has 1 row, got %s", name, kg_kind_of(L, 2));
+    lua_Integer n = lua_type(L, 3) == LUA_TNUMBER ? lua_tointegerx(L, 3, &exact) : 0;
+    if (!exact || n < KILN_BLOCK_LEAST || n > KILN_BLOCK_MOST || (n & (n - 1)) != 0)
+        kg_raise(L, name, "%s: the columns of a block must be a power of two from %d to %d, got %s", name,
+                 KILN_BLOCK_LEAST, KILN_BLOCK_MOST, kg_kind_of(L, 3));
+    return (uint16_t)n;
 }
 
 static int make_input(lua_State *L)
 {
     size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(1));
     const char *kind = input_kinds[i].name;
-    bool full = input_kinds[i].kind == KILN_D_FULL;
-    uint8_t type = input_type(L, kind);
-    kiln_layout layout = KILN_LAYOUT_NONE;
-    if (lua_gettop(L) > (full ? 2 : 1))
+    bool full = input_kinds[i].kind == KILN_D_FULL, block = input_kinds[i].kind == KILN_D_PER_BLOCK;
+    if (!block && lua_gettop(L) > (full ? 2 : 1))
         return kg_raise(L, kind, full ? "%s takes a type and a layout" : "%s takes a type alone",
                         kind);
-    if (full && !lua_isnoneornil(L, 2)) {
-        const char *s = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-        if (strcmp(s, "r") == 0) layout = KILN_ROW;
-        else if (strcmp(s, "c") == 0) layout = KILN_COL;
-        else
-            return kg_raise(L, kind, "full: expected the layout \"r\" or \"c\", got %s",
-                            kg_kind_of(L, 2));
-    }
-    kg_made *m = push_made(L, KG_MADE_INPUT);
-    m->kind = input_kinds[i].kind;
-    m->type = type;
-    m->layout = layout;
+    kiln_layout layout = full ? input_layout(L) : KILN_LAYOUT_NONE;
+    uint16_t columns = block ? block_columns(L, kind) : 0;
+    kg_made made = {.made = KG_MADE_INPUT, .kind = input_kinds[i].kind, .layout = layout, .block = columns};
+    input_type(L, &made);
+    kg_made *m = push_made(L, KG_MADE_INPUT, kind);
+    made.pos = m->pos;
+    *m = made;
     return 1;
 }
 
@@ -335,7 +339,7 @@ static int make_code(lua_State *L)
 {
     if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING)
         return kg_raise(L, "code", "code needs a text: code [[...]], got %s", kg_kind_of(L, 1));
-    push_made(L, KG_MADE_CODE);
+    push_made(L, KG_MADE_CODE, NULL);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
     return 1;
@@ -347,7 +351,7 @@ static int make_sweep(lua_State *L)
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
         return kg_raise(L, schedule, "%s needs a table { tunable = values }, got %s", schedule,
                         kg_kind_of(L, 1));
-    push_made(L, KG_MADE_SWEEP)->schedule = schedule;
+    push_made(L, KG_MADE_SWEEP, NULL)->schedule = schedule;
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
     return 1;
@@ -396,6 +400,48 @@ static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Int
     lua_setfield(L, -2, name);
 }
 
+/* A name of the language for what a folder or file of templates/ is called; what has the name already is refused. */
+static bool is_free(lua_State *L, kg_ctx *cx, const char *kind, const char *name)
+{
+    lua_pushstring(L, name);
+    bool taken = lua_rawget(L, -2) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (taken)
+        kg_error(cx, (kg_pos){cx->templates, 0, 0}, "%s '%s' is called like something of the language", kind, name);
+    return !taken;
+}
+
+static void open_families(lua_State *L, kg_ctx *cx)
+{
+    for (size_t i = 0; i < cx->nfamilies; i++) {
+        if (!is_free(L, cx, "family", cx->family[i]->name)) continue;
+        lua_pushlightuserdata(L, cx->family[i]);
+        lua_pushcclosure(L, start_op, 1);
+        lua_setfield(L, -2, cx->family[i]->name);
+    }
+}
+
+/* Two families may have schedules of one name: the op's family says which is meant. */
+static void open_schedules(lua_State *L, kg_ctx *cx)
+{
+    lua_newtable(L); /* those that are there */
+    lua_insert(L, -2);
+    for (size_t i = 0; i < cx->nfamilies; i++) {
+        const kg_names_list *list = kg_schedule_names(cx, cx->family[i]);
+        for (size_t k = 0; k < list->n; k++) {
+            bool there = lua_getfield(L, -2, list->v[k]) != LUA_TNIL;
+            lua_pop(L, 1);
+            if (there || !is_free(L, cx, "schedule", list->v[k])) continue;
+            lua_pushlightuserdata(L, (void *)(uintptr_t)list->v[k]);
+            lua_pushcclosure(L, make_sweep, 1);
+            lua_setfield(L, -2, list->v[k]);
+            lua_pushboolean(L, true);
+            lua_setfield(L, -3, list->v[k]);
+        }
+    }
+    lua_remove(L, -2);
+}
+
 static int open_globals(lua_State *L)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
@@ -406,17 +452,12 @@ static int open_globals(lua_State *L)
     lua_setfield(L, -2, "__index");
     kg_library_push(L);
     kg_expr_open(cx, L);
-    set_indexed(L, "gemm", gemm, 0);
     set_indexed(L, "code", make_code, 0);
     set_indexed(L, "require", require_file, 0);
     for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
         set_indexed(L, input_kinds[i].name, make_input, (lua_Integer)i);
-    const kg_names_list *schedules = kg_schedule_names(cx);
-    for (size_t i = 0; i < schedules->n; i++) {
-        lua_pushlightuserdata(L, (void *)(uintptr_t)schedules->v[i]);
-        lua_pushcclosure(L, make_sweep, 1);
-        lua_setfield(L, -2, schedules->v[i]);
-    }
+    open_families(L, cx);
+    open_schedules(L, cx);
     lua_newtable(L);
     of(cx)->places = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
@@ -447,7 +488,7 @@ bool kg_lang_load(kg_ctx *cx, const char *const *paths, size_t n)
     for (file *f = l->first; f; f = f->next)
         if (f->state == DONE && !f->ops && !f->returns)
             kg_error(cx, (kg_pos){f->source->file, 0, 0},
-                     "describes no op: write gemm \"name\" { ... }");
+                     "describes no op: write %s \"name\" { ... }", cx->family[0]->name);
     if (l->nops) qsort(l->op, l->nops, sizeof *l->op, by_op);
     cx->op = l->op;
     cx->nops = l->nops;
@@ -506,8 +547,8 @@ bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const i
     if (op->where_ref == LUA_NOREF) return true;
     lua_pushcfunction(cx->L, call_where);
     lua_pushlightuserdata(cx->L, &c);
-    char prefix[KILN_NAME_MAX + 16];
-    snprintf(prefix, sizeof prefix, "gemm \"%s\": ", op->name);
+    char prefix[2 * KILN_NAME_MAX + 8];
+    snprintf(prefix, sizeof prefix, "%s \"%s\": ", op->family->name, op->name);
     bool ok = kg_sandbox_call_as(cx, cx->L, 1, 0, op->where_pos, prefix);
     *keep = c.keep;
     of(cx)->where_work += kg_sandbox_work(cx->L);
@@ -524,14 +565,15 @@ void kg_lang_close(kg_ctx *cx)
     cx->L = NULL;
 }
 
-void kg_lang_describe(FILE *to)
+void kg_lang_describe(const kg_ctx *cx, FILE *to)
 {
-    static const char *const own[] = {"gemm", "code", "require"};
-    kg_spec_describe(to);
+    static const char *const own[] = {"code", "require"};
+    for (size_t i = 0; i < cx->nfamilies; i++) kg_spec_describe(cx->family[i], to);
     kg_spec_tiles_describe(to);
     kg_expr_describe(to);
     for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
         fprintf(to, "kind %s\n", input_kinds[i].name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) fprintf(to, "global %s\n", own[i]);
+    for (size_t i = 0; i < cx->nfamilies; i++) fprintf(to, "global %s\n", cx->family[i]->name);
     kg_library_describe(to);
 }

@@ -149,7 +149,7 @@ static double seconds(void)
 static bool generate(kg_ctx *cx, const command *c)
 {
     double start = seconds();
-    bool ok = kg_schedules_load(cx, c->target, c->ntargets);
+    bool ok = kg_families_load(cx) && kg_schedules_load(cx, c->target, c->ntargets);
     double loaded = seconds();
     ok = ok && kg_lang_load(cx, c->path, c->npaths);
     double read = seconds();
@@ -171,8 +171,15 @@ static bool generate(kg_ctx *cx, const command *c)
 
 static bool annotate(kg_ctx *cx)
 {
-    if (!kg_schedules_load(cx, NULL, 0)) return false;
+    if (!kg_families_load(cx) || !kg_schedules_load(cx, NULL, 0)) return false;
     kg_annotate(cx, stdout);
+    return true;
+}
+
+static bool language(kg_ctx *cx)
+{
+    if (!kg_families_load(cx)) return false;
+    kg_lang_describe(cx, stdout);
     return true;
 }
 
@@ -181,7 +188,7 @@ static int run(kg_ctx *cx, const command *c)
     cx->templates = c->templates ? c->templates : find_templates(cx->arena);
     cx->out = c->check ? NULL : c->out;
     if (!check_usage(cx, c)) return KG_EXIT_USAGE;
-    bool ok = c->annotations ? annotate(cx) : generate(cx, c);
+    bool ok = c->language ? language(cx) : c->annotations ? annotate(cx) : generate(cx, c);
     kg_diag_flush(cx);
     kg_lang_close(cx);
     kg_schedules_close(cx);
@@ -223,8 +230,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = KG_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     int status = KG_EXIT_OK;
-    if (c.language) kg_lang_describe(stdout);
-    else if (c.seal) status = kg_seal(c.seal);
+    if (c.seal) status = kg_seal(c.seal);
     else if (c.pack) status = kg_pack(c.pack);
     else status = run(&cx, &c);
     kg_arena_free(cx.arena);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), its schedules'
-// functions and the blob of code objects.  What is known only after compiling comes from code.h,
+// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), their families'
+// signatures, its schedules' functions and the blob of code objects.  What is known only after compiling comes from code.h,
 // which `kiln-gen --pack` writes.
 #define _GNU_SOURCE /* qsort_r */
 #include "back.h"
@@ -23,6 +23,8 @@ typedef struct writer {
     const kg_slice *slice;
     kg_buf *out;
     pool pool;
+    const kg_family **family;
+    size_t nfamilies;
     const kg_op **op;
     size_t nops;
     const kg_schedule **schedule;
@@ -97,26 +99,35 @@ static void feed_number(XXH3_state_t *h, uint64_t v)
     XXH3_64bits_update(h, &v, sizeof v);
 }
 
+static void feed_tensor(XXH3_state_t *h, const kg_tensor *t)
+{
+    feed_text(h, t->name);
+    feed(h,
+         (const uint8_t[]){t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
+                           t->out},
+         9);
+    feed(h, (const uint16_t[]){t->row_block, t->col_block, t->result}, 3 * sizeof(uint16_t));
+}
+
 /* What an op means: not where it is written, nor which types and layouts it is compiled for. */
 static uint64_t op_hash(const kg_op *op)
 {
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
-    feed_text(&h, op->family);
+    feed_text(&h, op->family->name);
     feed_text(&h, op->name);
-    feed_number(&h, op->nd);
-    for (size_t i = 0; i < op->nd; i++) {
-        feed_text(&h, op->d[i].name);
-        feed(&h, (const uint8_t[]){(uint8_t)op->d[i].kind, op->d[i].type, (uint8_t)op->d[i].layout},
-             3);
-    }
+    feed_number(&h, op->nsig_types);
+    for (size_t i = 0; i < op->nsig_types; i++) feed_text(&h, op->type_name[i]);
+    feed_number(&h, op->ntensors);
+    for (size_t i = 0; i < op->ntensors; i++) feed_tensor(&h, &op->tensor[i]);
     feed_number(&h, op->nscalars);
     for (size_t i = 0; i < op->nscalars; i++) feed_text(&h, op->scalar[i]);
     feed_number(&h, op->products);
     for (size_t i = 0; i < op->products; i++) feed_text(&h, op->b_name[i]);
-    const kg_expr *e[] = {&op->epilogue, &op->a_op, &op->b_op};
-    for (int i = 0; i < 3; i++)
-        feed(&h, e[i]->count ? (const void *)e[i]->node : "", e[i]->count * sizeof *e[i]->node);
+    for (size_t i = 0; i < op->family->nfunctions; i++) {
+        const kg_expr *e = &op->function[i];
+        feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
+    }
     feed_text(&h, op->code);
     return XXH3_64bits_digest(&h);
 }
@@ -164,61 +175,91 @@ static kiln_expr_ref put_nodes(writer *w, const kg_expr *e, uint32_t *n)
     return r;
 }
 
-static void put_op(writer *w, const kg_op *op, const kiln_expr_ref ref[3], uint32_t first_shape)
+static void put_tensor(writer *w, const kg_tensor *t)
+{
+    kg_putf(w->out, "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
+            str(w, t->name), t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
+            t->pointer, t->pitch, t->out);
+    kg_putf(w->out, "0, %u, %u, %u, 0 },\n", t->row_block, t->col_block, t->result);
+}
+
+static void put_strs(writer *w, const char *field, const char *const *text, size_t n)
+{
+    if (n) kg_putf(w->out, "      .%s = {", field);
+    for (size_t i = 0; i < n; i++) kg_putf(w->out, " %u,", str(w, text[i]));
+    if (n) kg_puts(w->out, " },\n");
+}
+
+static size_t position(const void *const *list, size_t n, const void *what)
+{
+    size_t i = 0;
+    while (i < n && list[i] != what) i++;
+    return i;
+}
+
+static void put_op(writer *w, const kg_op *op, const kiln_expr_ref *ref, uint32_t first_shape)
 {
     kg_buf *b = w->out;
     uint64_t hash = op_hash(op);
     kiln_str name = str(w, op->name), file = str(w, kg_shown(w->cx, op->pos.file));
     feed_number(&w->id, hash);
     kg_putf(b,
-            "    { .hash = 0x%016llxull, .name = %u, .file = %u, .line = %d, .nd = %zu, .nscalars "
-            "= %zu, .products = %zu,\n",
-            (unsigned long long)hash, name, file, op->pos.line, op->nd, op->nscalars, op->products);
-    if (op->nd) kg_puts(b, "      .d = {");
-    for (size_t i = 0; i < op->nd; i++)
-        kg_putf(b, " { %u, %d, %d, 0x%02x, 0 },", str(w, op->d[i].name), op->d[i].kind,
-                op->d[i].layout, op->d[i].type);
-    if (op->nd) kg_puts(b, " },\n");
-    if (op->nscalars) kg_puts(b, "      .scalar = {");
-    for (size_t i = 0; i < op->nscalars; i++) kg_putf(b, " %u,", str(w, op->scalar[i]));
-    if (op->nscalars) kg_puts(b, " },\n");
-    if (op->b_name[0]) {
-        kg_puts(b, "      .b_name = {");
-        for (size_t i = 0; i < op->products; i++) kg_putf(b, " %u,", str(w, op->b_name[i]));
-        kg_puts(b, " },\n");
-    }
-    kg_putf(b, "      .epilogue = { %u, %u }, .a_op = { %u, %u }, .b_op = { %u, %u }, .rtol = ",
-            ref[0].first, ref[0].count, ref[1].first, ref[1].count, ref[2].first, ref[2].count);
+            "    { .hash = 0x%016llxull, .name = %u, .file = %u, .line = %d, .family = %zu, "
+            ".ntensors = %zu,\n      .nscalars = %zu, .products = %zu, .ntypes = %zu, .uses_at = "
+            "%d,\n",
+            (unsigned long long)hash, name, file, op->pos.line,
+            position((const void *const *)w->family, w->nfamilies, op->family), op->ntensors,
+            op->nscalars, op->products, op->nsig_types, op->uses_at);
+    put_strs(w, "type", op->type_name, op->nsig_types);
+    kg_puts(b, "      .tensor = {\n");
+    for (size_t i = 0; i < op->ntensors; i++) put_tensor(w, &op->tensor[i]);
+    kg_puts(b, "      },\n");
+    put_strs(w, "scalar", op->scalar, op->nscalars);
+    kg_puts(b, "      .function = {");
+    for (size_t i = 0; i < op->family->nfunctions; i++)
+        kg_putf(b, " { %u, %u },", ref[i].first, ref[i].count);
+    kg_puts(b, " }, .rtol = ");
     put_float(b, op->rtol);
     kg_putf(b, ",\n      .first_shape = %u, .shapes = %zu },\n", first_shape, op->nshapes);
 }
 
+static void put_shape_list(writer *w, const int64_t (*shape)[KILN_MAX_SIZES], size_t n,
+                           uint32_t *total)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!(*total)++)
+            kg_puts(w->out, "\nstatic const int64_t shapes[][KILN_MAX_SIZES] = {\n");
+        kg_puts(w->out, "    {");
+        for (int k = 0; k < KILN_MAX_SIZES; k++) {
+            kg_putf(w->out, "%s %lld", k ? "," : "", (long long)shape[i][k]);
+            feed_number(&w->id, (uint64_t)shape[i][k]);
+        }
+        kg_puts(w->out, " },\n");
+    }
+}
+
+/* The families', then the ops', in their orders. */
 static void put_shapes(writer *w, uint32_t *n)
 {
     *n = 0;
-    for (size_t i = 0; i < w->nops; i++) {
-        for (size_t k = 0; k < w->op[i]->nshapes; k++) {
-            const int64_t *s = w->op[i]->shape[k];
-            if (!(*n)++) kg_puts(w->out, "\nstatic const int64_t shapes[][3] = {\n");
-            kg_putf(w->out, "    { %lld, %lld, %lld },\n", (long long)s[0], (long long)s[1],
-                    (long long)s[2]);
-        }
-    }
+    for (size_t i = 0; i < w->nfamilies; i++)
+        put_shape_list(w, w->family[i]->shape, w->family[i]->nshapes, n);
+    for (size_t i = 0; i < w->nops; i++)
+        put_shape_list(w, (const int64_t(*)[KILN_MAX_SIZES])w->op[i]->shape, w->op[i]->nshapes, n);
     if (*n) kg_puts(w->out, "};\n");
 }
 
 static void put_ops(writer *w, uint32_t *nnodes)
 {
-    kiln_expr_ref(*ref)[3] = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
+    kiln_expr_ref(*ref)[KILN_MAX_FUNCTIONS] = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
     *nnodes = 0;
     kg_puts(w->out, "\nstatic const kiln_xnode nodes[] = {\n");
-    for (size_t i = 0; i < w->nops; i++) {
-        ref[i][0] = put_nodes(w, &w->op[i]->epilogue, nnodes);
-        ref[i][1] = put_nodes(w, &w->op[i]->a_op, nnodes);
-        ref[i][2] = put_nodes(w, &w->op[i]->b_op, nnodes);
-    }
+    for (size_t i = 0; i < w->nops; i++)
+        for (size_t k = 0; k < w->op[i]->family->nfunctions; k++)
+            ref[i][k] = put_nodes(w, &w->op[i]->function[k], nnodes);
     kg_puts(w->out, "};\n\nstatic const kiln_op_row ops[] = {\n");
     uint32_t shape = 0;
+    for (size_t i = 0; i < w->nfamilies; i++) shape += (uint32_t)w->family[i]->nshapes;
     for (size_t i = 0; i < w->nops; i++) {
         put_op(w, w->op[i], ref[i], shape);
         shape += (uint32_t)w->op[i]->nshapes;
@@ -226,24 +267,91 @@ static void put_ops(writer *w, uint32_t *nnodes)
     kg_puts(w->out, "};\n");
 }
 
+/* ---- families ---- */
+static void put_type_rules(writer *w, const kg_family *f)
+{
+    kg_buf *b = w->out;
+    if (f->ntypes) kg_puts(b, "      .type = {\n");
+    for (size_t i = 0; i < f->ntypes; i++) {
+        const kg_type_rule *t = &f->type[i];
+        kg_putf(b, "        { %u, %s, %s, 0x%02x, 0x%02x },\n", str(w, t->name),
+                dtype_name[t->integer], dtype_name[t->real], t->from, t->tensor);
+    }
+    if (f->ntypes) kg_puts(b, "      },\n");
+}
+
+static void put_bytes(kg_buf *b, const char *field, const uint8_t *v, size_t n)
+{
+    kg_putf(b, " .%s = {", field);
+    for (size_t i = 0; i < n; i++) kg_putf(b, " %u,", v[i]);
+    kg_puts(b, n ? " }," : " 0 },");
+}
+
+static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
+{
+    kg_buf *b = w->out;
+    const char *own[KILN_MAX_OWN];
+    uint8_t at[KILN_MAX_OWN];
+    for (size_t i = 0; i < f->nown; i++) own[i] = f->own[i].name, at[i] = (uint8_t)i;
+    feed_text(&w->id, f->name);
+    feed_number(&w->id, f->args_size);
+    kg_putf(b, "    { .name = %u, .prefix = %u, .example = %u,\n", str(w, f->name),
+            str(w, f->prefix), str(w, f->example));
+    put_strs(w, "size", f->size, f->nsizes);
+    put_strs(w, "own", own, f->nown);
+    put_type_rules(w, f);
+    kg_putf(b,
+            "      .nsizes = %zu, .nown = %zu, .ntypes = %zu, .nlayouts = %zu, .rows = 0x%02x, "
+            ".cols = 0x%02x,\n"
+            "      .empty = 0x%02x, .independent = 0x%02x, .summed = 0x%02x,",
+            f->nsizes, f->nown, f->ntypes, f->nlayouts, f->rows, f->cols, f->empty, f->independent,
+            f->summed);
+    put_bytes(b, "at", at, f->nown);
+    put_bytes(b, "layout_of", f->layout, f->nlayouts);
+    kg_putf(b,
+            "\n      .extra = %u, .most_extra = %u, .pointers = %u, .pitches = %u, .args_size = "
+            "%u,\n      .first_shape = %u, .quick = %zu, .shapes = %zu },\n",
+            f->first, f->most, f->pointers, f->pitches, f->args_size, first_shape, f->nquick,
+            f->nshapes);
+}
+
+static void put_families(writer *w)
+{
+    uint32_t shape = 0;
+    kg_puts(w->out, "\nstatic const kiln_family families[] = {\n");
+    for (size_t i = 0; i < w->nfamilies; i++) {
+        put_family(w, w->family[i], shape);
+        shape += (uint32_t)w->family[i]->nshapes;
+    }
+    kg_puts(w->out, "};\n");
+}
+
 /* ---- schedules ---- */
+/* Two families may each have a schedule of one name. */
+static const char *symbol_of(writer *w, const kg_schedule *s)
+{
+    return kg_printf(w->cx->arena, "%s_%s", s->family->name, s->name);
+}
+
 static void put_schedule(writer *w, const kg_schedule *s)
 {
     const kg_lowered *f = kg_schedule_lower(w->cx, s, w->slice->target);
-    const char *const in = "const kiln_shape *p, const int32_t *t";
+    const char *const in = "const kiln_shape *p, const int32_t *t", *const n = symbol_of(w, s);
     kg_buf *b = w->out;
-    const char *part[] = {s->name, f->check, f->plan, f->workspace, f->cost};
-    for (int i = 0; i < 5; i++) feed_text(&w->id, part[i]);
+    const char *part[] = {s->family->name, s->name, f->check, f->plan, f->workspace, f->cost};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) feed_text(&w->id, part[i]);
     kg_putf(b, "\n/* t:");
     for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %zu %s", i, s->slot[i]);
-    kg_putf(b, " */\nstatic uint32_t %s_check(%s)\n{\n%s}\n", s->name, in, f->check);
-    kg_putf(b, "static void %s_plan(%s, kiln_plan *out)\n{\n%s}\n", s->name, in, f->plan);
-    kg_putf(b, "static uint64_t %s_workspace(%s)\n{\n%s}\n", s->name, in, f->workspace);
-    kg_putf(b, "static double %s_cost(%s)\n{\n%s}\n", s->name, in, f->cost);
-    kg_putf(b, "static const kiln_str %s_slot[] = {", s->name);
-    for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %u,", str(w, s->slot[i]));
-    kg_putf(b, " };\n");
-    if (s->nproblem_rules) kg_putf(b, "static const kiln_str %s_rule[] = {", s->name);
+    kg_putf(b, " */\nstatic uint32_t %s_check(%s)\n{\n%s}\n", n, in, f->check);
+    kg_putf(b, "static void %s_plan(%s, kiln_plan *out)\n{\n%s}\n", n, in, f->plan);
+    kg_putf(b, "static uint64_t %s_workspace(%s)\n{\n%s}\n", n, in, f->workspace);
+    kg_putf(b, "static double %s_cost(%s)\n{\n%s}\n", n, in, f->cost);
+    if (s->nslots) {
+        kg_putf(b, "static const kiln_str %s_slot[] = {", n);
+        for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %u,", str(w, s->slot[i]));
+        kg_putf(b, " };\n");
+    }
+    if (s->nproblem_rules) kg_putf(b, "static const kiln_str %s_rule[] = {", n);
     for (size_t i = 0; i < s->nproblem_rules; i++)
         kg_putf(b, " %u,", str(w, s->problem_rule[i].sentence));
     if (s->nproblem_rules) kg_puts(b, " };\n");
@@ -256,13 +364,11 @@ static void put_schedules(writer *w)
     kg_puts(b, "\nstatic const kiln_schedule schedules[] = {\n");
     for (size_t i = 0; i < w->nschedules; i++) {
         const kg_schedule *s = w->schedule[i];
-        const char *n = s->name;
-        bool rules = s->nproblem_rules > 0;
-        kg_putf(
-            b,
-            "    { %u, %zu, %s%s, %zu, %zu, %s_slot, %s_check, %s_plan, %s_workspace, %s_cost },\n",
-            str(w, n), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "", s->nslots,
-            s->ntunables, n, n, n, n, n);
+        const char *n = symbol_of(w, s);
+        bool rules = s->nproblem_rules > 0, slots = s->nslots > 0;
+        kg_putf(b, "    { %u, %zu, %s%s, %zu, %zu, %s%s, %s_check, %s_plan, %s_workspace, %s_cost },\n",
+                str(w, s->name), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "",
+                s->nslots, s->ntunables, slots ? n : "NULL", slots ? "_slot" : "", n, n, n, n);
     }
     kg_puts(b, "};\n");
 }
@@ -283,12 +389,13 @@ static void sort_rows(writer *w)
     w->key = kg_alloc(w->cx->arena, (n + 1) * sizeof *w->key);
     for (size_t i = 0; i < n; i++) {
         const kg_instance *in = w->slice->instance[i];
-        const kg_types *t = in->types;
-        const kg_layout *l = in->layout;
-        const uint8_t sig[7] = {(uint8_t)t->a, (uint8_t)t->b, (uint8_t)t->e, (uint8_t)t->acc,
-                                (uint8_t)l->a, (uint8_t)l->b, (uint8_t)l->e};
+        uint8_t sig[KILN_MAX_SIG];
+        int len = 0;
+        for (size_t k = 0; k < in->op->nsig_types; k++) sig[len++] = (uint8_t)in->types->type[k];
+        for (size_t k = 0; k < in->op->family->nlayouts; k++)
+            sig[len++] = (uint8_t)in->layout->layout[k];
         w->row[i] = i;
-        w->key[i] = kiln_key(in->op->name, sig);
+        w->key[i] = kiln_key_of(kiln_name_hash(in->op->name), sig, len);
     }
     qsort_r(w->row, n, sizeof *w->row, by_key, w->key);
 }
@@ -323,31 +430,28 @@ static size_t put_maps(writer *w, uint32_t *first)
     return total;
 }
 
-static size_t position(const void *const *list, size_t n, const void *what)
-{
-    size_t i = 0;
-    while (i < n && list[i] != what) i++;
-    return i;
-}
-
 static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
 {
     const kg_instance *in = w->slice->instance[i];
-    const kg_types *t = in->types;
-    const kg_layout *l = in->layout;
     kg_buf *b = w->out;
-    kiln_str name = str(w, in->name), symbol[2] = {str(w, in->id), 0};
-    if (in->stages > 1) symbol[1] = str(w, kg_printf(w->cx->arena, "%s_2", in->id));
+    kiln_str name = str(w, in->name);
     kg_putf(b, "    { .key = 0x%016llxull, ", (unsigned long long)w->key[i]);
     if (!host) kg_putf(b, "CODE_%zu, ", i);
-    kg_putf(b, ".name = %u, .symbol = { %u, %u }, ", name, symbol[0], symbol[1]);
+    kg_putf(b, ".name = %u, .symbol = { %u", name, str(w, in->id));
+    for (size_t k = 2; k <= in->stages; k++)
+        kg_putf(b, ", %u", str(w, kg_printf(w->cx->arena, "%s_%zu", in->id, k)));
+    kg_puts(b, " }, ");
     size_t op = position((const void *const *)w->op, w->nops, in->op);
     size_t schedule = position((const void *const *)w->schedule, w->nschedules, in->schedule);
     kg_putf(b, ".op = %zu, .schedule = %zu, .host_fn = %zu, .first_map = %u, .maps = %zu,\n", op,
             schedule, host ? i : 0, first_map, in->nmaps);
-    kg_putf(b, "      TYPES(%s, %s, %s, %s, %s, %s, %s), .t = {", dtype_name[t->a],
-            dtype_name[t->b], dtype_name[t->e], dtype_name[t->acc], layout_name[l->a],
-            layout_name[l->b], layout_name[l->e]);
+    kg_puts(b, "      .sig = {");
+    for (size_t k = 0; k < in->op->nsig_types; k++)
+        kg_putf(b, "%s %s", k ? "," : "", dtype_name[in->types->type[k]]);
+    for (size_t k = 0; k < in->op->family->nlayouts; k++)
+        kg_putf(b, "%s %s", k || in->op->nsig_types ? "," : "",
+                layout_name[in->layout->layout[k]]);
+    kg_puts(b, " }, .t = {");
     for (size_t k = 0; k < in->schedule->nslots; k++)
         kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);
     kg_puts(b, " } },\n");
@@ -357,22 +461,28 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     feed(&w->id, in->nmaps ? (const void *)in->map : "", in->nmaps * sizeof *in->map);
 }
 
+static void put_host_functions(writer *w)
+{
+    const kg_slice *s = w->slice;
+    kg_puts(w->out, "\n");
+    for (size_t i = 0; i < w->nfamilies; i++)
+        kg_putf(w->out, "struct kiln_%s_args;\n", w->family[i]->name);
+    for (size_t i = 0; i < s->n; i++)
+        kg_putf(w->out, "void %s(const struct kiln_%s_args *, kiln_each);\n", s->instance[i]->id,
+                s->instance[i]->op->family->name);
+    kg_puts(w->out, "static const kiln_host_fn host_fns[] = {\n");
+    for (size_t i = 0; i < s->n; i++)
+        kg_putf(w->out, "    (kiln_host_fn)%s,\n", s->instance[i]->id);
+    kg_puts(w->out, "};\n");
+}
+
 static void put_rows(writer *w, bool host, size_t *nmaps)
 {
     const kg_slice *s = w->slice;
     uint32_t *first_map = kg_alloc(w->cx->arena, (s->n + 1) * sizeof *first_map);
     *nmaps = put_maps(w, first_map);
-    if (host) {
-        kg_puts(w->out, "\n");
-        for (size_t i = 0; i < s->n; i++)
-            kg_putf(w->out, "void %s(const kiln_gemm_args *, kiln_each);\n", s->instance[i]->id);
-        kg_puts(w->out, "static const kiln_host_fn host_fns[] = {\n");
-        for (size_t i = 0; i < s->n; i++) kg_putf(w->out, "    %s,\n", s->instance[i]->id);
-        kg_puts(w->out, "};\n");
-    }
-    kg_puts(w->out, "\n#define TYPES(a_, b_, e_, acc_, la_, lb_, le_) \\\n"
-                    "    .a = a_, .b = b_, .e = e_, .acc = acc_, .layout_a = la_, .layout_b = lb_, "
-                    ".layout_e = le_\n");
+    if (host) put_host_functions(w);
+    kg_puts(w->out, "\n");
     kg_puts(w->out, "static const kiln_row rows[] = {\n");
     for (size_t i = 0; i < s->n; i++) put_row(w, w->row[i], first_map[w->row[i]], host);
     kg_puts(w->out, "};\n");
@@ -410,6 +520,7 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
             "    .magic = KILN_MODULE_MAGIC, .abi_version = KILN_ABI_VERSION, .size = "
             "sizeof(kiln_module),\n"
             "    .row_size = sizeof(kiln_row), .op_size = sizeof(kiln_op_row),\n");
+    kg_putf(w->out, "    .family_size = sizeof(kiln_family), .nfamilies = %zu,\n", w->nfamilies);
     kg_putf(w->out, "    .target = %u, .version = %u, .id = 0x%016llxull ^ KILN_CODE_ID,\n", target,
             version, (unsigned long long)XXH3_64bits_digest(&w->id));
     kg_putf(w->out,
@@ -418,17 +529,27 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
             s->n, w->nops, w->nschedules, nnodes, nmaps, host ? s->n : 0);
     kg_putf(w->out, "    .nshapes = %u, .strings_size = sizeof strings - 1,%s\n", nshapes,
             host ? "" : " .code_size = KILN_CODE_SIZE,");
-    kg_puts(w->out, "    .rows = rows, .ops = ops, .schedules = schedules, .nodes = nodes,");
+    kg_puts(w->out, "    .rows = rows, .ops = ops, .families = families, .schedules = schedules, .nodes = nodes,");
     if (nmaps) kg_puts(w->out, " .map = maps,");
     if (host) kg_puts(w->out, " .host_fns = host_fns,");
     if (nshapes) kg_puts(w->out, " .shapes = shapes,");
     kg_putf(w->out, " .strings = strings,%s\n};\n", host ? "" : " .code = kiln_code,");
 }
 
-/* The slice's ops and schedules, each in the order of its name. */
+bool kg_slice_has(const kg_slice *s, const kg_family *f)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->instance[i]->op->family == f) return true;
+    return false;
+}
+
+/* The slice's families, ops and schedules, each in the order of its name. */
 static void collect(writer *w)
 {
     const kg_slice *s = w->slice;
+    w->family = kg_alloc(w->cx->arena, (w->cx->nfamilies + 1) * sizeof *w->family);
+    for (size_t i = 0; i < w->cx->nfamilies; i++)
+        if (kg_slice_has(s, w->cx->family[i])) w->family[w->nfamilies++] = w->cx->family[i];
     w->op = kg_alloc(w->cx->arena, (w->cx->nops + 1) * sizeof *w->op);
     w->schedule = kg_alloc(w->cx->arena, (w->cx->nschedules + 1) * sizeof *w->schedule);
     for (size_t i = 0; i < w->cx->nops; i++)
@@ -463,6 +584,7 @@ void kg_module_text(kg_ctx *cx, const kg_slice *slice, kg_buf *out)
     w.out = &head;
     put_head(&w, host);
     w.out = &body;
+    put_families(&w);
     put_ops(&w, &nnodes);
     put_shapes(&w, &nshapes);
     put_schedules(&w);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct template_names {
-    kg_names_list targets, schedules;
+    kg_names_list targets, schedules[KG_MAX_FAMILIES];
 } template_names;
 
 static template_names *of(kg_ctx *cx)
@@ -29,9 +29,17 @@ const kg_names_list *kg_target_names(kg_ctx *cx)
     return in_templates(cx, "targets", &of(cx)->targets);
 }
 
-const kg_names_list *kg_schedule_names(kg_ctx *cx)
+const kg_names_list *kg_schedule_names(kg_ctx *cx, const kg_family *fam)
 {
-    return in_templates(cx, "gemm", &of(cx)->schedules);
+    size_t i = 0, n = 0;
+    while (cx->family[i] != fam) i++;
+    kg_names_list *list = &of(cx)->schedules[i];
+    if (list->v) return list;
+    in_templates(cx, fam->name, list);
+    for (size_t k = 0; k < list->n; k++)
+        if (strcmp(list->v[k], "family") != 0) list->v[n++] = list->v[k];
+    list->n = n;
+    return list;
 }
 
 /* The first token on a line that is this name and no field of something; t->n: none. */
@@ -66,37 +74,71 @@ static bool is_one_of(const kg_tokens *t, size_t i, const char *const *word, siz
     return false;
 }
 
-/* `a = NAME` of a row of types, an argument of cast or of an extra input. */
-static bool stands_for_type(const kg_tokens *t, size_t i)
+/* The family of the op that token i stands in, as far as the text says; NULL: none. */
+static const kg_family *family_around(const kg_ctx *cx, const kg_tokens *t, size_t i)
 {
-    static const char *const rows[] = {"a", "b", "e", "acc"};
+    while (i-- > 0)
+        for (size_t k = 0; k < cx->nfamilies; k++)
+            if (kg_token_is(t, i, cx->family[k]->name) && t->v[i + 1].kind == KG_TOK_STRING) return cx->family[k];
+    return NULL;
+}
+
+/* Whether token i is a value in a row of `types = { { a = f16 } }`. */
+static bool in_types(const kg_tokens *t, size_t i)
+{
+    int depth = 0;
+    for (; i-- > 0 && depth > -3;) {
+        depth += kg_token_is(t, i, "}") - kg_token_is(t, i, "{");
+        if (depth == -2 && kg_token_is(t, i, "{"))
+            return i >= 2 && kg_token_is(t, i - 1, "=") && kg_token_is(t, i - 2, "types");
+    }
+    return false;
+}
+
+/* `a = NAME` of a row of types, an argument of cast or of an extra input. */
+static bool stands_for_type(const kg_ctx *cx, const kg_tokens *t, size_t i, const kg_family *fam)
+{
     static const char *const takes[] = {"cast",
 #define X(name, id, text) #name,
                                         KILN_DKINDS(X)
 #undef X
     };
-    if (i >= 2 && kg_token_is(t, i - 1, "="))
-        return is_one_of(t, i - 2, rows, sizeof rows / sizeof *rows);
+    if (i >= 2 && kg_token_is(t, i - 1, "=")) {
+        for (size_t f = 0; f < cx->nfamilies; f++)
+            for (size_t k = 0; (!fam || fam == cx->family[f]) && k < cx->family[f]->ntypes; k++)
+                if (kg_token_is(t, i - 2, cx->family[f]->type[k].name)) return true;
+        return in_types(t, i);
+    }
     size_t callee = callee_around(t, i);
     return callee != SIZE_MAX && is_one_of(t, callee, takes, sizeof takes / sizeof *takes);
 }
 
-static const char *sweeps(kg_ctx *cx)
+/* Of a family, or of all of them. */
+static const char *sweeps(kg_ctx *cx, const kg_family *fam)
 {
-    const kg_names_list *list = kg_schedule_names(cx);
-    const char *text = "; schedules are";
-    for (size_t i = 0; i < list->n; i++)
-        text = kg_printf(cx->arena, "%s%s %s", text, i ? "," : "", list->v[i]);
+    const char *text = "; schedules are", *comma = "";
+    for (size_t k = 0; k < cx->nfamilies; k++) {
+        const kg_names_list *list = kg_schedule_names(cx, cx->family[k]);
+        for (size_t i = 0; i < list->n && (!fam || fam == cx->family[k]); i++, comma = ",")
+            text = kg_printf(cx->arena, "%s%s %s", text, comma, list->v[i]);
+    }
+    if (!*comma) return "";
     return text;
+}
+
+static const char *functions(lua_State *L, kg_ctx *cx, const kg_family *fam)
+{
+    const char *kinds = "";
+    bool tracing = kg_trace_running(L);
+    for (unsigned i = KILN_D_FULL; i <= KILN_D_PER_BLOCK && !tracing; i++)
+        if (!fam || kg_is_kind(fam->input_kinds | fam->output_kinds, (kiln_dkind)i))
+            kinds = kg_printf(cx->arena, "%s%s, ", kinds, kg_kind_names[i]);
+    bool reductions = tracing ? kg_trace_reduces(L) : !fam || fam->function[0].reduces;
+    return kg_printf(cx->arena, "; functions are %s%s", kinds, kg_expr_functions(cx, reductions));
 }
 
 const char *kg_names_hint(lua_State *L, const char *name)
 {
-    static const char kinds[] =
-#define X(name, id, text) #name ", "
-        KILN_DKINDS(X)
-#undef X
-        ;
     kg_ctx *cx = kg_sandbox_ctx(L);
     kg_pos at;
     const kg_source *s = kg_sandbox_running(L, &at);
@@ -104,9 +146,8 @@ const char *kg_names_hint(lua_State *L, const char *name)
     const kg_tokens *t = kg_source_tokens(cx, s);
     size_t i = find_name(t, at.line, name);
     if (i == t->n) return "";
-    if (kg_token_is(t, i + 1, "{")) return sweeps(cx);
-    if (kg_token_is(t, i + 1, "(") || t->v[i + 1].kind == KG_TOK_STRING)
-        return kg_printf(cx->arena, "; functions are %s%s", kg_trace_running(L) ? "" : kinds,
-                         kg_expr_functions(cx));
-    return stands_for_type(t, i) ? kg_printf(cx->arena, "; types are %s", kg_expr_dtypes(cx)) : "";
+    const kg_family *fam = family_around(cx, t, i);
+    if (kg_token_is(t, i + 1, "{")) return sweeps(cx, fam);
+    if (kg_token_is(t, i + 1, "(") || t->v[i + 1].kind == KG_TOK_STRING) return functions(L, cx, fam);
+    return stands_for_type(cx, t, i, fam) ? kg_printf(cx->arena, "; types are %s", kg_expr_dtypes(cx)) : "";
 }

@@ -218,8 +218,12 @@ static const char *trace_plan(trace *w)
     bool good = n >= 1 && n <= KILN_MAX_STAGES;
     if (!good)
         wrong(w, kg_printf(w->cx->arena, "must return a list of 1 to %d stages", KILN_MAX_STAGES));
-    if (good && s->stages_slot < 0 && n > 1)
-        good = wrong(w, "returns two stages, but the schedule has no `stages` function");
+    if (good && s->stages_slot < 0 && n > 1) {
+        static const char *const word[] = {"no", "one", "two", "three", "four"};
+        good = wrong(w, kg_printf(w->cx->arena,
+                                  "returns %s stages, but the schedule has no `stages` function",
+                                  word[n]));
+    }
     for (size_t i = 0; good && i < n; i++) {
         lua_rawgeti(T, -1, (lua_Integer)i + 1);
         good = read_stage(w, &st[i]);
@@ -230,7 +234,10 @@ static const char *trace_plan(trace *w)
     kg_buf b = {0};
     kg_lower l;
     kg_lower_begin(w->cx, &l, w->syms, false, &b);
-    kg_puts(&b, "    if (p->m <= 0 || p->n <= 0 || p->batch <= 0) return;\n");
+    kg_puts(&b, "    if (");
+    for (int i = 0; i < KILN_MAX_SIZES; i++)
+        if (s->family->empty >> i & 1) kg_putf(&b, "p->size[%d] <= 0 || ", i);
+    kg_putf(&b, "p->size[%d] <= 0) return;\n", KILN_BATCH);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < PARTS; k++) kg_lower_use(&l, part_of(&st[i], &parts[k]));
     for (size_t i = 0; i < n; i++) put_variables(&l, &st[i], (int)i);
@@ -313,6 +320,7 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     if (s->lowered[at]) return s->lowered[at];
     trace w = {
         .cx = cx, .schedule = s, .target = target, .syms = kg_alloc(cx->arena, sizeof *w.syms)};
+    w.syms->family = s->family;
     w.syms->slot = s->slot;
     w.syms->nslots = s->nslots;
     kg_sym_begin(cx, w.syms);
@@ -327,17 +335,31 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     return s->lowered[at] = out;
 }
 
+/* Shapes that a kernel for any size takes: the least one, an odd one, a large odd one. */
+static kiln_shape odd_shape(const kg_family *f, int which)
+{
+    static const struct {
+        int64_t size[KILN_MAX_SIZES], batch, ld[KILN_MAX_OWN];
+    } odd[] = {
+        {{1, 1, 1}, 1, {1, 1, 1}},
+        {{17, 31, 13}, 3, {33, 35, 37}},
+        {{4099, 5003, 6007}, 1, {7001, 7013, 7019}},
+    };
+    kiln_shape p = {.align_d = 1, .vector = 1, .units = 1};
+    p.size[KILN_BATCH] = odd[which].batch;
+    for (size_t i = 0; i < f->nsizes; i++) p.size[i] = odd[which].size[i];
+    if (which == 0 && f->summed != KILN_NOWHERE) p.size[f->summed] = 0;
+    for (size_t i = 0; i < f->nown; i++) {
+        p.ld[i] = odd[which].ld[i];
+        p.align[i] = 1;
+    }
+    return p;
+}
+
 const char *kg_size_limit(const kg_schedule *s, const kg_lowered *f, const int32_t *t)
 {
-    static const kiln_shape odd[] = {
-        {.m = 1, .n = 1, .k = 0, .batch = 1, .lda = 1, .ldb = 1, .lde = 1},
-        {.m = 17, .n = 31, .k = 13, .batch = 3, .lda = 33, .ldb = 35, .lde = 37},
-        {.m = 4099, .n = 5003, .k = 6007, .batch = 1, .lda = 7001, .ldb = 7013, .lde = 7019},
-    };
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        kiln_shape p = odd[i];
-        p.align_a = p.align_b = p.align_e = p.align_d = 1;
-        p.units = 1;
+    for (int which = 0; which < 3; which++) {
+        const kiln_shape p = odd_shape(s->family, which);
         for (size_t k = 0; k < s->nproblem_rules; k++)
             if (!kg_sym_evaluate(f->syms, &f->rule[k], &p, t)) return s->problem_rule[k].sentence;
     }

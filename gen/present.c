@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What schedules and templates see of an op: the tables op, types, layout, fn and call of
-// docs/schedules.md.
+// docs/schedules.md; graph.c makes op.graph.  What only one family has, its `present` function adds.
 #define _GNU_SOURCE /* realpath */
 #include "back.h"
 #include <lauxlib.h>
@@ -10,7 +10,7 @@
 typedef struct view_cache {
     kg_view view;
     int ref[KG_VIEW_TABLES];
-    int dtype[KILN_DTYPE_COUNT];
+    int dtype[KILN_DTYPE_COUNT], dtypes; /* each; all, by name */
     const char *file, *shown; /* last answer of kg_shown */
 } view_cache;
 
@@ -36,6 +36,13 @@ static view_cache *cache(kg_ctx *cx)
         kg_protect(cx);
         c->dtype[t] = luaL_ref(cx->T, LUA_REGISTRYINDEX);
     }
+    lua_createtable(cx->T, 0, KILN_DTYPE_COUNT);
+    for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
+        lua_rawgeti(cx->T, LUA_REGISTRYINDEX, c->dtype[t]);
+        lua_setfield(cx->T, -2, kiln_formats[t].name);
+    }
+    kg_protect(cx);
+    c->dtypes = luaL_ref(cx->T, LUA_REGISTRYINDEX);
     return c;
 }
 
@@ -89,23 +96,19 @@ void kg_put_quoted(kg_buf *b, const char *s, size_t n)
 }
 
 /* ---- types, layout, op ---- */
-static void set_dtype(kg_ctx *cx, const char *name, kiln_dtype t)
+void kg_push_dtype(kg_ctx *cx, kiln_dtype t)
 {
     lua_rawgeti(cx->T, LUA_REGISTRYINDEX, cache(cx)->dtype[t]);
-    lua_setfield(cx->T, -2, name);
 }
 
-static void push_types(kg_ctx *cx, const kg_types *t)
+static void push_types(kg_ctx *cx, kg_view v)
 {
-    kiln_dtype mul[2];
-    kiln_mul_types(t->a, t->b, &mul[0], &mul[1]);
-    lua_createtable(cx->T, 0, 6);
-    set_dtype(cx, "a", t->a);
-    set_dtype(cx, "b", t->b);
-    set_dtype(cx, "e", t->e);
-    set_dtype(cx, "acc", t->acc);
-    set_dtype(cx, "mul_a", mul[0]);
-    set_dtype(cx, "mul_b", mul[1]);
+    const size_t n = v.op->nsig_types;
+    lua_createtable(cx->T, 0, (int)n + 2);
+    for (size_t i = 0; i < n; i++) {
+        kg_push_dtype(cx, v.types->type[i]);
+        lua_setfield(cx->T, -2, v.op->type_name[i]);
+    }
 }
 
 static const char *letter(kiln_layout l)
@@ -127,33 +130,36 @@ static void set_text(lua_State *T, const char *name, const char *text)
     lua_setfield(T, -2, name);
 }
 
-static void push_layout(kg_ctx *cx, const kg_layout *l)
+static void set_integer(lua_State *T, const char *name, lua_Integer v)
 {
-    lua_createtable(cx->T, 0, 3);
-    set_text(cx->T, "a", letter(l->a));
-    set_text(cx->T, "b", letter(l->b));
-    set_text(cx->T, "e", letter(l->e));
+    lua_pushinteger(T, v);
+    lua_setfield(T, -2, name);
 }
 
-static kiln_dtype d_type(uint8_t type, const kg_types *t)
+static void push_layout(kg_ctx *cx, kg_view v)
 {
-    switch (type) {
-    case 0x80 | 'a':
-        return t->a;
-    case 0x80 | 'b':
-        return t->b;
-    case 0x80 | 'c':
-        return t->acc;
-    case 0x80 | 'e':
-        return t->e;
-    default:
-        return (kiln_dtype)type;
-    }
+    const kg_family *f = v.op->family;
+    lua_createtable(cx->T, 0, (int)f->nlayouts);
+    for (size_t i = 0; i < f->nlayouts; i++)
+        set_text(cx->T, f->own[f->layout[i]].name, letter(v.layout->layout[i]));
 }
 
-static const char *kind_text(kiln_dkind kind)
+static kiln_dtype type_of(const kg_tensor *t, kg_view v)
 {
-    switch (kind) {
+    return t->type & 0x80 ? v.types->type[t->type & 0x7f] : (kiln_dtype)t->type;
+}
+
+/* What has no layout of its own lies like the last tensor that has one. */
+static kiln_layout layout_of(const kg_tensor *t, kg_view v)
+{
+    const size_t n = v.op->family->nlayouts;
+    if (t->layout & 0x80) return v.layout->layout[t->layout & 0x7f];
+    return t->layout || !n ? (kiln_layout)t->layout : v.layout->layout[n - 1];
+}
+
+static const char *kind_text(uint8_t kind)
+{
+    switch ((kiln_dkind)kind) {
 #define X(name, id, text)                                                                          \
     case id:                                                                                       \
         return #name;
@@ -174,81 +180,138 @@ static void push_names(lua_State *T, const char *const *name, size_t n)
     }
 }
 
-/* Whether type `t` has every value of `from`: then a conversion to it changes none.  Integers and fp8
- * fit every floating-point type of 16 bits or more, i32 excepted. */
-static bool holds(kiln_dtype t, kiln_dtype from)
+/* name, kind, type, layout, index of tensor i */
+static void push_tensor(kg_ctx *cx, kg_view v, size_t i, lua_Integer index)
 {
-    if (t == from) return true;
-    bool small = kiln_formats[from].bytes == 1;
-    if (t == KILN_F32) return small || from == KILN_F16 || from == KILN_BF16;
-    return (t == KILN_F16 || t == KILN_BF16) && small;
+    const kg_tensor *t = &v.op->tensor[i];
+    lua_State *T = cx->T;
+    lua_createtable(T, 0, 9);
+    set_text(T, "name", t->name);
+    set_text(T, "kind", kind_text(t->kind));
+    kg_push_dtype(cx, type_of(t, v));
+    lua_setfield(T, -2, "type");
+    set_text(T, "layout", letter(layout_of(t, v)));
+    set_integer(T, "index", index);
 }
 
-/* Whether an element operator does nothing that the conversion from `from` to `mul` would not do by
- * itself: casts that keep the value, or round to `mul` already.  Templates never see such an operator. */
-static bool only_converts(const kg_expr *e, kiln_dtype from, kiln_dtype mul)
+static void push_tensors(kg_ctx *cx, kg_view v)
 {
-    for (size_t i = 0; i < e->count; i++) {
-        const kiln_xnode *x = &e->node[i];
-        if (i == 0 ? x->op != KILN_X_ARG : x->op != KILN_X_CAST || x->arg[0] != i - 1) return false;
-        if (i == 0 || holds((kiln_dtype)x->index, from)) continue;
-        if (x->index != mul) return false;
-        from = mul;
+    const kg_op *op = v.op;
+    lua_State *T = cx->T;
+    lua_createtable(T, (int)op->ntensors, 0);
+    for (size_t i = 0; i < op->ntensors; i++) {
+        const kg_tensor *t = &op->tensor[i];
+        push_tensor(cx, v, i, t->pointer);
+        set_integer(T, "pitch", t->pitch);
+        lua_pushboolean(T, t->out);
+        lua_setfield(T, -2, "out");
+        if (t->kind == KILN_D_PER_BLOCK) set_integer(T, "block", t->col_block);
+        if (t->own != KILN_NOWHERE) set_text(T, "own", op->family->own[t->own].name);
+        lua_rawseti(T, -2, (lua_Integer)i + 1);
     }
-    return true;
 }
 
-static bool has_element_op(kg_view v, char operand)
+static void push_inputs(kg_ctx *cx, kg_view v)
 {
-    kiln_dtype mul[2];
-    kiln_mul_types(v.types->a, v.types->b, &mul[0], &mul[1]);
-    if (operand == 'a') return !only_converts(&v.op->a_op, v.types->a, mul[0]);
-    return !only_converts(&v.op->b_op, v.types->b, mul[1]);
+    lua_createtable(cx->T, (int)v.op->ninputs, 0);
+    for (size_t i = 0; i < v.op->ninputs; i++) {
+        push_tensor(cx, v, v.op->first_input + i, (lua_Integer)i);
+        lua_rawseti(cx->T, -2, (lua_Integer)i + 1);
+    }
+}
+
+static void push_outputs(kg_ctx *cx, kg_view v)
+{
+    lua_State *T = cx->T;
+    lua_Integer n = 0;
+    lua_newtable(T);
+    for (size_t i = 0; i < v.op->ntensors; i++) {
+        const kg_tensor *t = &v.op->tensor[i];
+        if (!t->out) continue;
+        push_tensor(cx, v, i, t->pointer);
+        if (t->kind == KILN_D_PER_BLOCK) set_integer(T, "block", t->col_block);
+        set_integer(T, "node", t->result + 1);
+        lua_rawseti(T, -2, ++n);
+    }
+}
+
+/* Whether templates write the main function out of its graph: it has several results, or passes. */
+static bool has_graph(const kg_family *f)
+{
+    return f->function[0].reduces || f->output_kinds;
+}
+
+static const char *has_name(kg_ctx *cx, const kg_function *f)
+{
+    return kg_printf(cx->arena, "has_%s", f->name);
 }
 
 static void push_op(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
     const kg_op *op = v.op;
-    lua_createtable(T, 0, 8);
+    const kg_family *f = op->family;
+    lua_createtable(T, 0, 10);
     set_text(T, "name", op->name);
-    lua_pushinteger(T, (lua_Integer)op->products);
-    lua_setfield(T, -2, "products");
+    set_integer(T, "products", (lua_Integer)op->products);
     push_names(T, op->b_name, op->b_name[0] ? op->products : 0);
     lua_setfield(T, -2, "b_names");
     push_names(T, op->scalar, op->nscalars);
     lua_setfield(T, -2, "scalars");
-    lua_pushboolean(T, has_element_op(v, 'a'));
-    lua_setfield(T, -2, "has_a_op");
-    lua_pushboolean(T, has_element_op(v, 'b'));
-    lua_setfield(T, -2, "has_b_op");
-    lua_createtable(T, (int)op->nd, 0);
-    for (size_t i = 0; i < op->nd; i++) {
-        const kg_d *d = &op->d[i];
-        lua_createtable(T, 0, 5);
-        set_text(T, "name", d->name);
-        set_text(T, "kind", kind_text(d->kind));
-        set_dtype(cx, "type", d_type(d->type, v.types));
-        set_text(T, "layout", letter(d->layout ? d->layout : v.layout->e));
-        lua_pushinteger(T, (lua_Integer)i);
-        lua_setfield(T, -2, "index");
-        lua_rawseti(T, -2, (lua_Integer)i + 1);
+    for (size_t i = 1; i < f->nfunctions; i++) {
+        lua_pushboolean(T, op->function[i].count > 0);
+        lua_setfield(T, -2, has_name(cx, &f->function[i]));
     }
+    push_inputs(cx, v);
     lua_setfield(T, -2, "d");
+    push_tensors(cx, v);
+    lua_setfield(T, -2, "tensors");
+    push_outputs(cx, v);
+    lua_setfield(T, -2, "outputs");
+    if (!has_graph(f)) return;
+    kg_push_graph(cx, op, 0);
+    lua_setfield(T, -2, "graph");
+}
+
+/* Lets the family's `present` add to op and types what follows from them: (op, types, layout, all
+ * dtypes by name, graphs of the functions that the op has, the main one aside). */
+static bool call_present(kg_ctx *cx, kg_view v)
+{
+    lua_State *T = cx->T;
+    const kg_family *f = v.op->family;
+    const view_cache *c = cache(cx);
+    size_t at = 0;
+    while (cx->family[at] != f) at++;
+    const int ref = kg_back_of(cx)->present[at];
+    if (ref == LUA_NOREF) return true;
+    lua_rawgeti(T, LUA_REGISTRYINDEX, ref);
+    for (int i = 0; i < 3; i++)
+        lua_rawgeti(T, LUA_REGISTRYINDEX,
+                    c->ref[(const int[]){KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE}[i]]);
+    lua_rawgeti(T, LUA_REGISTRYINDEX, c->dtypes);
+    lua_newtable(T);
+    for (size_t i = 1; i < f->nfunctions; i++) {
+        if (!v.op->function[i].count) continue;
+        kg_push_graph(cx, v.op, i);
+        lua_setfield(T, -2, f->function[i].name);
+    }
+    return kg_sandbox_call(cx, T, 5, 0, kg_function_pos(cx, ref, f->pos));
 }
 
 /* ---- fn: the traced functions as device code ---- */
 typedef struct leaves {
-    const char *d[KILN_MAX_D], *scalar[KILN_MAX_SCALARS];
+    const char *d[KILN_MAX_TENSORS], *scalar[KILN_MAX_SCALARS];
 } leaves;
 
 static const char *leaf_name(void *arg, const kiln_xnode *x)
 {
     static const char *const acc[KILN_MAX_B] = {"acc0", "acc1"};
+    static const char *const at[] = {"at_row", "at_col"};
     const leaves *l = arg;
     if (x->op == KILN_X_ACC) return acc[x->index];
     if (x->op == KILN_X_D) return l->d[x->index];
     if (x->op == KILN_X_SCALAR) return l->scalar[x->index];
+    if (x->op == KILN_X_AT) return at[x->index];
     return "x";
 }
 
@@ -276,111 +339,167 @@ static void put_code(kg_ctx *cx, const kg_op *op, kg_buf *b)
     kg_puts(b, "\n);\n");
 }
 
-static void push_function(kg_ctx *cx, kg_buf *b)
+static void put_parameter(kg_buf *b, const char *name)
 {
-    kg_puts(b, "}\n");
-    kg_put(b, &(const char){KG_LINE_BACK}, 1);
-    lua_pushlstring(cx->T, b->p, b->len);
-    kg_buf_free(b);
+    kg_putf(b, "%sfloat %s", b->p[b->len - 1] == '(' ? "" : ", ", name);
 }
 
-static void push_element_op(kg_ctx *cx, const char *name, const kg_expr *e, kg_pos pos, leaves *l,
-                            bool wanted)
+/* The parameters that stand for one of a function's arguments; l: what each is called. */
+static void put_parameters(kg_ctx *cx, const kg_op *op, kg_arg arg, leaves *l, kg_buf *b)
 {
-    kg_buf b = {0};
-    if (!wanted) {
-        lua_pushstring(cx->T, "");
-        return;
+    switch (arg) {
+    case KG_ARG_ACC:
+        for (size_t i = 0; i < op->products; i++)
+            put_parameter(b, leaf_name(l, &(kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i}));
+        break;
+    case KG_ARG_D:
+        for (size_t i = 0; i < op->ninputs; i++)
+            put_parameter(b, l->d[i] = kg_printf(cx->arena, "d_%s",
+                                                 op->tensor[op->first_input + i].name));
+        break;
+    case KG_ARG_S:
+        for (size_t i = 0; i < op->nscalars; i++)
+            put_parameter(b, l->scalar[i] = kg_printf(cx->arena, "s_%s", op->scalar[i]));
+        break;
+    case KG_ARG_AT:
+        put_parameter(b, "at_row");
+        put_parameter(b, "at_col");
+        break;
+    case KG_ARG_X:
+        put_parameter(b, "x");
+        break;
     }
-    kg_putf(&b, "static KILN_DEVICE float %s(float x)\n{\n", name);
-    put_line(cx, &b, pos);
-    kg_expr_lower(e, &(kg_names){leaf_name, l}, "    ", &b);
-    push_function(cx, &b);
 }
 
-static void push_fn(kg_ctx *cx, kg_view v)
+/* Pushes the definition of function `which`. */
+static void push_function(kg_ctx *cx, const kg_op *op, size_t which)
 {
-    const kg_op *op = v.op;
+    const kg_function *f = &op->family->function[which];
     leaves l = {0};
     kg_buf b = {0};
-    kg_puts(&b, "static KILN_DEVICE float kiln_epilogue(float acc0");
-    if (op->products == 2) kg_puts(&b, ", float acc1");
-    for (size_t i = 0; i < op->nd; i++)
-        kg_putf(&b, ", float %s", l.d[i] = kg_printf(cx->arena, "d_%s", op->d[i].name));
-    for (size_t i = 0; i < op->nscalars; i++)
-        kg_putf(&b, ", float %s", l.scalar[i] = kg_printf(cx->arena, "s_%s", op->scalar[i]));
+    kg_putf(&b, "static KILN_DEVICE float %s(", f->c_name);
+    for (size_t i = 0; i < f->nargs; i++) put_parameters(cx, op, f->arg[i], &l, &b);
     kg_puts(&b, ")\n{\n");
-    if (op->code) {
+    if (which == 0 && op->code) {
         put_code(cx, op, &b);
     } else {
-        put_line(cx, &b, op->epilogue_pos);
-        kg_expr_lower(&op->epilogue, &(kg_names){leaf_name, &l}, "    ", &b);
+        put_line(cx, &b, op->function_pos[which]);
+        kg_expr_lower(&op->function[which], &(kg_names){leaf_name, &l}, "    ", &b);
     }
-    lua_createtable(cx->T, 0, 3);
-    push_function(cx, &b);
-    lua_setfield(cx->T, -2, "epilogue");
-    push_element_op(cx, "kiln_a_op", &op->a_op, op->a_op_pos, &l, has_element_op(v, 'a'));
-    lua_setfield(cx->T, -2, "a_op");
-    push_element_op(cx, "kiln_b_op", &op->b_op, op->b_op_pos, &l, has_element_op(v, 'b'));
-    lua_setfield(cx->T, -2, "b_op");
+    kg_puts(&b, "}\n");
+    kg_put(&b, &(const char){KG_LINE_BACK}, 1);
+    lua_pushlstring(cx->T, b.p, b.len);
+    kg_buf_free(&b);
+}
+
+/* An element operator's text is "" where op.has_NAME is false. */
+static void push_fn(kg_ctx *cx, const kg_op *op)
+{
+    lua_State *T = cx->T;
+    const kg_family *f = op->family;
+    lua_rawgeti(T, LUA_REGISTRYINDEX, cache(cx)->ref[KG_OP_TABLE]);
+    lua_createtable(T, 0, (int)f->nfunctions);
+    for (size_t i = has_graph(f); i < f->nfunctions; i++) {
+        if (i) lua_getfield(T, -2, has_name(cx, &f->function[i]));
+        const bool wanted = i == 0 || lua_toboolean(T, -1);
+        if (i) lua_pop(T, 1);
+        if (wanted)
+            push_function(cx, op, i);
+        else
+            lua_pushstring(T, "");
+        lua_setfield(T, -2, f->function[i].name);
+    }
+    lua_remove(T, -2);
 }
 
 /* ---- call ---- */
 /* Appends what function `f` says of argument i (from 0) to the text on top; item: its second
- * argument, or 0. */
+ * argument, or nil. */
 static void add_argument(lua_State *T, int f, lua_Integer i, int item)
 {
+    const char *name = lua_tostring(T, lua_upvalueindex(2));
     if (lua_isnoneornil(T, f))
-        luaL_error(T, "call.epilogue needs a function for each kind of argument");
+        luaL_error(T, "call.%s needs a function for each kind of argument", name);
+    const bool more = lua_toboolean(T, item);
     lua_pushvalue(T, f);
     lua_pushinteger(T, i);
-    if (item) lua_pushvalue(T, item);
-    lua_call(T, item ? 2 : 1, 1);
+    if (more) lua_pushvalue(T, item);
+    lua_call(T, more ? 2 : 1, 1);
     if (lua_type(T, -1) != LUA_TSTRING && lua_type(T, -1) != LUA_TNUMBER)
-        luaL_error(T, "call.epilogue: an argument is a %s, not text", luaL_typename(T, -1));
+        luaL_error(T, "call.%s: an argument is a %s, not text", name, luaL_typename(T, -1));
     lua_concat(T, 2);
 }
 
-/* Upvalues: products, op.d, op.scalars. */
-static int call_epilogue(lua_State *T)
+/* Upvalues: the function's name in C and in Lua; for each of its arguments the list of its items,
+ * false where one has no more than a number. */
+static int call_function(lua_State *T)
 {
-    lua_settop(T, 3);
-    lua_Integer products = lua_tointeger(T, lua_upvalueindex(1));
-    lua_pushstring(T, "kiln_epilogue(");
-    for (lua_Integer i = 0; i < products; i++) {
-        if (i) {
-            lua_pushstring(T, ", ");
+    const int kinds = (int)lua_rawlen(T, lua_upvalueindex(3));
+    bool first = true;
+    lua_settop(T, kinds);
+    lua_pushfstring(T, "%s(", lua_tostring(T, lua_upvalueindex(1)));
+    for (int kind = 1; kind <= kinds; kind++) {
+        lua_rawgeti(T, lua_upvalueindex(3), kind);
+        lua_insert(T, -2); /* the list below the text */
+        const lua_Integer n = (lua_Integer)lua_rawlen(T, -2);
+        for (lua_Integer i = 0; i < n; i++, first = false) {
+            lua_rawgeti(T, -2, i + 1);
+            lua_insert(T, -2); /* and the item */
+            lua_pushstring(T, first ? "" : ", ");
             lua_concat(T, 2);
-        }
-        add_argument(T, 1, i, 0);
-    }
-    for (int list = 2; list <= 3; list++) {
-        lua_Unsigned n = lua_rawlen(T, lua_upvalueindex(list));
-        for (lua_Unsigned i = 0; i < n; i++) {
-            lua_rawgeti(T, lua_upvalueindex(list), (lua_Integer)i + 1);
-            lua_insert(T, -2);
-            lua_pushstring(T, ", ");
-            lua_concat(T, 2);
-            add_argument(T, list, (lua_Integer)i, lua_gettop(T) - 1);
+            add_argument(T, kind, i, lua_gettop(T) - 1);
             lua_remove(T, -2);
         }
+        lua_remove(T, -2);
     }
     lua_pushstring(T, ")");
     lua_concat(T, 2);
     return 1;
 }
 
+static void push_items(lua_State *T, int op, kg_arg arg, size_t products)
+{
+    static const char *const at[] = {"row", "col"};
+    switch (arg) {
+    case KG_ARG_ACC:
+        lua_createtable(T, (int)products, 0);
+        for (size_t i = 1; i <= products; i++) {
+            lua_pushboolean(T, false);
+            lua_rawseti(T, -2, (lua_Integer)i);
+        }
+        break;
+    case KG_ARG_D:
+        lua_getfield(T, op, "d");
+        break;
+    case KG_ARG_S:
+        lua_getfield(T, op, "scalars");
+        break;
+    case KG_ARG_AT:
+        push_names(T, at, 2);
+        break;
+    case KG_ARG_X:
+        push_items(T, op, KG_ARG_ACC, 1);
+        break;
+    }
+}
+
 /* Top: the op's table. */
 static void push_call(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
-    int op = lua_gettop(T);
+    const kg_function *f = &v.op->family->function[0];
+    const int op = lua_gettop(T);
     lua_createtable(T, 0, 1);
-    lua_pushinteger(T, (lua_Integer)v.op->products);
-    lua_getfield(T, op, "d");
-    lua_getfield(T, op, "scalars");
-    lua_pushcclosure(T, call_epilogue, 3);
-    lua_setfield(T, -2, "epilogue");
+    if (has_graph(v.op->family)) return;
+    lua_pushstring(T, f->c_name);
+    lua_pushstring(T, f->name);
+    lua_createtable(T, (int)f->nargs, 0);
+    for (size_t i = 0; i < f->nargs; i++) {
+        push_items(T, op, f->arg[i], v.op->products);
+        lua_rawseti(T, -2, (lua_Integer)i + 1);
+    }
+    lua_pushcclosure(T, call_function, 3);
+    lua_setfield(T, -2, f->name);
 }
 
 /* Top becomes table `which` of the view. */
@@ -400,12 +519,14 @@ const int *kg_present(kg_ctx *cx, kg_view v, bool anew)
     push_call(cx, v);
     keep(cx, KG_CALL_TABLE);
     keep(cx, KG_OP_TABLE);
-    push_types(cx, v.types);
+    push_types(cx, v);
     keep(cx, KG_TYPES_TABLE);
-    push_layout(cx, v.layout);
+    push_layout(cx, v);
     keep(cx, KG_LAYOUT_TABLE);
+    c->view = (kg_view){0};
+    if (!call_present(cx, v)) return NULL;
     if (!same) {
-        push_fn(cx, v);
+        push_fn(cx, v.op);
         kg_protect(cx);
         keep(cx, KG_FN_TABLE);
     }

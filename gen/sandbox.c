@@ -140,6 +140,32 @@ const kg_tokens *kg_source_tokens(kg_ctx *cx, const kg_source *s)
     return own->tokens;
 }
 
+kg_source *kg_source_join(kg_ctx *cx, const kg_source *first, const kg_origin *origin, size_t lines)
+{
+    sources *all = all_sources(cx);
+    all->v = kg_grow(cx->arena, all->v, all->n, &all->cap, sizeof *all->v);
+    kg_source *s = kg_alloc(cx->arena, sizeof *s);
+    *s = *first;
+    s->tokens = NULL;
+    s->id = (int)all->n;
+    s->origin = origin;
+    s->lines = lines;
+    return all->v[all->n++] = s;
+}
+
+/* The file that a line of s comes from, and its line there. */
+static kg_pos origin_of(const kg_source **s, int line)
+{
+    const size_t lines = (*s)->lines;
+    if (lines) {
+        size_t i = line < 1 ? 0 : (size_t)line > lines ? lines - 1 : (size_t)line - 1;
+        const kg_origin *o = &(*s)->origin[i];
+        *s = o->source;
+        line = o->line;
+    }
+    return (kg_pos){(*s)->file, line, 0};
+}
+
 static kg_source *source_by_id(kg_ctx *cx, long id)
 {
     sources *all = all_sources(cx);
@@ -169,7 +195,7 @@ const kg_source *kg_sandbox_running(lua_State *L, kg_pos *at)
     for (int level = 0; level < 16 && lua_getstack(L, level, &ar); level++) {
         lua_getinfo(L, "Sl", &ar);
         const kg_source *s = ar.currentline > 0 ? kg_sandbox_source(L, ar.source) : NULL;
-        *at = s ? (kg_pos){s->file, ar.currentline, 0} : (kg_pos){0};
+        *at = s ? origin_of(&s, ar.currentline) : (kg_pos){0};
         if (s) return s;
     }
     *at = (kg_pos){0};
@@ -298,7 +324,7 @@ static const char *split_place(kg_ctx *cx, const char *text, kg_pos *at)
     if (!s || end == text + 1 || *end != ':') return text;
     long line = strtol(end + 1, &end, 10);
     if (strncmp(end, ": ", 2) != 0) return text;
-    *at = (kg_pos){s->file, (int)line, 0};
+    *at = origin_of(&s, (int)line);
     return end + 2;
 }
 
@@ -445,12 +471,30 @@ typedef struct chunk {
     size_t len;
 } chunk;
 
+/* Top: Lua's message about a text that it cannot read, which may name a second line: "'end'
+ * expected (to close 'for' at line 12)".  Of a joined text, says where that line comes from. */
+static void name_origin(lua_State *L, const kg_source *s)
+{
+    const char *text = lua_tostring(L, -1), *word = NULL, *digits = text;
+    while (text && (digits = strstr(digits, " line ")) != NULL) word = digits = digits + 6;
+    if (!s->lines || !word || *word < '0' || *word > '9') return;
+    char *end;
+    const kg_source *file = s;
+    kg_pos at = origin_of(&file, (int)strtol(word, &end, 10));
+    lua_pushlstring(L, text, (size_t)(word - text) - strlen("line "));
+    lua_pushfstring(L, "%s:%d%s", at.file, at.line, end);
+    lua_concat(L, 2);
+}
+
 static int load_chunk(lua_State *L) /* environment, chunk* -> function */
 {
     const chunk *c = lua_touserdata(L, 2);
     char name[32];
     snprintf(name, sizeof name, "=#%d", c->source->id);
-    if (luaL_loadbufferx(L, c->text, c->len, name, "t") != LUA_OK) return lua_error(L);
+    if (luaL_loadbufferx(L, c->text, c->len, name, "t") != LUA_OK) {
+        name_origin(L, c->source);
+        return lua_error(L);
+    }
     lua_pushvalue(L, 1);
     if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
     return 1;

@@ -6,6 +6,12 @@
 #include "gen.h"
 #include "srcmap.h"
 
+/* Where a line of a text that was put together from several files stands. */
+typedef struct kg_origin {
+    const struct kg_source *source;
+    int line;
+} kg_origin;
+
 /* A file that was read: shown in messages, mapped by srcmap.c. */
 typedef struct kg_source {
     const char *path;  /* to open it */
@@ -15,11 +21,17 @@ typedef struct kg_source {
     kg_tokens *tokens; /* made when first asked for: kg_source_tokens */
     int id;
     void *owner;       /* lang.c's */
+    bool shared;       /* parts.c's: from a folder lib/ */
+    const kg_origin *origin; /* of a joined one: of each of its `lines` */
+    size_t lines;
 } kg_source;
 
 /* NULL: reported (not there, not a regular file, too large, a 0 byte or bytecode in it). */
 kg_source *kg_source_read(kg_ctx *, const char *path, const char *shown);
 const kg_tokens *kg_source_tokens(kg_ctx *, const kg_source *);
+/* For kg_sandbox_load of a text whose lines are those of several files, `first` with what it
+ * includes: messages about a line name the line that it comes from. */
+kg_source *kg_source_join(kg_ctx *, const kg_source *first, const kg_origin *, size_t lines);
 
 lua_State *kg_sandbox_open(kg_ctx *); /* NULL: reported */
 void kg_sandbox_close(lua_State *);
@@ -49,7 +61,8 @@ int kg_raise(lua_State *, const char *token, const char *format, ...)
 int kg_raise_at(lua_State *, kg_pos, const char *format, ...) __attribute__((format(printf, 3, 4)));
 kg_ctx *kg_sandbox_ctx(lua_State *);
 
-/* The line that the running Lua code is at (column 0) and its source; NULL where there is none. */
+/* The line that the running Lua code is at (column 0) and its source (of a joined text, the file);
+ * NULL where there is none. */
 const kg_source *kg_sandbox_running(lua_State *, kg_pos *);
 const kg_source *kg_sandbox_source(lua_State *, const char *chunkname); /* of lua_Debug.source */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads templates/targets/*.lua (facts of machines) and templates/gemm/*.lua (schedules), and
+// Reads templates/targets/*.lua (facts of machines) and templates/FAMILY/*.lua (schedules), and
 // checks every field. What the fields mean is docs/schedules.md; calling a schedule's functions is
-// expand.c's and plan.c's part.
+// expand.c's and plan.c's part, and a family's own file family.c's.
 #include "back.h"
 #include <errno.h>
 #include <lauxlib.h>
@@ -82,7 +82,8 @@ kg_pos kg_function_pos(kg_ctx *cx, int ref, kg_pos fallback)
         return fallback;
     }
     lua_getinfo(cx->T, ">S", &ar);
-    return ar.linedefined > 0 ? (kg_pos){fallback.file, ar.linedefined, 0} : fallback;
+    const kg_source *s = kg_sandbox_source(cx->T, ar.source); /* another where it was required */
+    return s && ar.linedefined > 0 ? (kg_pos){s->file, ar.linedefined, 0} : fallback;
 }
 
 /* ---- reading a file's table ---- */
@@ -371,11 +372,12 @@ static bool each(kg_ctx *cx, kg_schedule *s, const char *name,
     return good;
 }
 
-static bool load_schedule(kg_ctx *cx, const char *name)
+static bool load_schedule(kg_ctx *cx, const kg_family *family, const char *name)
 {
     kg_schedule *s = kg_alloc(cx->arena, sizeof *s);
-    const kg_source *src = run_file(cx, "gemm", name, "schedule");
+    const kg_source *src = run_file(cx, family->name, name, "schedule");
     if (!src) return false;
+    s->family = family;
     s->source = src;
     s->pos = (kg_pos){src->file, 1, 0};
     s->name = name;
@@ -387,8 +389,9 @@ static bool load_schedule(kg_ctx *cx, const char *name)
         good = false;
     }
     lua_pushstring(cx->T, "family");
-    if (lua_rawget(cx->T, -2) == LUA_TSTRING && strcmp(lua_tostring(cx->T, -1), "gemm") != 0) {
-        kg_error(cx, kg_field_pos(cx, src, "family"), "family must be 'gemm'");
+    if (lua_rawget(cx->T, -2) == LUA_TSTRING &&
+        strcmp(lua_tostring(cx->T, -1), family->name) != 0) {
+        kg_error(cx, kg_field_pos(cx, src, "family"), "family must be '%s'", family->name);
         good = false;
     }
     lua_pop(cx->T, 1);
@@ -412,11 +415,53 @@ static bool load_schedule(kg_ctx *cx, const char *name)
 static bool list_lua(kg_ctx *cx, const char *dir, kg_names_list *list)
 {
     const char *path = kg_printf(cx->arena, "%s/%s", cx->templates, dir);
-    if (!kg_list_lua(cx, path, list))
-        kg_error(cx, (kg_pos){path, 0, 0}, "cannot read the folder: %s", strerror(errno));
-    else if (!list->n)
+    bool good = kg_list_lua(cx, path, list);
+    if (!good) kg_error(cx, (kg_pos){path, 0, 0}, "cannot read the folder: %s", strerror(errno));
+    return good;
+}
+
+static bool load_targets(kg_ctx *cx)
+{
+    kg_names_list list;
+    bool good = true;
+    if (!list_lua(cx, "targets", &list)) return false;
+    if (!list.n) {
+        const char *path = kg_printf(cx->arena, "%s/targets", cx->templates);
         kg_error(cx, (kg_pos){path, 0, 0}, "holds no .lua file");
-    return list->n > 0;
+        return false;
+    }
+    cx->target = kg_alloc(cx->arena, list.n * sizeof *cx->target);
+    for (size_t i = 0; i < list.n; i++) good &= load_target(cx, list.v[i]);
+    return good;
+}
+
+/* What a family's file has for this half: `present`, which lets schedules and templates see more. */
+static bool load_present(kg_ctx *cx, size_t family)
+{
+    int *ref = &kg_back_of(cx)->present[family];
+    *ref = LUA_NOREF;
+    if (!run_file(cx, cx->family[family]->name, "family", "family")) return false;
+    lua_pushstring(cx->T, "present");
+    const int type = lua_rawget(cx->T, -2);
+    if (type == LUA_TFUNCTION) *ref = (lua_pushvalue(cx->T, -1), luaL_ref(cx->T, LUA_REGISTRYINDEX));
+    lua_pop(cx->T, 2);
+    return true;
+}
+
+/* Of all families, sorted by family and name.  A family may have none yet. */
+static bool load_schedules(kg_ctx *cx)
+{
+    kg_names_list list[KG_MAX_FAMILIES];
+    size_t n = 1;
+    bool good = true;
+    for (size_t i = 0; i < cx->nfamilies; n += list[i++].n)
+        if (!load_present(cx, i) || !list_lua(cx, cx->family[i]->name, &list[i])) return false;
+    cx->schedule = kg_alloc(cx->arena, n * sizeof *cx->schedule);
+    for (size_t i = 0; i < cx->nfamilies; i++)
+        for (size_t k = 0; k < list[i].n; k++)
+            if (strcmp(list[i].v[k], "family") != 0)
+                good &= load_schedule(cx, cx->family[i], list[i].v[k]);
+    return good;
 }
 
 static bool select_targets(kg_ctx *cx, const char *const *name, size_t n)
@@ -449,6 +494,7 @@ static void open_globals(kg_ctx *cx)
     kg_sandbox_env(T);
     kg_sym_open(cx, T);
     kg_spell_open(T);
+    kg_require_open(T);
     b->globals = luaL_ref(T, LUA_REGISTRYINDEX);
     lua_createtable(T, 0, 1);
     lua_rawgeti(T, LUA_REGISTRYINDEX, b->globals);
@@ -461,13 +507,8 @@ bool kg_schedules_load(kg_ctx *cx, const char *const *wanted, size_t n)
     cx->back = kg_alloc(cx->arena, sizeof(kg_back));
     if (!(cx->T = kg_sandbox_open(cx))) return false;
     open_globals(cx);
-    kg_names_list targets, schedules;
-    if (!list_lua(cx, "targets", &targets) || !list_lua(cx, "gemm", &schedules)) return false;
-    cx->target = kg_alloc(cx->arena, targets.n * sizeof *cx->target);
-    cx->schedule = kg_alloc(cx->arena, schedules.n * sizeof *cx->schedule);
-    bool good = true;
-    for (size_t i = 0; i < targets.n; i++) good &= load_target(cx, targets.v[i]);
-    for (size_t i = 0; i < schedules.n; i++) good &= load_schedule(cx, schedules.v[i]);
+    bool good = load_targets(cx);
+    good &= load_schedules(cx);
     if (!good) return false;
     for (size_t i = 0; i < cx->nschedules; i++)
         cx->schedule[i]->lowered =

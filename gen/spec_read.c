@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Reading what a `gemm "name" { ... }` holds, for spec.c, spec_trace.c and spec_tiles.c: messages
+// Reading what a `gemm "name" { ... }` holds, for spec*.c and family.c: messages
 // at the place of a value, lists, fields in order, names.
 #include "spec.h"
 #include "../abi/kiln_reserved.h"
 #include <lauxlib.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,4 +194,69 @@ bool kg_spec_name(kg_spec *sp, const kg_value *v, const char *kind, const char *
     }
     *name = kg_strndup(sp->cx->arena, s, len);
     return true;
+}
+
+size_t kg_spec_names(kg_spec *sp, const kg_value *v, const char *kind, const char **name, size_t max)
+{
+    size_t n;
+    if (!kg_spec_list(sp, v, &n, "names")) return 0;
+    if (n > max) {
+        kg_wrong(sp, v->pos, "%s: %zu names, at most %zu are possible", v->what, n, max);
+        return 0;
+    }
+    size_t good = 0;
+    for (size_t i = 1; i <= n; i++) {
+        kg_value item = kg_spec_item(sp, v, i, v->what);
+        bool ok = kg_spec_name(sp, &item, kind, &name[good]);
+        for (size_t k = 0; ok && k < good; k++) {
+            if (strcmp(name[k], name[good]) != 0) continue;
+            kg_wrong(sp, item.pos, "%s: '%s' is there twice", v->what, name[good]);
+            ok = false;
+        }
+        good += ok;
+        lua_pop(sp->L, 1);
+    }
+    return good;
+}
+
+const char *kg_listed(kg_ctx *cx, const char *const *name, size_t n, const char *last)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = kg_printf(cx->arena, "%s%s%s", text, !i ? "" : i + 1 < n ? ", " : last, name[i]);
+    return text;
+}
+
+const char *kg_count_word(kg_ctx *cx, size_t n)
+{
+    static const char *const word[] = {"no", "one", "two", "three", "four", "five", "six"};
+    return n < sizeof word / sizeof *word ? word[n] : kg_printf(cx->arena, "%zu", n);
+}
+
+kiln_dtype kg_dtype_named(const char *name)
+{
+    for (int i = 1; i < KILN_DTYPE_COUNT; i++)
+        if (strcmp(kiln_formats[i].name, name) == 0) return (kiln_dtype)i;
+    return KILN_DTYPE_NONE;
+}
+
+bool kg_spec_whole(kg_spec *sp, const kg_value *v, int64_t *out)
+{
+    lua_State *L = sp->L;
+    const char *why = NULL;
+    int exact = 0;
+    double x = lua_tonumber(L, -1);
+    lua_Integer n = lua_type(L, -1) == LUA_TNUMBER ? lua_tointegerx(L, -1, &exact) : 0;
+    if (lua_type(L, -1) != LUA_TNUMBER) {
+        kg_wrong(sp, v->pos, "%s: expected a whole number, got %s", v->what, kg_kind_of(L, -1));
+        return false;
+    }
+    if (x < 0) why = "is negative";
+    else if (!exact) why = "is not a whole number";
+    else if (n > INT32_MAX) why = "is larger than 2147483647";
+    if (isnan(x)) kg_wrong(sp, v->pos, "%s: not a number (NaN)", v->what);
+    else if (isinf(x)) kg_wrong(sp, v->pos, "%s: infinite", v->what);
+    else if (why) kg_wrong(sp, v->pos, "%s: %.14g %s", v->what, x, why);
+    *out = n;
+    return !why;
 }

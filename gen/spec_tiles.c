@@ -3,34 +3,9 @@
 // checks their names.
 #include "spec.h"
 #include <lauxlib.h>
-#include <math.h>
 #include <string.h>
 
 static const double COMBINATIONS_MAX = 1e6; /* of one op; beyond it is a mistake */
-
-/* ---- whole numbers ---- */
-
-/* The number on top as a whole number in [0, INT32_MAX]. */
-static bool read_whole(kg_spec *sp, const kg_value *v, int64_t *out)
-{
-    lua_State *L = sp->L;
-    const char *why = NULL;
-    int exact = 0;
-    double x = lua_tonumber(L, -1);
-    lua_Integer n = lua_type(L, -1) == LUA_TNUMBER ? lua_tointegerx(L, -1, &exact) : 0;
-    if (lua_type(L, -1) != LUA_TNUMBER) {
-        kg_wrong(sp, v->pos, "%s: expected a whole number, got %s", v->what, kg_kind_of(L, -1));
-        return false;
-    }
-    if (x < 0) why = "is negative";
-    else if (!exact) why = "is not a whole number";
-    else if (n > INT32_MAX) why = "is larger than 2147483647";
-    if (isnan(x)) kg_wrong(sp, v->pos, "%s: not a number (NaN)", v->what);
-    else if (isinf(x)) kg_wrong(sp, v->pos, "%s: infinite", v->what);
-    else if (why) kg_wrong(sp, v->pos, "%s: %.14g %s", v->what, x, why);
-    *out = n;
-    return !why;
-}
 
 /* ---- tiles ---- */
 
@@ -60,7 +35,7 @@ static void read_axis(kg_spec *sp, const kg_value *v, const char *key, void *arg
     int64_t *value = kg_alloc(sp->cx->arena, (n + 1) * sizeof *value);
     for (size_t i = 1; i <= n; i++) {
         kg_value item = list ? kg_spec_item(sp, &own, i, own.what) : own;
-        bool ok = read_whole(sp, &item, &value[axis.count]);
+        bool ok = kg_spec_whole(sp, &item, &value[axis.count]);
         for (size_t k = 0; ok && k < axis.count && n <= 4096; k++) {
             if (value[k] != value[axis.count]) continue;
             kg_wrong(sp, item.pos, "%s: %lld is there twice", own.what, (long long)value[k]);
@@ -85,6 +60,14 @@ static void read_sweep(kg_spec *sp, const kg_value *v, const char *target, doubl
         return;
     }
     kg_op *op = sp->op;
+    const kg_names_list *own = kg_schedule_names(sp->cx, op->family);
+    size_t known = 0;
+    while (known < own->n && strcmp(own->v[known], m->schedule) != 0) known++;
+    if (known == own->n) {
+        kg_wrong(sp, v->pos, "%s: '%s' is no schedule of %s%s%s", v->what, m->schedule, op->family->name,
+                 own->n ? "; schedules are " : "", kg_listed(sp->cx, own->v, own->n, ", "));
+        return;
+    }
     kg_sweep *s = &op->sweep[op->nsweeps];
     *s = (kg_sweep){.target = target, .schedule = m->schedule, .pos = v->place ? v->pos : m->pos};
     sweep_job job = {s, 1, true};
@@ -203,20 +186,22 @@ static void read_rtol(kg_spec *sp, const kg_value *v)
 
 static void read_shapes(kg_spec *sp, const kg_value *v)
 {
-    size_t n, three;
-    if (!kg_spec_list(sp, v, &n, "shapes { m, n, k }")) return;
     kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    const char *sizes = kg_listed(sp->cx, fam->size, fam->nsizes, ", ");
+    size_t n, count;
+    if (!kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "shapes { %s }", sizes))) return;
     op->shape = kg_alloc(sp->cx->arena, n * sizeof *op->shape);
     for (size_t i = 1; i <= n; i++) {
         size_t before = sp->cx->errors;
         kg_value item =
             kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "check.shapes: shape %zu", i));
-        bool ok = kg_spec_list(sp, &item, &three, "m, n, k");
-        if (ok && three != 3)
-            kg_wrong(sp, item.pos, "%s: expected { m, n, k }, got %zu numbers", item.what, three);
-        for (size_t k = 0; ok && three == 3 && k < 3; k++) {
+        bool ok = kg_spec_list(sp, &item, &count, sizes);
+        if (ok && count != fam->nsizes)
+            kg_wrong(sp, item.pos, "%s: expected { %s }, got %zu numbers", item.what, sizes, count);
+        for (size_t k = 0; ok && count == fam->nsizes && k < count; k++) {
             kg_value size = kg_spec_item(sp, &item, k + 1, item.what);
-            read_whole(sp, &size, &op->shape[op->nshapes][k]);
+            kg_spec_whole(sp, &size, &op->shape[op->nshapes][k]);
             lua_pop(sp->L, 1);
         }
         op->nshapes += sp->cx->errors == before;

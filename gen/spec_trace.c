@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Traces epilogue, a_op and b_op: calls them once with symbols and keeps the expression that comes
+// Traces an op's functions (epilogue, a_op, b_op, body): calls each once with symbols and keeps the expression that comes
 // back.  For `code [[...]]` it traces `ref` and reads the text's names, since nothing else will
 // check them.
 #include "spec.h"
-#include "scan.h"
 #include <ctype.h>
 #include <lauxlib.h>
 #include <string.h>
@@ -12,79 +11,84 @@ enum { CODE_MAX = 4096 };
 
 typedef struct job {
     kg_spec *sp;
-    const char *field;
-    bool element; /* a_op, b_op: one argument x */
-    kg_record acc, d, s;
+    const char *field;        /* "epilogue", or "ref" */
+    const kg_function *fn;
+    bool main;
+    kg_record acc, d, s, at;
+    const char *d_name[KILN_MAX_TENSORS];
     kg_expr out;
+    uint16_t result[KILN_MAX_TENSORS]; /* nodes, of the op's outputs */
+    int *line;
 } job;
 
-static void fill_records(job *j, const char **d_name)
+static bool is_element(const kg_function *f)
 {
+    return f->nargs == 1 && f->arg[0] == KG_ARG_X;
+}
+
+static const char *const arg_name[] = {"acc", "d", "s", "at", "x"}; /* ORDER kg_arg */
+
+static const char *arg_list(kg_ctx *cx, const kg_function *f, const char *last)
+{
+    const char *name[sizeof f->arg / sizeof *f->arg];
+    for (size_t i = 0; i < f->nargs; i++) name[i] = arg_name[f->arg[i]];
+    return kg_listed(cx, name, f->nargs, last);
+}
+
+/* Why `d` has no fields; who has scalars probably forgot that d stands before them. */
+static const char *no_inputs(kg_ctx *cx, const kg_op *op, const kg_function *f)
+{
+    static const char *const place[] = {"first", "second", "third", "fourth"};
+    for (size_t i = 0; i < f->nargs && op->nscalars; i++)
+        if (f->arg[i] == KG_ARG_S)
+            return kg_printf(cx->arena, "the op has no d; scalars come %s: function(%s)", place[i],
+                             arg_list(cx, f, ", "));
+    return "the op has no d";
+}
+
+static void fill_records(job *j)
+{
+    static const char *const place[] = {"row", "col"};
     const kg_op *op = j->sp->op;
-    for (size_t i = 0; i < op->nd; i++) d_name[i] = op->d[i].name;
-    const char *no_d = "the op has no d";
-    if (op->nscalars) no_d = "the op has no d; scalars come third: function(acc, d, s)";
-    j->d = (kg_record){"undeclared input", no_d, "d", KILN_X_D, d_name, op->nd};
+    for (size_t i = 0; i < op->ninputs; i++) j->d_name[i] = op->tensor[op->first_input + i].name;
+    j->d = (kg_record){"undeclared input", no_inputs(j->sp->cx, op, j->fn), "d", KILN_X_D, j->d_name, op->ninputs};
     j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
                        op->nscalars};
     j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};
+    j->at = (kg_record){"unknown place", "", "at", KILN_X_AT, place, 2};
 }
 
-/* Where the function returns, as far as the text says: its first `return`, else where it begins. */
-static kg_pos return_pos(const kg_extent *e, kg_pos otherwise)
+static void push_argument(lua_State *L, const job *j, kg_arg arg)
 {
-    if (!e->source) return otherwise;
-    for (size_t i = e->body; i < e->end; i++)
-        if (kg_token_is(e->tokens, i, "return")) return kg_extent_pos(e, i);
-    return kg_extent_pos(e, e->first);
-}
-
-static void check_result(lua_State *L, const job *j, int results, kg_pos at)
-{
-    const char *field = j->field, *got = "";
-    if (results == 0 || lua_isnoneornil(L, 3))
-        kg_raise_at(L, at, "%s returns nothing: write 'return ...'", field);
-    if (results > 1) kg_raise_at(L, at, "%s returns %d values, one is needed", field, results);
-    switch (kg_trace_kind(L, 3)) {
-    case KG_IS_NUMBER: case KG_IS_SYMBOL: return;
-    case KG_IS_CONDITION:
-        kg_raise_at(L, at, "%s returns a condition: write select(cond, x, y)", field);
+    switch (arg) {
+    case KG_ARG_ACC:
+        if (j->sp->op->products > 1) kg_trace_push_record(L, &j->acc);
+        else kg_trace_push_leaf(L, KILN_X_ACC, 0);
         break;
-    case KG_IS_RECORD: {
-        const char *owner = kg_trace_owner(L, 3);
-        kg_raise_at(L, at, "%s returns '%s' as a whole: write %s.NAME", field, owner, owner);
-        break;
+    case KG_ARG_D: kg_trace_push_record(L, &j->d); break;
+    case KG_ARG_S: kg_trace_push_record(L, &j->s); break;
+    case KG_ARG_AT: kg_trace_push_record(L, &j->at); break;
+    case KG_ARG_X: kg_trace_push_leaf(L, KILN_X_ARG, 0); break;
     }
-    case KG_IS_OTHER: got = kg_kind_of(L, 3); break;
-    }
-    kg_raise_at(L, at, "%s returns %s, expected a value", field, got);
 }
 
 static int run(lua_State *L) /* function, job* */
 {
     job *j = lua_touserdata(L, 2);
     kg_extent extent = kg_function_extent(L, 1);
-    kg_pos at = return_pos(&extent, j->sp->op->pos);
-    int args = 1;
-    kg_trace_begin(kg_trace_of(L));
+    const kg_op *op = j->sp->op;
+    kg_trace_begin(kg_trace_of(L), j->field, j->fn->reduces);
     lua_pushvalue(L, 1);
-    if (j->element) {
-        kg_trace_push_leaf(L, KILN_X_ARG, 0);
-    } else {
-        if (j->sp->op->products > 1) kg_trace_push_record(L, &j->acc);
-        else kg_trace_push_leaf(L, KILN_X_ACC, 0);
-        kg_trace_push_record(L, &j->d);
-        kg_trace_push_record(L, &j->s);
-        args = 3;
-    }
+    for (size_t i = 0; i < j->fn->nargs; i++) push_argument(L, j, j->fn->arg[i]);
     kg_sandbox_on_entry(L, kg_scan_entry, NULL);
-    lua_call(L, args, LUA_MULTRET);
+    lua_call(L, (int)j->fn->nargs, LUA_MULTRET);
     kg_sandbox_on_entry(L, NULL, NULL);
-    check_result(L, j, lua_gettop(L) - 2, at);
-    j->out = kg_trace_encode(j->sp->cx, L, 3);
+    if (!kg_spec_results(j->sp, j->field, &extent, j->main, lua_gettop(L) - 2)) return 0;
+    j->out = kg_trace_encode(j->sp->cx, L, 3, j->main ? op->noutputs : 1, j->result, &j->line);
     if (!j->out.node)
-        kg_raise_at(L, at, "%s: the expression has %zu operations, at most %d are possible",
-                    j->field, j->out.count, KILN_EXPR_MAX);
+        kg_raise_at(L, kg_return_pos(&extent, NULL, op->pos),
+                    "%s: the expression has %zu operations, at most %d are possible", j->field,
+                    j->out.count, KILN_EXPR_MAX);
     return 0;
 }
 
@@ -94,13 +98,20 @@ static kg_pos body_pos(const kg_extent *e, kg_pos otherwise)
     return e->source ? kg_extent_pos(e, e->body) : otherwise;
 }
 
-static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool element, kg_expr *out,
-                  kg_pos *pos)
+static void wrong_arguments(kg_spec *sp, const kg_value *v, const job *j, int n)
+{
+    const kg_function *f = j->fn;
+    const char *list = is_element(f) ? "the element" : arg_list(sp->cx, f, " and ");
+    kg_wrong(sp, v->pos, "%s has %d arguments: it gets %s, %s", j->field, n, kg_count_word(sp->cx, f->nargs), list);
+}
+
+/* The function on top as the family's i-th. */
+static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
 {
     lua_State *L = sp->L;
-    const char *d_name[KILN_MAX_D];
-    job j = {.sp = sp, .field = field, .element = element};
-    fill_records(&j, d_name);
+    kg_op *op = sp->op;
+    job j = {.sp = sp, .field = field, .fn = &op->family->function[i], .main = i == 0};
+    fill_records(&j);
     if (lua_iscfunction(L, -1)) {
         kg_wrong(sp, v->pos,
                  "%s: write function(...) return f(...) end around a function of the language",
@@ -110,13 +121,12 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool elemen
     lua_Debug ar;
     lua_pushvalue(L, -1);
     lua_getinfo(L, ">u", &ar);
-    if (ar.nparams > (element ? 1 : 3)) {
-        kg_wrong(sp, v->pos, element ? "%s has %d arguments: it gets one, the element" :
-                 "%s has %d arguments: it gets three, acc, d and s", field, ar.nparams);
+    if (ar.nparams > j.fn->nargs) {
+        wrong_arguments(sp, v, &j, ar.nparams);
         return false;
     }
     kg_extent extent = kg_function_extent(L, -1);
-    *pos = body_pos(&extent, v->pos);
+    op->function_pos[i] = body_pos(&extent, v->pos);
     lua_pushcfunction(L, run);
     lua_pushvalue(L, -2);
     lua_pushlightuserdata(L, &j);
@@ -124,7 +134,10 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, bool elemen
     kg_sandbox_on_entry(L, NULL, NULL);
     kg_trace_end(kg_trace_of(L));
     sp->wrong |= !ok;
-    *out = j.out;
+    op->function[i] = j.out;
+    if (!j.out.node) return false;
+    for (size_t k = 0; j.main && k < op->noutputs; k++) op->tensor[op->first_output + k].result = j.result[k];
+    if (j.main) kg_spec_vary(sp, &extent, j.line);
     return ok;
 }
 
@@ -150,7 +163,7 @@ static void check_words(kg_spec *sp, const char *text, kg_pos pos, const char *c
         while (isalnum((unsigned char)p[len]) || p[len] == '_') len++;
         bool input = len > 2 && p[0] == 'd' && p[1] == '_',
              scalar = len > 2 && p[0] == 's' && p[1] == '_';
-        if (input && !has_word(d_name, op->nd, p + 2, len - 2))
+        if (input && !has_word(d_name, op->ninputs, p + 2, len - 2))
             kg_wrong(sp, pos, "code: undeclared input %s", kg_quote(sp->cx, p, len));
         if (scalar && !has_word(op->scalar, op->nscalars, p + 2, len - 2))
             kg_wrong(sp, pos, "code: undeclared scalar %s", kg_quote(sp->cx, p, len));
@@ -202,8 +215,8 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
 {
     lua_State *L = sp->L;
     size_t len;
-    const char *d_name[KILN_MAX_D];
-    for (size_t i = 0; i < sp->op->nd; i++) d_name[i] = sp->op->d[i].name;
+    const char *d_name[KILN_MAX_TENSORS];
+    for (size_t i = 0; i < sp->op->ninputs; i++) d_name[i] = sp->op->tensor[sp->op->first_input + i].name;
     lua_getiuservalue(L, -1, 1);
     const char *text = lua_tolstring(L, -1, &len), *why = wrong_in_code(text, len);
     kg_pos pos = code_text_pos(sp, v->place, m->pos);
@@ -220,50 +233,62 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
         kg_wrong(sp, v->pos,
                  "code needs ref = function(...): what the text computes, for the reference");
     else if (lua_isfunction(L, -1) && !sp->names_wrong)
-        trace(sp, &ref, "ref", false, &sp->op->epilogue, &sp->op->epilogue_pos);
+        trace(sp, &ref, "ref", 0);
     lua_pop(L, 1);
 }
 
 /* ---- fields ---- */
 
-void kg_spec_epilogue(kg_spec *sp, const kg_value *v)
+void kg_spec_function(kg_spec *sp, const kg_value *v, size_t i)
 {
-    const kg_made *m = luaL_testudata(sp->L, -1, KG_MADE);
+    const kg_function *f = &sp->op->family->function[i];
+    const kg_made *m = f->code ? luaL_testudata(sp->L, -1, KG_MADE) : NULL;
     if (m && m->made == KG_MADE_CODE) read_code(sp, v, m);
     else if (!lua_isfunction(sp->L, -1))
-        kg_wrong(sp, v->pos, "epilogue: expected a function or code [[...]], got %s",
+        kg_wrong(sp, v->pos, "%s: expected a function or code [[...]], got %s", f->name,
                  kg_kind_of(sp->L, -1));
-    else if (!sp->names_wrong)
-        trace(sp, v, "epilogue", false, &sp->op->epilogue, &sp->op->epilogue_pos);
+    else if ((!sp->names_wrong || is_element(f)) && trace(sp, v, f->name, i) && is_element(f) &&
+             !kg_trace_used(&sp->op->function[i], KILN_X_ARG, 0))
+        kg_wrong(sp, v->pos, "%s never uses its argument", v->what);
 }
 
-void kg_spec_element_op(kg_spec *sp, const kg_value *v, kg_expr *out, kg_pos *pos)
+static void check_products(kg_spec *sp)
 {
-    if (trace(sp, v, v->what, true, out, pos) && !kg_trace_used(out, KILN_X_ARG, 0))
-        kg_wrong(sp, v->pos, "%s never uses its argument", v->what);
+    const kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    const kg_own *own = &fam->own[0];
+    for (size_t i = 0; i < fam->nown; i++)
+        if (fam->own[i].count > 1) own = &fam->own[i];
+    const kg_place *list = kg_place_field(sp->place, own->name);
+    for (size_t i = 0; i < op->products; i++) {
+        if (kg_trace_used(&op->function[0], KILN_X_ACC, (unsigned)i)) continue;
+        if (op->products == 1)
+            kg_wrong(sp, op->function_pos[0], "%s never uses acc, the %s", op->code ? "ref" : fam->function[0].name,
+                     own->word);
+        else
+            kg_wrong(sp, kg_place_pos(sp, kg_place_item(list, i + 1), kg_place_pos(sp, list, op->pos)),
+                     "%s '%s' is never used", own->word, op->b_name[i]);
+    }
 }
 
 /* Everything declared is used: what is not was forgotten, or misspelt where it should stand. */
 void kg_spec_uses(kg_spec *sp)
 {
-    const kg_op *op = sp->op;
-    const kg_place *scalars = kg_place_field(sp->place, "scalars"),
-                   *b = kg_place_field(sp->place, "b");
-    const char *field = op->code ? "ref" : "epilogue";
-    for (size_t i = 0; i < op->nd; i++)
-        if (!kg_trace_used(&op->epilogue, KILN_X_D, (unsigned)i))
-            kg_wrong(sp, op->d[i].pos, "input '%s' is never used", op->d[i].name);
+    kg_op *op = sp->op;
+    const kg_expr *main = &op->function[0];
+    const kg_function *f = &op->family->function[0];
+    const kg_place *scalars = kg_place_field(sp->place, "scalars");
+    for (size_t i = 0; i < op->ninputs; i++)
+        if (!kg_trace_used(main, KILN_X_D, (unsigned)i))
+            kg_wrong(sp, op->tensor[op->first_input + i].pos, "input '%s' is never used",
+                     op->tensor[op->first_input + i].name);
     for (size_t i = 0; i < op->nscalars; i++)
-        if (!kg_trace_used(&op->epilogue, KILN_X_SCALAR, (unsigned)i))
+        if (!kg_trace_used(main, KILN_X_SCALAR, (unsigned)i))
             kg_wrong(
                 sp,
                 kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
                 "scalar '%s' is never used", op->scalar[i]);
-    for (size_t i = 0; i < op->products; i++) {
-        if (kg_trace_used(&op->epilogue, KILN_X_ACC, (unsigned)i)) continue;
-        if (op->products == 1)
-            kg_wrong(sp, op->epilogue_pos, "%s never uses acc, the product", field);
-        else kg_wrong(sp, kg_place_pos(sp, kg_place_item(b, i + 1), kg_place_pos(sp, b, op->pos)),
-                      "product '%s' is never used", op->b_name[i]);
-    }
+    for (size_t i = 0; i < f->nargs; i++)
+        if (f->arg[i] == KG_ARG_ACC) check_products(sp);
+    op->uses_at = kg_trace_used(main, KILN_X_AT, 0) || kg_trace_used(main, KILN_X_AT, 1);
 }

@@ -298,6 +298,15 @@ static size_t skip_group(const kg_tokens *t, size_t i)
     return i;
 }
 
+/* The constructor that opens at a token. */
+static const kg_place *constructor(kg_arena *a, const kg_tokens *t, size_t open)
+{
+    kg_place *p = kg_alloc(a, sizeof *p);
+    *p = (kg_place){.key_tok = open, .tok = open, .end = skip_group(t, open)};
+    parse_fields(a, t, open, p, 0);
+    return p;
+}
+
 const kg_place *kg_place_of_call(kg_arena *a, const kg_tokens *t, const char *callee, int line,
                                  const char *name)
 {
@@ -317,11 +326,16 @@ const kg_place *kg_place_of_call(kg_arena *a, const kg_tokens *t, const char *ca
         }
     }
     if (found == SIZE_MAX) found = last;
-    if (found == SIZE_MAX) return NULL;
-    kg_place *p = kg_alloc(a, sizeof *p);
-    *p = (kg_place){.key_tok = found, .tok = found, .end = skip_group(t, found)};
-    parse_fields(a, t, found, p, 0);
-    return p;
+    return found == SIZE_MAX ? NULL : constructor(a, t, found);
+}
+
+const kg_place *kg_place_of_table(kg_arena *a, const kg_tokens *t, const char *callee)
+{
+    for (size_t i = 0; i + 1 < t->n; i++) {
+        size_t open = i + 1 + kg_token_is(t, i + 1, "(");
+        if (kg_token_is(t, i, callee) && kg_token_is(t, open, "{")) return constructor(a, t, open);
+    }
+    return NULL;
 }
 
 const kg_place *kg_place_field(const kg_place *p, const char *key)

@@ -47,6 +47,8 @@ typedef struct kg_place {
 /* The constructor of `callee "name" {...}` or callee(...)({...}) at a line; NULL: not there. */
 const kg_place *kg_place_of_call(kg_arena *, const kg_tokens *, const char *callee, int line,
                                  const char *name);
+/* The first constructor `callee {...}` or `callee({...})` of a text; NULL: not there. */
+const kg_place *kg_place_of_table(kg_arena *, const kg_tokens *, const char *callee);
 const kg_place *kg_place_field(const kg_place *, const char *key); /* NULL in, NULL out */
 const kg_place *kg_place_item(const kg_place *, size_t item);
 #endif

@@ -7,13 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const shape_field[] = {
-#define X(name) #name,
-    KG_SHAPE_FIELDS(X)
-#undef X
-};
-enum { NSHAPE = sizeof shape_field / sizeof *shape_field };
-
 #define SYMBOL "kiln.symbol"
 
 /* A symbol belongs to one trace: kept in a schedule's local and used in another, it would mean
@@ -276,11 +269,12 @@ static int meta_field(lua_State *L)
     kg_syms *s = kg_back_of(context(L))->syms;
     bool p = lua_toboolean(L, lua_upvalueindex(2));
     const char *key = luaL_checkstring(L, 2);
-    const char *const *names = p ? shape_field : s->slot;
-    size_t n = p ? NSHAPE : s->nslots;
+    const char *const *names = p ? s->p.name : s->slot;
+    size_t n = p ? s->p.n : s->nslots;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(names[i], key) != 0) continue;
-        push_node(L, s, (kg_snode){.op = p ? KG_S_P : KG_S_T, .index = (uint8_t)i});
+        push_node(L, s,
+                  (kg_snode){.op = p ? KG_S_P : KG_S_T, .index = p ? s->p.at[i] : (uint8_t)i});
         return 1;
     }
     const char *near = kg_closest(key, names, n);
@@ -328,8 +322,30 @@ void kg_sym_open(kg_ctx *cx, lua_State *L)
     set_functions(cx, L, functions, sizeof functions / sizeof *functions);
 }
 
+static void add_field(kg_shape_names *p, const char *name, size_t offset)
+{
+    p->name[p->n] = name;
+    p->at[p->n++] = (uint8_t)(offset / sizeof(int64_t));
+}
+
+/* m n k batch lda .. align_a .. align_d vector units: of the family's sizes and own tensors. */
+static void name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
+{
+    for (size_t i = 0; i < f->nsizes; i++) add_field(p, f->size[i], offsetof(kiln_shape, size[i]));
+    add_field(p, "batch", offsetof(kiln_shape, size[KILN_BATCH]));
+    for (size_t i = 0; i < f->nown; i++)
+        add_field(p, kg_printf(cx->arena, "ld%s", f->own[i].name), offsetof(kiln_shape, ld[i]));
+    for (size_t i = 0; i < f->nown; i++)
+        add_field(p, kg_printf(cx->arena, "align_%s", f->own[i].name),
+                  offsetof(kiln_shape, align[i]));
+    add_field(p, "align_d", offsetof(kiln_shape, align_d));
+    add_field(p, "vector", offsetof(kiln_shape, vector));
+    add_field(p, "units", offsetof(kiln_shape, units));
+}
+
 void kg_sym_begin(kg_ctx *cx, kg_syms *s)
 {
+    name_fields(cx, s->family, &s->p);
     s->node = kg_alloc(cx->arena, KG_SYM_MAX * sizeof *s->node);
     kg_back_of(cx)->syms = s;
 }

@@ -17,11 +17,8 @@ static const struct {
 #undef X
 };
 
-static const char *const shape_field[] = {
-#define X(name) #name,
-    KG_SHAPE_FIELDS(X)
-#undef X
-};
+_Static_assert(offsetof(kiln_shape, size) == 0 && sizeof(kiln_shape) % sizeof(int64_t) == 0,
+               "put_field reads kiln_shape as a list of int64_t");
 
 int kg_sym_operands(kg_sym_op op)
 {
@@ -36,11 +33,6 @@ bool kg_sym_is_condition(kg_sym_op op)
 /* ---- evaluating ---- */
 int64_t kg_sym_evaluate(const kg_syms *s, const kg_result *v, const kiln_shape *p, const int32_t *t)
 {
-    static const size_t field[] = {
-#define X(name) offsetof(kiln_shape, name),
-        KG_SHAPE_FIELDS(X)
-#undef X
-    };
     int64_t of[KG_SYM_MAX];
     of[0] = 0; /* what leaves name as operands */
     if (!v->symbolic) return (int64_t)v->number;
@@ -50,7 +42,7 @@ int64_t kg_sym_evaluate(const kg_syms *s, const kg_result *v, const kiln_shape *
         // clang-format off
         switch ((kg_sym_op)n->op) {
         case KG_S_CONST: of[i] = (int64_t)n->value; break;
-        case KG_S_P: memcpy(&of[i], (const char *)p + field[n->index], sizeof of[i]); break;
+        case KG_S_P: memcpy(&of[i], (const char *)p + n->index * sizeof of[i], sizeof of[i]); break;
         case KG_S_T: of[i] = t[n->index]; break;
         case KG_S_ADD: of[i] = kiln_i_add(x, y); break;
         case KG_S_SUB: of[i] = kiln_i_sub(x, y); break;
@@ -117,13 +109,34 @@ static void put_number(kg_lower *l, double x)
     }
 }
 
+/* A field of p by its place in kiln_shape. */
+static void put_field(kg_buf *out, size_t at)
+{
+    static const struct {
+        const char *name;
+        size_t at, n;
+    } field[] = {
+#define FIELD(name, n) {#name, offsetof(kiln_shape, name) / sizeof(int64_t), n}
+        FIELD(size, KILN_MAX_SIZES + 1), FIELD(ld, KILN_MAX_OWN), FIELD(align, KILN_MAX_OWN),
+        FIELD(align_d, 0),               FIELD(vector, 0),        FIELD(units, 0),
+#undef FIELD
+    };
+    size_t i = sizeof field / sizeof *field - 1;
+    while (field[i].at > at) i--;
+    kg_putf(out, "p->%s", field[i].name);
+    if (field[i].n) kg_putf(out, "[%zu]", at - field[i].at);
+}
+
 static void put_node(kg_lower *l, uint16_t node);
 
 static void put_expression(kg_lower *l, const kg_snode *n)
 {
     const char *cast = l->real ? "(double)" : "";
     if (n->op == KG_S_CONST) put_number(l, n->value);
-    if (n->op == KG_S_P) kg_putf(l->out, "%sp->%s", cast, shape_field[n->index]);
+    if (n->op == KG_S_P) {
+        kg_puts(l->out, cast);
+        put_field(l->out, n->index);
+    }
     if (n->op == KG_S_T) kg_putf(l->out, "%st[%d]", l->real ? cast : "(int64_t)", n->index);
     const char *f = l->real && op_info[n->op].real ? op_info[n->op].real : op_info[n->op].integer;
     for (const char *hole; (hole = strchr(f, '%')) != NULL; f = hole + 2) {

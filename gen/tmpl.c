@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Templates: compiled once into a Lua function, run once per instance.  Template line n is line n
-// of the Lua chunk, so that Lua's own messages carry the right line: a run of plain text becomes
-// one call on its first line and empty lines after it, a line with holes one call on its own line,
-// `%%` lines themselves.
+// Templates: compiled once into a Lua function, run once per instance.  Each line of a template and
+// of the parts that it includes is one line of the Lua chunk, and known by it, so that Lua's own
+// messages carry the right line: a run of plain text becomes one call on its first line and empty
+// lines after it, a line with holes one call on its own line, `%%` lines themselves.
 #include "back.h"
 #include "../abi/kiln_version.h"
 #include <lauxlib.h>
 #include <string.h>
 
-enum { HOLES_MAX = 100 }; /* of one line: arguments of one call */
+enum {
+    HOLES_MAX = 100,    /* of one line: arguments of one call */
+    BYTES_MAX = 1 << 20 /* of a template with its parts */
+};
 
 typedef struct hole {
-    int line, argument;
+    int line, argument; /* line: of the chunk */
     const char *text;
 } hole;
 
@@ -20,6 +23,8 @@ typedef struct kg_tmpl {
     int function;
     hole *hole;
     size_t nholes, cap;
+    kg_origin *origin; /* of each line of the chunk */
+    size_t nlines, cap_lines, bytes;
 } tmpl;
 
 static void put_integer(kg_buf *b, lua_Integer v)
@@ -118,9 +123,16 @@ static void add_hole(kg_ctx *cx, tmpl *w, hole h)
     w->hole[w->nholes++] = h;
 }
 
+/* The next line of the chunk comes from there. */
+static void add_line(kg_ctx *cx, tmpl *w, const kg_source *source, int line)
+{
+    w->origin = kg_grow(cx->arena, w->origin, w->nlines, &w->cap_lines, sizeof *w->origin);
+    w->origin[w->nlines++] = (kg_origin){source, line};
+}
+
 /* One line with holes, `end` past its newline. */
-static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const char *end,
-                           kg_buf *out)
+static bool translate_line(kg_ctx *cx, tmpl *w, const char *file, int line, const char *s,
+                           const char *end, kg_buf *out)
 {
     const char *start = s, *open;
     int argument = 0;
@@ -134,7 +146,7 @@ static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const c
         }
         if (open >= end) break;
         const char *close = hole_end(open + 2, end);
-        kg_pos pos = {w->source->file, line, (int)(open - start) + 1};
+        kg_pos pos = {file, line, (int)(open - start) + 1};
         if (!close) {
             kg_error(cx, pos, "@{ is not closed on its line");
             return false;
@@ -146,18 +158,65 @@ static bool translate_line(kg_ctx *cx, tmpl *w, int line, const char *s, const c
         const char *text = kg_strndup(cx->arena, open + 2, (size_t)(close - open) - 2);
         if (!check_hole(cx, pos, text)) return false;
         kg_putf(out, argument++ ? ", (%s)" : "(%s)", text);
-        add_hole(cx, w, (hole){line, argument, text});
+        add_hole(cx, w, (hole){(int)w->nlines, argument, text});
         s = close + 1;
     }
     kg_puts(out, ")\n");
     return true;
 }
 
-static bool translate(kg_ctx *cx, tmpl *w, kg_buf *out)
+/* What is being translated: a file, and which one includes it. */
+typedef struct part {
+    const kg_source *source;
+    const struct part *in;
+} part;
+
+static bool translate(kg_ctx *cx, tmpl *w, const part *p, kg_buf *out);
+
+/* Of a line's Lua: what follows the word `include`; NULL: another line. */
+static const char *after_include(const char *s, const char *end)
 {
-    const char *s = w->source->text, *end = s + w->source->len;
+    static const char word[] = "include";
+    while (s < end && (*s == ' ' || *s == '\t')) s++;
+    if ((size_t)(end - s) <= strlen(word) || memcmp(s, word, strlen(word)) != 0) return NULL;
+    s += strlen(word);
+    return strchr(" \t\r\n\"'([", *s) ? s : NULL;
+}
+
+/* `%% include "name"`: the part's lines, as if they stood here.  s: what follows the word. */
+static bool include(kg_ctx *cx, tmpl *w, const part *p, int line, const char *start, const char *s,
+                    const char *end, kg_buf *out)
+{
+    while (s < end && (*s == ' ' || *s == '\t')) s++;
+    kg_pos pos = {p->source->file, line, (int)(s - start) + 1};
+    const char *name = s + 1, *close = s < end && *s == '"' ? name : end;
+    while (close < end && *close != '"') close++;
+    const char *rest = close + 1;
+    while (rest < end && strchr(" \t\r\n", *rest)) rest++;
+    if (close >= end || (rest < end && strncmp(rest, "--", 2) != 0)) {
+        kg_error(cx, pos, "a part's name is expected, alone in its line: %%%% include \"name\"");
+        return false;
+    }
+    const kg_source *source = kg_part_read(cx, p->source, name, (size_t)(close - name), pos);
+    if (!source) return false;
+    for (const part *q = p; q; q = q->in) {
+        if (q->source != source) continue;
+        kg_error(cx, pos, "include '%.*s': that part is what includes this line",
+                 (int)(close - name), name);
+        return false;
+    }
+    return translate(cx, w, &(part){source, p}, out);
+}
+
+static bool translate(kg_ctx *cx, tmpl *w, const part *p, kg_buf *out)
+{
+    const kg_source *source = p->source;
+    const char *s = source->text, *end = s + source->len;
     bool good = true;
-    kg_puts(out, "local __put = ...; ");
+    if ((w->bytes += source->len) > BYTES_MAX) {
+        kg_error(cx, (kg_pos){w->source->file, 1, 0}, "larger than 1 MiB with its parts");
+        return false;
+    }
     for (int line = 1, lines; s < end; line += lines) {
         const char *next = NULL, *run = s;
         lines = 0;
@@ -175,18 +234,27 @@ static bool translate(kg_ctx *cx, tmpl *w, kg_buf *out)
         if (lines) {
             kg_puts(out, "__put\"");
             put_lua_text(out, s, (size_t)(run - s));
+            if (p->in && run[-1] != '\n') kg_puts(out, "\\n");
             kg_puts(out, "\"");
-            for (int i = 0; i < lines; i++) kg_puts(out, "\n");
+            for (int i = 0; i < lines; i++) {
+                add_line(cx, w, source, line + i);
+                kg_puts(out, "\n");
+            }
             s = run;
             continue;
         }
-        const char *first = s + strspn(s, " \t");
+        const char *first = s + strspn(s, " \t"), *name;
         lines = 1;
-        if (first[0] == '%' && first + 1 < next && first[1] == '%') {
+        add_line(cx, w, source, line);
+        if (first[0] != '%' || first + 1 == next || first[1] != '%') {
+            good &= translate_line(cx, w, source->file, line, s, next, out);
+            if (p->in && next[-1] != '\n') kg_puts(out, "__put\"\\n\"");
+        } else if ((name = after_include(first + 2, next)) != NULL) {
+            kg_puts(out, "\n");
+            good &= include(cx, w, p, line, s, name, next, out);
+        } else {
             kg_put(out, first + 2, (size_t)(next - first) - 2);
             if (next[-1] != '\n') kg_puts(out, "\n");
-        } else {
-            good &= translate_line(cx, w, line, s, next, out);
         }
         s = next;
     }
@@ -197,16 +265,19 @@ static bool translate(kg_ctx *cx, tmpl *w, kg_buf *out)
 static tmpl *compile(kg_ctx *cx, const kg_schedule *s, const char *source)
 {
     tmpl *w = kg_alloc(cx->arena, sizeof *w);
-    const char *path = kg_printf(cx->arena, "%s/gemm/%s.%s.tmpl", cx->templates, s->name, source);
+    const char *path =
+        kg_beside(cx, s->source, kg_printf(cx->arena, "%s.%s.tmpl", s->name, source));
     w->source = kg_source_read(cx, path, path);
     if (!w->source) return NULL;
     kg_buf text = {0};
-    bool good = translate(cx, w, &text);
+    kg_puts(&text, "local __put = ...; ");
+    bool good = translate(cx, w, &(part){w->source, NULL}, &text);
     if (good) {
         if (text.p[text.len - 1] == '\n')
             text.len--; /* else Lua takes the end for a line of its own */
+        const kg_source *all = kg_source_join(cx, w->source, w->origin, w->nlines);
         lua_newtable(cx->T);
-        good = kg_sandbox_load(cx, cx->T, w->source, text.p, text.len);
+        good = kg_sandbox_load(cx, cx->T, all, text.p, text.len);
         if (good) w->function = luaL_ref(cx->T, LUA_REGISTRYINDEX);
     }
     kg_buf_free(&text);
@@ -251,14 +322,13 @@ static void push_inst(kg_ctx *cx, const kg_instance *in)
     kg_buf_free(&b);
 }
 
-static void push_globals(kg_ctx *cx, const kg_instance *in)
+static void push_globals(kg_ctx *cx, const kg_instance *in, const int *view)
 {
     static const char *const view_name[KG_VIEW_TABLES] = {
         [KG_OP_TABLE] = "op", [KG_TYPES_TABLE] = "types", [KG_LAYOUT_TABLE] = "layout",
         [KG_FN_TABLE] = "fn", [KG_CALL_TABLE] = "call",
     };
     lua_State *T = cx->T;
-    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout}, true);
     lua_createtable(T, 0, 8);
     for (int i = 0; i < KG_VIEW_TABLES; i++) {
         lua_rawgeti(T, LUA_REGISTRYINDEX, view[i]);
@@ -301,14 +371,18 @@ bool kg_render(kg_ctx *cx, const kg_instance *in, kg_buf *out)
     lua_State *T = cx->T;
     tmpl **w = &in->schedule->tmpl[strcmp(in->target->source, "c") == 0];
     if (!*w && !(*w = compile(cx, in->schedule, in->target->source))) return false;
+    const int *view = kg_present(cx, (kg_view){in->op, in->types, in->layout}, true);
+    if (!view) return false;
     b->text.len = 0;
     b->tmpl = *w;
     lua_rawgeti(T, LUA_REGISTRYINDEX, (*w)->function);
-    push_globals(cx, in);
+    push_globals(cx, in, view);
     lua_setupvalue(T, -2, 1);
     lua_pushlightuserdata(T, b);
     lua_pushcclosure(T, put, 1);
+    kg_require_anew(cx, true);
     bool good = kg_sandbox_call(cx, T, 1, 0, (kg_pos){(*w)->source->file, 1, 0});
+    kg_require_anew(cx, false);
     if (good)
         put_with_lines(&b->text, in->path, out);
     else

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS, of which those in OPTIONAL are left
-# out where no compiler is; SCHEDULES, a folder with targets/ and gemm/, in place of templates/.  A make of its own, because
+# out where no compiler is; SCHEDULES, a folder with targets/ and families, in place of templates/.  A make of its own, because
 # its rules come from what kiln-gen writes.
 include mk/paths.mk
 SCHEDULES ?= templates
@@ -9,6 +9,8 @@ include $(BUILD)/toolchain.mk
 Q := $(if $(V),,@)
 GEN := $(BUILD)/bin/kiln-gen
 STAMP := $(OUT)/generated.stamp
+# What kiln-gen reads of them, with what their files share; the folders, too, so that a file that goes is noticed.
+READ := $(filter-out $(SCHEDULES)/device $(SCHEDULES)/device/%,$(wildcard $(SCHEDULES)/* $(SCHEDULES)/*/* $(SCHEDULES)/*/lib/*))
 
 ifeq ($(SECOND),)
 MISSING := $(foreach t,$(TARGETS),$(if $(KILN_HIPCC_$t),,$(if $(KILN_NEEDS_$t),$t)))
@@ -24,7 +26,7 @@ all: modules
 # Generation, when an input is newer or ALL changed.  kiln-gen itself rewrites only what changed.
 $(OUT)/targets: FORCE
 	$(Q)mkdir -p $(@D); echo '$(ALL)' | cmp -s - $@ || echo '$(ALL)' >$@
-$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(wildcard $(SCHEDULES)/targets/* $(SCHEDULES)/gemm/*)
+$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(READ)
 	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(DIR)
 	$(Q)touch $@
 ifeq ($(SECOND),)

@@ -2,6 +2,37 @@
 -- E = epilogue(A·B, D..): the signature of every matrix product.  What each field means is in docs/families.md.
 local input = { "f32", "f16", "bf16", "i8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" } -- i32 is a type of results alone
 
+-- Whether `to` has every value of `from`, so that a conversion changes none.  Integers and fp8 fit every floating-point
+-- type of 16 bits or more, i32 excepted.
+local function holds(to, from)
+  local small = from.bytes == 1
+  if to == from then return true end
+  if to.name == "f32" then return small or from.name == "f16" or from.name == "bf16" end
+  return (to.name == "f16" or to.name == "bf16") and small
+end
+
+-- What A and B are multiplied as (abi/kiln_values.h has the same for the reference).
+local function mul_types(a, b, dtypes)
+  local function fp8(t) return t.float and t.bytes == 1 end
+  if a == b or fp8(a) and fp8(b) then return a, b end
+  if a.bytes + b.bytes ~= 3 then return dtypes.f32, dtypes.f32 end
+  local wide = a.bytes == 2 and a or b
+  return wide, wide
+end
+
+-- Whether an element operator does nothing that the conversion of `from` to `mul` would not do by itself: casts that keep
+-- the value, or round to `mul` already.  Templates never see such an operator.
+local function only_converts(graph, from, mul)
+  for i, x in ipairs(graph) do
+    if i == 1 and x.op ~= "x" or i > 1 and (x.op ~= "cast" or x.args[1] ~= i - 1) then return false end
+    if i > 1 and not holds(x.type, from) then
+      if x.type ~= mul then return false end
+      from = mul
+    end
+  end
+  return true
+end
+
 return family {
   name = "gemm",
   title = "E = epilogue(A·B, D..)",
@@ -29,5 +60,10 @@ return family {
     { "a_op", args = { "x" }, name = "kiln_a_op" },
     { "b_op", args = { "x" }, name = "kiln_b_op" },
   },
+  present = function(op, types, _, dtypes, graphs)
+    types.mul_a, types.mul_b = mul_types(types.a, types.b, dtypes)
+    op.has_a_op = op.has_a_op and not only_converts(graphs.a_op, types.a, types.mul_a)
+    op.has_b_op = op.has_b_op and not only_converts(graphs.b_op, types.b, types.mul_b)
+  end,
   example = "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096",
 }

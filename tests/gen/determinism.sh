@@ -7,7 +7,7 @@
 toys=$root/tests/gen/templates
 
 mkdir -p "$tmp/a" "$tmp/b/very/deep/below" "$tmp/copy"
-cp -r "$root/tests/gen/instances" "$root/tests/gen/templates" "$tmp/copy"
+cp -rL "$root/tests/gen/instances" "$root/tests/gen/templates" "$tmp/copy"
 (cd "$root" && "$gen" --templates tests/gen/templates --out "$tmp/a/out" tests/gen/instances) || exit 1
 (cd "$tmp/b/very/deep/below" && TZ=Pacific/Auckland LC_ALL=C HOME=/nowhere USER=somebody \
     "$gen" --templates "$tmp/copy/templates" --out ../../out "$tmp/copy/instances") || exit 1

@@ -18,7 +18,7 @@ same_state() { diff <(state "$1") "$2"; }
 same_content() { diff <(content "$1") "$2"; }
 
 mkdir -p "$src/ops"
-cp -r "$toys" "$src/templates"
+cp -rL "$toys" "$src/templates"
 cp "$root/tests/gen/instances/toys.lua" "$src/ops"
 
 run() { "$gen" --templates "$src/templates" --out "$out" "$@" "$src/ops"; }

@@ -43,6 +43,21 @@ static inline char *slurp(const char *path, size_t *len)
     return b.p;
 }
 
+/* A family's own file, where the test's templates want it. */
+static inline void spit_family(const char *family)
+{
+    size_t len;
+    char path[512], name[128];
+    snprintf(path, sizeof path, "%s/templates/%s/family.lua", KILN_TEST_ROOT, family);
+    snprintf(name, sizeof name, "templates/%s/family.lua", family);
+    char *text = slurp(path, &len);
+    text = realloc(text, len + 1);
+    assert_non_null(text);
+    text[len] = 0;
+    spit(name, text);
+    free(text);
+}
+
 /* ---- one run of the generator ---- */
 typedef struct run {
     kg_ctx cx;
@@ -61,7 +76,7 @@ static inline void open_run(run *r, const char *templates)
 
 static inline bool expand(run *r, const char *file)
 {
-    return kg_schedules_load(&r->cx, NULL, 0) && kg_lang_load(&r->cx, &file, 1) &&
+    return kg_families_load(&r->cx) && kg_schedules_load(&r->cx, NULL, 0) && kg_lang_load(&r->cx, &file, 1) &&
            kg_expand(&r->cx);
 }
 

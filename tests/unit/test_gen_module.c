@@ -8,6 +8,18 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* kiln_gemm_args.h as it is generated. */
+typedef struct gemm_args {
+    const void *a, *b[2];
+    void *e;
+    const void *d[8];
+    void *workspace;
+    long long lda, ldb, lde, ldd[8], stride_a, stride_b, stride_e, stride_d[8];
+    int m, n, k, batch;
+    float s[8];
+    int units, reserved;
+} gemm_args;
+
 static void generate(void)
 {
     run r;
@@ -39,6 +51,7 @@ static const kiln_module *load(const char *target, const char *objects, void **h
     assert_int_equal(m->size, sizeof(kiln_module));
     assert_int_equal(m->row_size, sizeof(kiln_row));
     assert_int_equal(m->op_size, sizeof(kiln_op_row));
+    assert_int_equal(m->family_size, sizeof(kiln_family));
     return m;
 }
 
@@ -60,10 +73,13 @@ static void check_rows(const kiln_module *m)
 {
     for (uint32_t i = 0; i < m->nrows; i++) {
         const kiln_row *r = &m->rows[i];
-        const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
         assert_true(r->op < m->nops);
         assert_true(r->schedule < m->nschedules);
-        assert_int_equal(r->key, kiln_key(text(m, m->ops[r->op].name), sig));
+        const kiln_op_row *op = &m->ops[r->op];
+        assert_true(op->family < m->nfamilies);
+        const int n = op->ntypes + m->families[op->family].nlayouts;
+        assert_int_equal(n, 7);
+        assert_int_equal(r->key, kiln_key_of(kiln_name_hash(text(m, op->name)), r->sig, n));
         if (i)
             assert_true(r[-1].key < r->key ||
                         (r[-1].key == r->key && strcmp(text(m, r[-1].name), text(m, r->name)) < 0));
@@ -87,8 +103,7 @@ static void check_plan(const kiln_module *m)
 {
     const kiln_row *r = row(m, "toygpu/toy_bias/f16_f16_f16/rcr/toy_64x64x32_d3_s4");
     const kiln_schedule *s = &m->schedules[r->schedule];
-    kiln_shape p = {
-        .m = 100, .n = 130, .k = 256, .batch = 3, .align_a = 16, .align_b = 16, .units = 100};
+    kiln_shape p = {.size = {100, 130, 256, 3}, .align = {16, 16}, .units = 100};
     kiln_plan plan = {0};
     assert_string_equal(text(m, s->name), "toy");
     assert_int_equal(s->tunables, 5);
@@ -101,13 +116,13 @@ static void check_plan(const kiln_module *m)
     assert_string_equal(text(m, r->symbol[1]),
                         "kiln_toy_bias_f16_f16_f16_rcr_toy_64x64x32_d3_s4_2");
     assert_int_equal(s->check(&p, r->t), 0);
-    p.k = 100;
+    p.size[2] = 100;
     assert_int_equal(s->check(&p, r->t), 1);
     assert_string_equal(text(m, s->rule_text[0]), "K is not a multiple of 8");
-    p.k = 64;
+    p.size[2] = 64;
     assert_int_equal(s->check(&p, r->t), 3);
-    p.k = 256;
-    p.align_b = 8;
+    p.size[2] = 256;
+    p.align[1] = 8;
     assert_int_equal(s->check(&p, r->t), 2);
     s->plan(&p, r->t, &plan);
     const kiln_stage_plan want[2] = {
@@ -121,21 +136,81 @@ static void check_plan(const kiln_module *m)
                               4; /* 2 * 3 tiles, 3 batches, 4 parts: 72 blocks on 100 units */
     double want_cost = 4 + waves * flops / (1000 * 1e6 / 100) + (100 + 130) * 256.0 * 2 / 5e6;
     assert_true(fabs(s->cost(&p, r->t) - want_cost) < 1e-9);
-    p.m = p.n = p.batch = INT32_MAX; /* too large for 64 bits: said, not wrapped */
+    p.size[0] = p.size[1] = p.size[3] = INT32_MAX; /* too large for 64 bits: said, not wrapped */
     assert_int_equal(s->workspace(&p, r->t), UINT64_MAX);
     s->plan(&p, r->t, &plan);
     assert_int_equal(plan.stage[1].grid[0], UINT32_MAX);
-    p.n = 0;
+    p.size[1] = 0;
     plan = (kiln_plan){0};
     s->plan(&p, r->t, &plan);
     assert_int_equal(plan.stages, 0);
     r = row(m, "toygpu/toy_bias/f16_f16_f16/rcr/toy_128x128x32_d2");
-    p.n = 7;
+    p.size[1] = 7;
     s->plan(&p, r->t, &plan);
     assert_int_equal(plan.stages, 1);
     assert_int_equal(r->symbol[1], 0);
     assert_int_equal(plan.stage[0].early, 0); /* early = gt(t.split, 1) */
     assert_int_equal(s->workspace(&p, r->t), 0);
+}
+
+static void check_family(const kiln_module *m)
+{
+    assert_int_equal(m->nfamilies, 1);
+    const kiln_family *f = &m->families[0];
+    assert_string_equal(text(m, f->name), "gemm");
+    assert_string_equal(text(m, f->size[2]), "k");
+    assert_string_equal(text(m, f->own[1]), "b");
+    assert_string_equal(text(m, f->prefix), "d.");
+    assert_int_equal(f->nsizes, 3);
+    assert_int_equal(f->nown, 3);
+    assert_int_equal(f->ntypes, 4);
+    assert_int_equal(f->nlayouts, 3);
+    assert_int_equal(f->empty, 3);
+    assert_int_equal(f->summed, 2);
+    assert_int_equal(f->extra, 3);
+    assert_int_equal(f->most_extra, 8);
+    assert_int_equal(f->pointers, 12);
+    assert_int_equal(f->pitches, 11);
+    assert_int_equal(f->args_size, sizeof(gemm_args));
+    for (uint8_t i = 0; i < 3; i++) {
+        assert_int_equal(f->at[i], i);
+        assert_int_equal(f->layout_of[i], i);
+        assert_int_equal(f->type[i].tensor, i);
+        assert_int_equal(f->type[i].real, KILN_DTYPE_NONE);
+    }
+    assert_string_equal(text(m, f->type[3].name), "acc");
+    assert_int_equal(f->type[3].tensor, KILN_NOWHERE);
+    assert_int_equal(f->type[3].of, 3);
+    assert_int_equal(f->type[3].integer, KILN_I32);
+    assert_int_equal(f->type[3].real, KILN_F32);
+}
+
+/* Name, at, arg, own, kind, type, layout, rows, cols, pointer, pitch, out of each tensor. */
+static void check_tensors(const kiln_module *m, const kiln_op_row *op)
+{
+    enum { T = 0x80, NO = KILN_NOWHERE };
+    static const struct {
+        const char *name;
+        uint8_t v[11];
+    } want[] = {
+        {"A", {0, 0, 0, 0, T | 0, T | 0, 0, 2, 0, 0, 0}},
+        {"B", {1, 1, 1, 0, T | 1, T | 1, 2, 1, 1, 1, 0}},
+        {"E", {2, 11, 2, 0, T | 2, T | 2, 0, 1, 3, 2, 1}},
+        {"bias", {3, 3, NO, KILN_D_PER_COL, T | 2, 0, NO, 1, 4, 3, 0}},
+        {"rest", {4, 4, NO, KILN_D_FULL, T | 2, KILN_ROW, 0, 1, 5, 4, 0}},
+    };
+    assert_int_equal(op->ntensors, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const kiln_tensor_row *t = &op->tensor[i];
+        assert_string_equal(text(m, t->name), want[i].name);
+        const uint8_t got[] = {t->at,   t->arg,  t->own,     t->kind,  t->type, t->layout,
+                               t->rows, t->cols, t->pointer, t->pitch, t->out};
+        for (size_t k = 0; k < sizeof got; k++)
+            if (got[k] != want[i].v[k] && !(i == 3 && k == 5))
+                fail_msg("%s, %zu: %u, wanted %u", want[i].name, k, got[k], want[i].v[k]);
+        assert_int_equal(t->row_block, 1);
+        assert_int_equal(t->col_block, 1);
+    }
 }
 
 static void check_ops(const kiln_module *m)
@@ -145,26 +220,20 @@ static void check_ops(const kiln_module *m)
     assert_string_equal(text(m, op->name), "toy_bias");
     assert_string_equal(text(m, op->file), "instances/toys.lua");
     assert_int_equal(op->line, 3);
-    assert_int_equal(op->nd, 2);
-    assert_string_equal(text(m, op->d[1].name), "rest");
-    assert_int_equal(op->d[1].kind, KILN_D_FULL);
-    assert_int_equal(op->d[1].type, 0x80 | 'e');
-    assert_int_equal(op->d[1].layout, KILN_ROW);
+    check_tensors(m, op);
     assert_string_equal(text(m, op->scalar[0]), "alpha");
     assert_int_equal(op->shapes, 2);
     assert_int_equal(m->shapes[op->first_shape][1], 33);
-    assert_int_equal(m->nodes[op->epilogue.first + op->epilogue.count - 1].op, KILN_X_ADD);
+    assert_int_equal(m->nodes[op->function[0].first + op->function[0].count - 1].op, KILN_X_ADD);
     const kiln_map want[] = {
-        {KILN_OP_A, 64, 32, 64, 1, 3},
-        {KILN_OP_B0, 64, 32, 64, 0, 3},
-        {KILN_OP_D0 + 1, 0, 64, 64, 0, 2}};
+        {0, 64, 32, 64, 1, 3}, {1, 64, 32, 64, 0, 3}, {4, 0, 64, 64, 0, 2}};
     assert_int_equal(r->maps, 3);
     assert_memory_equal(m->map + r->first_map, want, sizeof want);
     r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");
     op = &m->ops[r->op];
-    assert_int_equal(op->a_op.count, 0);
-    assert_int_equal(m->nodes[op->b_op.first + op->b_op.count - 1].op, KILN_X_DIV);
-    assert_int_equal(r->acc, KILN_F32);
+    assert_int_equal(op->function[1].count, 0);
+    assert_int_equal(m->nodes[op->function[2].first + op->function[2].count - 1].op, KILN_X_DIV);
+    assert_int_equal(r->sig[3], KILN_F32);
 }
 
 static void test_module_gpu(void **state)
@@ -182,6 +251,7 @@ static void test_module_gpu(void **state)
     check_rows(m);
     check_code(m);
     check_plan(m);
+    check_family(m);
     check_ops(m);
     dlclose(handle);
 }
@@ -194,7 +264,7 @@ static void run_bias(const kiln_module *m, const kiln_row *r)
     for (int i = 0; i < K * N; i++) b[i] = (float)(i % 5 - 2);
     for (int i = 0; i < N; i++) bias[i] = (float)i;
     for (int i = 0; i < M * N; i++) rest[i] = 100.0f * (float)i;
-    kiln_gemm_args g = {.a = a,
+    gemm_args g = {.a = a,
                         .b = {b},
                         .e = e,
                         .d = {bias, rest},

@@ -1,0 +1,1 @@
+../../../../templates/gemm/family.lua
