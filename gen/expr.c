@@ -405,6 +405,8 @@ static int record_index(lua_State *L)
                *near = kg_closest(key, r->of->name, r->of->count);
     if (!r->of->count) return kg_raise(L, key, "%s %s: %s", r->of->unknown, quoted, r->of->none);
     if (near) return kg_raise(L, key, "%s %s (did you mean '%s'?)", r->of->unknown, quoted, near);
+    if (r->of->op == KILN_X_AT)
+        return kg_raise(L, key, "%s %s: there are at.row and at.col", r->of->unknown, quoted);
     return kg_raise(L, key, "%s %s", r->of->unknown, quoted);
 }
 

@@ -621,14 +621,6 @@ static void read_shapes(reader *r, const kg_value *v)
     if (kg_spec_list(&r->sp, v, &n, "shapes")) read_shape_list(r, v, n);
 }
 
-/* schedule.c's, which reads the file once more in the state that schedules have. */
-static void leave_present(reader *r, const kg_value *v)
-{
-    (void)r, (void)v;
-}
-
-/* ---- a file ---- */
-
 /* present.c calls it, in the state of templates. */
 static void read_present(reader *r, const kg_value *v)
 {
@@ -653,7 +645,6 @@ static const field family_field[] = {
     {"outputs", false, LUA_TTABLE, "a table { kinds = }", read_outputs},
     {"functions", true, LUA_TTABLE, "a list of functions", read_functions},
     {"shapes", false, LUA_TTABLE, "a list of shapes", read_shapes},
-    {"present", false, LUA_TFUNCTION, "a function", leave_present},
     {"example", true, LUA_TSTRING, "a problem as text", read_example},
     {"present", false, LUA_TFUNCTION, "a function", read_present},
 };

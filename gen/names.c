@@ -122,21 +122,17 @@ static const char *sweeps(kg_ctx *cx, const kg_family *fam)
         for (size_t i = 0; i < list->n && (!fam || fam == cx->family[k]); i++, comma = ",")
             text = kg_printf(cx->arena, "%s%s %s", text, comma, list->v[i]);
     }
+    if (!*comma) return "";
     return text;
 }
 
 static const char *functions(lua_State *L, kg_ctx *cx, const kg_family *fam)
 {
-    static const char *const kind[] = {
-#define X(name, id, text) #name,
-        KILN_DKINDS(X)
-#undef X
-    };
     const char *kinds = "";
     bool tracing = kg_trace_running(L);
-    for (unsigned i = 0; i < sizeof kind / sizeof *kind && !tracing; i++)
-        if (!fam || kg_is_kind(fam->input_kinds | fam->output_kinds, (kiln_dkind)(i + 1)))
-            kinds = kg_printf(cx->arena, "%s%s, ", kinds, kind[i]);
+    for (unsigned i = KILN_D_FULL; i <= KILN_D_PER_BLOCK && !tracing; i++)
+        if (!fam || kg_is_kind(fam->input_kinds | fam->output_kinds, (kiln_dkind)i))
+            kinds = kg_printf(cx->arena, "%s%s, ", kinds, kg_kind_names[i]);
     bool reductions = tracing ? kg_trace_reduces(L) : !fam || fam->function[0].reduces;
     return kg_printf(cx->arena, "; functions are %s%s", kinds, kg_expr_functions(cx, reductions));
 }

@@ -269,7 +269,7 @@ static void push_op(kg_ctx *cx, kg_view v)
     push_outputs(cx, v);
     lua_setfield(T, -2, "outputs");
     if (!has_graph(f)) return;
-    kg_push_graph(cx, op, &op->function[0]);
+    kg_push_graph(cx, op, 0);
     lua_setfield(T, -2, "graph");
 }
 
@@ -292,7 +292,7 @@ static bool call_present(kg_ctx *cx, kg_view v)
     lua_newtable(T);
     for (size_t i = 1; i < f->nfunctions; i++) {
         if (!v.op->function[i].count) continue;
-        kg_push_graph(cx, v.op, &v.op->function[i]);
+        kg_push_graph(cx, v.op, i);
         lua_setfield(T, -2, f->function[i].name);
     }
     return kg_sandbox_call(cx, T, 5, 0, kg_function_pos(cx, ref, f->pos));

@@ -47,6 +47,7 @@ extern const char KG_MADE[]; /* metatable */
 void kg_spec_check(kg_spec *);                 /* reads every field; sets op or wrong */
 void kg_spec_describe(const kg_family *, FILE *);
 /* Whether a kind is one of `kinds` (bits of kiln_dkind); what they are made by: "full(t), per_row(t) or ...". */
+extern const char *const kg_kind_names[]; /* by kiln_dkind */
 bool kg_is_kind(uint8_t kinds, kiln_dkind);
 const char *kg_kinds_text(kg_ctx *, uint8_t kinds);
 

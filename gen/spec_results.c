@@ -167,15 +167,9 @@ static const char *spelt(kg_spec *sp, const kiln_xnode *x)
 static void wrong_kind(kg_spec *sp, const kg_extent *extent, const kg_tensor *t, const char *how, const kiln_xnode *x,
                        int line)
 {
-    static const char *const kind[] = {
-        "",
-#define X(name, id, text) #name,
-        KILN_DKINDS(X)
-#undef X
-    };
     const char *is = t->kind == KILN_D_PER_BLOCK
                          ? kg_printf(sp->cx->arena, "has one value for %d columns", t->col_block)
-                         : kg_printf(sp->cx->arena, "is %s", kind[t->kind]);
+                         : kg_printf(sp->cx->arena, "is %s", kg_kind_names[t->kind]);
     const char *where = line ? kg_printf(sp->cx->arena, " (line %d)", line) : "";
     kg_wrong(sp, kg_return_pos(extent, t->name, sp->op->pos), "output '%s' %s, but its value varies %s: %s does%s",
              t->name, is, how, spelt(sp, x), where);

@@ -89,6 +89,13 @@ void kg_spec_b(kg_spec *sp, const kg_value *v)
 
 /* ---- d, outputs ---- */
 
+const char *const kg_kind_names[] = {
+    "",
+#define X(name, id, text) [id] = #name,
+    KILN_DKINDS(X)
+#undef X
+};
+
 bool kg_is_kind(uint8_t kinds, kiln_dkind kind)
 {
     return kinds >> kind & 1;
@@ -102,7 +109,7 @@ const char *kg_kinds_text(kg_ctx *cx, uint8_t kinds)
         KILN_DKINDS(X)
 #undef X
     };
-    const char *name[8];
+    const char *name[sizeof made / sizeof *made];
     size_t n = 0;
     for (unsigned i = 1; i < sizeof made / sizeof *made; i++)
         if (kg_is_kind(kinds, (kiln_dkind)i)) name[n++] = made[i];
@@ -159,7 +166,8 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     if (!kg_name_ok(sp->cx, l->noun, key, strlen(key), &why)) {
         kg_wrong(sp, key_pos, "%s", why);
     } else if (!m || m->made != KG_MADE_INPUT || !kg_is_kind(l->kinds, m->kind)) {
-        kg_wrong(sp, v->pos, "%s: expected %s, got %s", what, kg_kinds_text(sp->cx, l->kinds), kg_kind_of(sp->L, -1));
+        kg_wrong(sp, v->pos, "%s: expected %s, got %s", what, kg_kinds_text(sp->cx, l->kinds),
+                 m && m->made == KG_MADE_INPUT ? kg_kind_names[m->kind] : kg_kind_of(sp->L, -1));
     } else if (op->ntensors - op->first_input == fam->most) {
         kg_wrong(sp, key_pos, "%s: %s", what, most_text(sp));
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
@@ -198,6 +206,6 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
     own.what = "outputs";
     sp->op->first_output = sp->op->ntensors;
     kg_spec_fields(sp, &own, read_tensor, &l);
-    if (!sp->op->noutputs && sp->cx->errors == before)
+    if (!sp->op->noutputs && !sp->names_wrong && sp->cx->errors == before)
         kg_wrong(sp, v->pos, "outputs: the table is empty: an op writes at least one");
 }

@@ -196,20 +196,15 @@ static const char *quoted_names(kg_spec *sp)
 
 bool kg_spec_type_of(kg_spec *sp, kg_pos pos, const char *what, const kg_made *m, uint8_t *type)
 {
-    static const char *const kind[] = {
-        "",
-#define X(name, id, text) #name,
-        KILN_DKINDS(X)
-#undef X
-    };
     const kg_op *op = sp->op;
     const char *name = m->type_name;
     *type = (uint8_t)m->type;
     if (m->type) return true;
+    if (!op->family->ntypes && (sp->names_wrong || !op->nsig_types)) return false; /* types is wrong, which was said */
     if (!name && !m->type_got) {
         *type = (uint8_t)(0x80 | op->family->input_type);
         if (op->family->input_type != KILN_NOWHERE) return true;
-        kg_wrong(sp, pos, "%s: %s needs a type: a dtype%s%s", what, kind[m->kind],
+        kg_wrong(sp, pos, "%s: %s needs a type: a dtype%s%s", what, kg_kind_names[m->kind],
                  op->nsig_types ? " or " : "", quoted_names(sp));
         return false;
     }
@@ -217,11 +212,10 @@ bool kg_spec_type_of(kg_spec *sp, kg_pos pos, const char *what, const kg_made *m
         *type = (uint8_t)(0x80 | i);
         if (strcmp(op->type_name[i], name) == 0) return true;
     }
-    if (!op->nsig_types) return false; /* types is wrong, which was said */
     const char *got = name ? kg_printf(sp->cx->arena, "the text %s", kg_quote(sp->cx, name, strlen(name)))
                            : m->type_got;
     sp->wrong = true;
-    kg_error(sp->cx, m->pos, "%s: expected a dtype or %s, got %s%s", kind[m->kind], quoted_names(sp), got,
+    kg_error(sp->cx, m->pos, "%s: expected a dtype or %s, got %s%s", kg_kind_names[m->kind], quoted_names(sp), got,
              name && kg_dtype_named(name) ? "; dtypes are written without quotes" : "");
     return false;
 }

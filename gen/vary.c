@@ -45,7 +45,11 @@ void kg_expr_vary(const kg_op *op, kg_vary *v)
             own.block = 0;
             if (own.phase < UINT8_MAX) own.phase++;
         }
-        if (kiln_x_is_block_reduction(x->op) && own.block && own.block < x->value) own.block = (uint16_t)x->value;
+        if (kiln_x_is_block_reduction(x->op)) {
+            bool coarser = own.block == 0 || own.block > x->value;
+            /* Of what is alike, only the sum differs from block to block: a row's last one may be cut. */
+            if (!coarser || x->op == KILN_X_BLOCK_SUM) own.block = (uint16_t)x->value;
+        }
         v[i] = own;
     }
 }

@@ -26,9 +26,11 @@ static void lower_all(const kg_ctx *cx)
     const kg_names names = {leaf, NULL};
     for (size_t i = 0; i < cx->nops; i++) {
         kg_buf text = {0};
-        kg_expr_lower(&cx->op[i]->epilogue, &names, "", &text);
-        kg_expr_lower(&cx->op[i]->a_op, &names, "", &text);
-        kg_expr_lower(&cx->op[i]->b_op, &names, "", &text);
+        const kg_op *op = cx->op[i];
+        kg_vary *v = kg_alloc(cx->arena, (op->function[0].count + 1) * sizeof *v);
+        kg_expr_vary(op, v);
+        for (size_t k = 0; k < op->family->nfunctions; k++)
+            if (!op->family->function[k].reduces) kg_expr_lower(&op->function[k], &names, "", &text);
         kg_buf_free(&text);
     }
 }
@@ -44,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kg_ctx cx = {.arena = kg_arena_new(),
                  .err = open_memstream(&messages, &len),
                  .templates = KILN_TEST_ROOT "/templates"};
-    bool ok = kg_lang_load(&cx, paths, 1);
+    bool ok = kg_families_load(&cx) && kg_lang_load(&cx, paths, 1);
     if (ok != (cx.errors == 0)) abort();
     if (ok) lower_all(&cx);
     kg_diag_flush(&cx);

@@ -8,13 +8,13 @@ family=$root/tests/family
 
 cp -rL "$family/templates" "$tmp/templates"
 cp -rL "$root/templates/gemm" "$root/templates/rowwise" "$tmp/templates"
-mkdir "$tmp/ops"
-cp "$family"/instances/*.lua "$tmp/ops"
-cat >"$tmp/ops/product.lua" <<'END'
+mkdir "$tmp/instances"
+cp "$family"/instances/*.lua "$tmp/instances"
+cat >"$tmp/instances/product.lua" <<'END'
 gemm "product" { types = { { a = f32, b = f32, e = f32 } }, layouts = { "rrr" }, targets = { "host" }, epilogue = function(acc) return acc end }
 END
 out=$tmp/gen
-run() { "$gen" --templates "$tmp/templates" --out "$out" "$tmp/ops"; }
+run() { "$gen" --templates "$tmp/templates" --out "$out" "$tmp/instances"; }
 alone() { "$gen" --templates "$family/templates" --out "$tmp/alone" "$family/instances"; }
 
 check "the family alone is generated" alone
@@ -28,20 +28,21 @@ compile() {
 }
 check "its kernels compile" compile
 check "... and compute what they say" "$tmp/run"
-table() { cc -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I"$root/abi" -I"$out/host" "$out/host/module.c"; }
-: >"$out/host/code.h"
+table() {
+    while read -r _ _ object; do [ -e "$out/$object" ] || echo none >"$out/$object"; done <"$out/host/manifest"
+    "$gen" --pack "$out/host" && cc -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I"$root/abi" -I"$out/host" "$out/host/module.c"
+}
 check "the module's table compiles" table
 check "... with both families" grep -qF '.nfamilies = 2,' "$out/host/module.c"
 check "two schedules of one name are kept apart" grep -q '^static uint32_t transpose_host_check' "$out/host/module.c"
-rm "$out/host/code.h"
 find "$out" -name '*.o' -delete
 
 check "no args of a family without kernels" test ! -e "$out/host/kiln_rowwise_args.h" -a -e "$out/host/kiln_gemm_args.h"
-rm "$tmp"/ops/flip.lua
+rm "$tmp"/instances/flip.lua
 check "the last op of a family goes" run
 check "... and what its kernels were given" test ! -e "$out/host/kiln_transpose_args.h" -a -e "$out/host/kiln_gemm_args.h"
-rm "$tmp"/ops/product.lua
-echo 'gemm "elsewhere" { types = { { a = f32, b = f32, e = f32 } }, layouts = { "rrr" }, targets = { "gfx942" }, epilogue = function(acc) return acc end }' >"$tmp/ops/elsewhere.lua"
+rm "$tmp"/instances/product.lua
+echo 'gemm "elsewhere" { types = { { a = f32, b = f32, e = f32 } }, layouts = { "rrr" }, targets = { "gfx942" }, epilogue = function(acc) return acc end }' >"$tmp/instances/elsewhere.lua"
 check "the last op of a target goes" run
 check "... and its folder" test ! -e "$out/host"
 finish

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 src=$tmp/src
 mkdir -p "$src/instances" "$src/templates/targets" "$src/templates/gemm/lib"
+cp "$root/templates/gemm/family.lua" "$src/templates/gemm"
 lib=$src/templates/gemm/lib tmpl=$src/templates/gemm/one.c.tmpl
 
 cat >"$src/templates/targets/here.lua" <<'END'

@@ -276,6 +276,112 @@ static void test_tensors(void **state)
             "bias per_col f32 r 4 3 false\n1 E true\n");
 }
 
+/* ---- a family with outputs and reductions ---- */
+static const char row_schedule[] =
+    "return schedule { family = 'rowwise', title = 'test', supports = function() return true end,\n"
+    "  tunables = {}, defaults = function() return { {} } end,\n"
+    "  stages = function() return 4 end,\n"
+    "  problem_rules = { { 'never', function(p) return ge(p.vector, 1) end } },\n"
+    "  launch = function(p) local s = { grid = { p.rows }, block = { 64 } } return { s, s, s, s } end,\n"
+    "  cost = function(p) return p.rows * p.cols * p.batch / p.units end }\n";
+static const char row_op[] =
+    "rowwise 'it' { types = { { x = bf16, y = f8e4m3 } },\n"
+    "  d = { x = full 'x', w = per_col(f32), z = per_row(f32) }, scalars = { 'eps' },\n"
+    "  outputs = { y = full 'y', scale = per_row(f32), top = per_block(f32, 1, 64) },\n"
+    "  body = function(d, s, at)\n"
+    "    local h = cast(d.x * rsqrt(row_mean(d.x * d.x) + s.eps), bf16) * d.w\n"
+    "    local scale = max(row_max(abs(h)), 1e-12) / 448\n"
+    "    return { y = select(lt(at.col, d.z), h / scale, 0), scale = scale, top = block_max(abs(h), 64) }\n"
+    "  end }\n";
+
+/* Renders the op with a schedule of its family; the text is the caller's. */
+static char *render_rows(const char *tmpl, kg_instance *in)
+{
+    run r;
+    kg_buf out = {0};
+    spit("templates/targets/here.lua", target_text);
+    spit_family("rowwise");
+    spit("templates/rowwise/one.lua", row_schedule);
+    spit("templates/rowwise/one.c.tmpl", tmpl);
+    spit("instances/it.lua", row_op);
+    open_run(&r, at("templates"));
+    r.cx.out = at("rows");
+    const bool good = expand(&r, at("instances/it.lua")) &&
+                      kg_render(&r.cx, r.cx.instance[0], &out) && kg_emit(&r.cx);
+    if (good) *in = *r.cx.instance[0];
+    if (good) {
+        assert_string_equal(in->name, "here/it/bf16_f8e4m3/one");
+        assert_string_equal(in->id, "kiln_it_bf16_f8e4m3_one");
+        assert_string_equal(in->path, "here/it/bf16_f8e4m3-one.c");
+        assert_true(in->any_size);
+    }
+    close_run(&r);
+    if (!good) fail_msg("%s", r.err);
+    free(r.err);
+    kg_put(&out, "", 1);
+    return out.p;
+}
+
+static void test_graph(void **state)
+{
+    (void)state;
+    kg_instance in;
+    char *text = render_rows(
+        "%% for _, x in ipairs(op.tensors) do\n"
+        "@{x.name} @{x.kind} @{x.type.name} @{x.index} @{x.pitch} @{x.out} @{x.block or ''}\n%% end\n"
+        "%% for _, x in ipairs(op.outputs) do\n"
+        "@{x.name} @{x.index} @{op.graph[x.node].varies} @{op.graph[x.node].block}\n%% end\n"
+        "%% for i, x in ipairs(op.graph) do\n"
+        "%%   if x.op ~= 'const' or x.value ~= x.value then\n"
+        "@{x.op} @{#x.args} @{x.name or x.text or x.index} @{x.cond} @{x.varies} @{x.block} @{x.phase}\n"
+        "%%   end\n%% end\n@{call.body == nil} @{fn.body == nil}\n",
+        &in);
+    static const char *const want[] = {
+        "w per_col f32 0 0 false \n", "x full bf16 1 1 false \n", "z per_row f32 2 2 false \n",
+        "scale per_row f32 3 3 true \n", "top per_block f32 4 4 true 64\n",
+        "y full f8e4m3 5 5 true \n",
+        /* outputs */
+        "scale 3 row 0\n", "top 4 both 64\n", "y 5 both 1\n",
+        /* nodes */
+        "d 0 x false both 1 0\n", "d 0 w false col 1 0\n", "d 0 z false row 0 0\n",
+        "scalar 0 eps false none 0 0\n", "at 0 1 false col 1 0\n",
+        "mul 2 (%0 * %1) false both 1 0\n", "row_mean 1 0 false row 0 1\n",
+        "rsqrt 1 kiln_rsqrt(%0) false row 0 1\n",
+        "cast 1 kiln_bf16_to_f32(kiln_f32_to_bf16(%0)) false both 1 1\n",
+        "row_max 1 0 false row 0 2\n", "block_max 1 0 false both 64 1\n",
+        "lt 2 (%0 < %1) true both 1 0\n", "select 3 ((%0) ? %1 : %2) false both 1 2\n",
+        "true true\n"};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        if (!strstr(text, want[i])) fail_msg("no '%s' in\n%s", want[i], text);
+    free(text);
+}
+
+static void test_stages(void **state)
+{
+    (void)state;
+    kg_instance in;
+    size_t len;
+    free(render_rows("text\n", &in));
+    assert_int_equal(in.stages, 4);
+    char *module = slurp(at("rows/here/module.c"), &len);
+    static const char *const want[] = {
+        "    if (p->size[0] <= 0 || p->size[1] <= 0 || p->size[3] <= 0) return;\n",
+        "static uint32_t rowwise_one_check(",
+        "    if (!(p->vector >= 1)) return 1; /* never */\n",
+        "    out->stage[3] = (kiln_stage_plan){ ",
+        "kiln_it_bf16_f8e4m3_one_4\\0",
+        ".sig = { KILN_BF16, KILN_F8E4M3 }",
+        "struct kiln_rowwise_args;\n",
+        "void kiln_it_bf16_f8e4m3_one(const struct kiln_rowwise_args *, kiln_each);\n"};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        if (!strstr(module, want[i])) fail_msg("no '%s' in\n%s", want[i], module);
+    free(module);
+    char *args = slurp(at("rows/here/kiln_rowwise_args.h"), &len);
+    assert_non_null(strstr(args, "    void *d[12];"));
+    assert_non_null(strstr(args, "sizeof(kiln_rowwise_args) == 352"));
+    free(args);
+}
+
 /* A schedule's flags are in the source, so that other flags are another source. */
 static void test_flags(void **state)
 {
@@ -460,6 +566,8 @@ int main(void)
         cmocka_unit_test(test_identity_ops),
         cmocka_unit_test(test_mul_types),
         cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_stages),
         cmocka_unit_test(test_schedule_errors),
         cmocka_unit_test(test_write_if_changed),
         cmocka_unit_test(test_stage),

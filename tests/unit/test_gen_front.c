@@ -238,29 +238,39 @@ static const char *leaf(void *arg, const kiln_xnode *x)
     }
 }
 
+/* Loads a text as an instance file; its one op. */
+static const kg_op *load(run *r, const char *text)
+{
+    char path[64];
+    start(r);
+    r->fd = memfd_create("op", 0);
+    assert_true(r->fd >= 0);
+    dprintf(r->fd, "%s", text);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", r->fd);
+    const char *paths[] = {path};
+    bool ok = kg_families_load(&r->cx) && kg_lang_load(&r->cx, paths, 1);
+    kg_diag_flush(&r->cx);
+    fflush(r->cx.err);
+    if (!ok) print_error("%s", r->text);
+    assert_true(ok);
+    assert_int_equal(r->cx.nops, 1);
+    return r->cx.op[0];
+}
+
 /* The C text of `return <expression>` with acc, d.a, d.b and s.alpha. */
 static void lowers_to(const char *body, const char *want)
 {
-    char path[64];
     run r;
-    start(&r);
-    r.fd = memfd_create("op", 0);
-    assert_true(r.fd >= 0);
-    dprintf(r.fd,
+    kg_buf source = {0};
+    kg_putf(&source,
             "gemm \"x\" { types = { { a = f32, b = f32, e = f32 } }, layouts = { \"rrr\" },\n"
             "d = { a = full(), b = per_row() }, scalars = { \"alpha\" },\n"
             "epilogue = function(acc, d, s)\n  local all = (d.a + d.b) * s.alpha\n  %s\nend }\n",
             body);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", r.fd);
-    const char *paths[] = {path};
-    bool ok = kg_lang_load(&r.cx, paths, 1);
-    kg_diag_flush(&r.cx);
-    fflush(r.cx.err);
-    if (!ok) print_error("%s", r.text);
-    assert_true(ok);
-    assert_int_equal(r.cx.nops, 1);
+    const kg_op *op = load(&r, source.p);
+    kg_buf_free(&source);
     kg_buf text = {0};
-    kg_expr_lower(&r.cx.op[0]->epilogue, &(kg_names){leaf, NULL}, "", &text);
+    kg_expr_lower(&op->function[0], &(kg_names){leaf, NULL}, "", &text);
     assert_string_equal(text.p, want);
     kg_buf_free(&text);
     end_run(&r);
@@ -324,6 +334,123 @@ static void constants_are_exact(void **state)
     lowers_to("return acc * sqrt(16) + all", "return (acc0 * 4.0f) + " ALL ";\n");
 }
 
+/* ---- families ---- */
+
+/* name at arg own kind type layout rows cols pointer pitch out row_block col_block */
+static void tensor_is(const kg_op *op, size_t i, const char *want)
+{
+    const kg_tensor *t = &op->tensor[i];
+    char text[200];
+    assert_true(i < op->ntensors);
+    snprintf(text, sizeof text, "%s at %d arg %d own %d kind %d type %02x layout %02x %d x %d pointer %d pitch %d%s %d %d",
+             t->name, t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols, t->pointer, t->pitch,
+             t->out ? " out" : "", t->row_block, t->col_block);
+    assert_string_equal(text, want);
+}
+
+static void tensors_of_gemm(void **state)
+{
+    (void)state;
+    run r;
+    const kg_op *op = load(&r, "gemm 'x' { types = { { a = f16, b = i8, e = f32 } }, layouts = { 'rcr' },\n"
+                               "b = { 'gate', 'up' }, d = { bias = per_col(f16), c = full('acc', 'c'), r = full() },\n"
+                               "epilogue = function(acc, d) return acc.gate * acc.up + d.bias + d.c - d.r end }\n");
+    assert_int_equal(op->ntensors, 7);
+    tensor_is(op, 0, "A at 0 arg 0 own 0 kind 0 type 80 layout 80 0 x 2 pointer 0 pitch 0 1 1");
+    tensor_is(op, 1, "gate at 1 arg 1 own 1 kind 0 type 81 layout 81 2 x 1 pointer 1 pitch 1 1 1");
+    tensor_is(op, 2, "up at 1 arg 2 own 1 kind 0 type 81 layout 81 2 x 1 pointer 2 pitch 1 1 1");
+    tensor_is(op, 3, "E at 2 arg 11 own 2 kind 0 type 82 layout 82 0 x 1 pointer 3 pitch 2 out 1 1");
+    tensor_is(op, 4, "bias at 3 arg 3 own 255 kind 3 type 02 layout 00 255 x 1 pointer 4 pitch 3 1 1");
+    tensor_is(op, 5, "c at 4 arg 4 own 255 kind 1 type 83 layout 02 0 x 1 pointer 5 pitch 4 1 1");
+    tensor_is(op, 6, "r at 5 arg 5 own 255 kind 1 type 82 layout 82 0 x 1 pointer 6 pitch 5 1 1");
+    assert_int_equal(op->first_input, 4);
+    assert_int_equal(op->ninputs, 3);
+    assert_int_equal(op->first_output, 3);
+    assert_int_equal(op->noutputs, 1);
+    assert_int_equal(op->products, 2);
+    assert_int_equal(op->tensor[3].result, op->function[0].count - 1);
+    assert_int_equal(op->types[0].type[3], KILN_F32);
+    assert_int_equal(op->family->pointers, 12);
+    assert_int_equal(op->family->pitches, 11);
+    assert_int_equal(op->family->args_size, 336);
+    end_run(&r);
+}
+
+static const char rmsnorm[] =
+    "rowwise 'x' {\n"
+    "  types = { { y = f8e4m3, x = bf16 }, { x = f16, y = i8 } }, scalars = { 'eps' },\n"
+    "  d = { x = full 'x', residual = full 'x', weight = per_col 'x', by = per_row(f32) },\n"
+    "  outputs = { sum = full 'x', y = full 'y', scale = per_row(f32), block = per_block(f32, 1, 128), one = full(f32) },\n"
+    "  body = function(d, s, at)\n"
+    "    local sum = cast(d.x + d.residual, bf16)\n"
+    "    local y = sum * rsqrt(row_mean(sum * sum) + s.eps) * d.weight\n"
+    "    local scale = max(row_max(abs(y)), 1e-12) / 448\n"
+    "    return { sum = sum, y = select(lt(at.col, at.row), y / scale, d.by), scale = scale,\n"
+    "             block = block_max(block_sum(y, 32), 128), one = 1 }\n"
+    "  end }\n";
+
+static void tensors_of_rowwise(void **state)
+{
+    (void)state;
+    run r;
+    const kg_op *op = load(&r, rmsnorm);
+    assert_int_equal(op->nsig_types, 2);
+    assert_string_equal(op->type_name[0], "x");
+    assert_string_equal(op->type_name[1], "y");
+    assert_int_equal(op->types[0].type[0], KILN_BF16);
+    assert_int_equal(op->types[1].type[1], KILN_I8);
+    assert_int_equal(op->nlayouts, 1);
+    assert_int_equal(op->products, 0);
+    tensor_is(op, 0, "by at 0 arg 0 own 255 kind 2 type 01 layout 00 0 x 255 pointer 0 pitch 0 1 1");
+    tensor_is(op, 1, "residual at 1 arg 1 own 255 kind 1 type 80 layout 01 0 x 1 pointer 1 pitch 1 1 1");
+    tensor_is(op, 2, "weight at 2 arg 2 own 255 kind 3 type 80 layout 00 255 x 1 pointer 2 pitch 2 1 1");
+    tensor_is(op, 3, "x at 3 arg 3 own 255 kind 1 type 80 layout 01 0 x 1 pointer 3 pitch 3 1 1");
+    tensor_is(op, 4, "block at 4 arg 4 own 255 kind 5 type 01 layout 01 0 x 1 pointer 4 pitch 4 out 1 128");
+    tensor_is(op, 5, "one at 5 arg 5 own 255 kind 1 type 01 layout 01 0 x 1 pointer 5 pitch 5 out 1 1");
+    tensor_is(op, 6, "scale at 6 arg 6 own 255 kind 2 type 01 layout 00 0 x 255 pointer 6 pitch 6 out 1 1");
+    tensor_is(op, 8, "y at 8 arg 8 own 255 kind 1 type 81 layout 01 0 x 1 pointer 8 pitch 8 out 1 1");
+    assert_int_equal(op->ntensors, 9);
+    assert_int_equal(op->first_input, 0);
+    assert_int_equal(op->ninputs, 4);
+    assert_int_equal(op->first_output, 4);
+    assert_int_equal(op->noutputs, 5);
+    assert_true(op->uses_at);
+    assert_int_equal(op->family->pointers, 12);
+    assert_int_equal(op->family->pitches, 12);
+    assert_int_equal(op->family->args_size, 8 * 13 + 16 * 12 + 12 + 32 + 8 + 4);
+    end_run(&r);
+}
+
+static void outputs_share_one_graph(void **state)
+{
+    (void)state;
+    run r;
+    const kg_op *op = load(&r, rmsnorm);
+    const kg_expr *e = &op->function[0];
+    kg_vary v[64];
+    assert_true(e->count < 64);
+    kg_expr_vary(op, v);
+    static const struct {
+        kiln_xop root;
+        bool rows;
+        unsigned block, phase;
+    } want[] = {{KILN_X_BLOCK_MAX, true, 128, 1}, {KILN_X_CONST, false, 0, 0}, {KILN_X_DIV, true, 0, 2},
+                {KILN_X_CAST, true, 1, 0},        {KILN_X_SELECT, true, 1, 2}}; /* block one scale sum y */
+    for (size_t i = 0; i < 5; i++) {
+        size_t at = op->tensor[4 + i].result;
+        assert_int_equal(e->node[at].op, want[i].root);
+        assert_int_equal(v[at].rows, want[i].rows);
+        assert_int_equal(v[at].block, want[i].block);
+        assert_int_equal(v[at].phase, want[i].phase);
+    }
+    for (size_t i = 0; i < e->count; i++) { /* operands first; the same value once */
+        for (size_t k = 0; k < i; k++) assert_memory_not_equal(&e->node[i], &e->node[k], sizeof *e->node);
+        if (e->node[i].op == KILN_X_BLOCK_SUM) assert_int_equal(e->node[i].value, 32);
+        if (e->node[i].op == KILN_X_BLOCK_SUM) assert_int_equal(v[i].block, 32);
+    }
+    end_run(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +467,9 @@ int main(void)
         cmocka_unit_test(shared_values_become_variables),
         cmocka_unit_test(powers),
         cmocka_unit_test(constants_are_exact),
+        cmocka_unit_test(tensors_of_gemm),
+        cmocka_unit_test(tensors_of_rowwise),
+        cmocka_unit_test(outputs_share_one_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,12 @@
+-- expect: 4:39: error: per_col: expected a dtype or "x", "y", got the text 'z'
+rowwise "x" {
+  types    = { { x = bf16, y = f8e4m3 } },
+  d        = { x = full "x", weight = per_col "z" },
+  scalars  = { "eps" },
+  outputs  = { y = full "y", scale = per_row(f32) },
+  body     = function(d, s)
+    local y = d.x * rsqrt(row_mean(d.x * d.x) + s.eps) * d.weight
+    local scale = row_max(abs(y)) / 448
+    return { y = y / scale, scale = scale }
+  end,
+}

@@ -1,0 +1,11 @@
+-- expect: 2:1: error: rowwise "x": missing field 'outputs': a table of outputs, name = full(...)
+rowwise "x" {
+  types    = { { x = bf16, y = f8e4m3 } },
+  d        = { x = full "x", weight = per_col "x" },
+  scalars  = { "eps" },
+  body     = function(d, s)
+    local y = d.x * rsqrt(row_mean(d.x * d.x) + s.eps) * d.weight
+    local scale = row_max(abs(y)) / 448
+    return { y = y / scale, scale = scale }
+  end,
+}

@@ -1,0 +1,7 @@
+-- expect: 6:35: error: rowwise "x": output 'y' is the text 'x', expected a value
+rowwise "x" {
+  types    = { { x = bf16, y = f8e4m3 } },
+  d        = { x = full "x" },
+  outputs  = { y = full "y" },
+  body     = function(d) return { y = "x" } end,
+}
