@@ -97,8 +97,11 @@ typedef struct kiln_problem {
     char op[KILN_NAME_MAX];
     KILN_EXTENSION union {
         int64_t size[4];       /* may be 0; [3] batch: 0 = 1, what has no batches has another size 0, or is not launched */
-        KILN_EXTENSION struct { int64_t m, n, k, batch; };
-        KILN_EXTENSION struct { int64_t rows, cols; };
+        KILN_EXTENSION struct {
+            KILN_EXTENSION union { int64_t m, rows; };
+            KILN_EXTENSION union { int64_t n, cols; };
+            int64_t k, batch;
+        };
     };
     kiln_dtype acc;            /* of a gemm; 0: i32 for integer A and B, else f32 */
     KILN_EXTENSION union {

@@ -207,6 +207,7 @@ static bool tensors_ok(const check *c, op_facts *o)
 {
     const kiln_tensor_row *t = o->op->tensor;
     unsigned at = 0, arg = 0, pointer = 0, pitch = 0, own = 0;
+    int products = 1;
     for (int i = 0; i < o->op->ntensors; i++) {
         if (!tensor_ok(c, o, &t[i])) return false;
         const bool again = i && t[i].own != KILN_NOWHERE && t[i].own == t[i - 1].own;
@@ -219,6 +220,7 @@ static bool tensors_ok(const check *c, op_facts *o)
                        (t[i].own != KILN_NOWHERE && own >> t[i].own & 1)))
             return false;
         if (arg >> t[i].arg & 1 || pointer >> t[i].pointer & 1) return false;
+        products += again;
         at |= 1u << t[i].at;
         arg |= 1u << t[i].arg;
         pointer |= 1u << t[i].pointer;
@@ -226,6 +228,7 @@ static bool tensors_ok(const check *c, op_facts *o)
         if (t[i].own != KILN_NOWHERE) own |= 1u << t[i].own;
         o->inputs += kr_is_input(&t[i]);
     }
+    if (o->family->summed != KILN_NOWHERE && o->op->products != products) return false;
     return own + 1u == 1u << o->family->nown; /* all of the family's */
 }
 
@@ -237,7 +240,6 @@ static bool op_ok(const check *c, const kiln_op_row *op)
     if (op->ntensors < 1 || op->ntensors > KILN_MAX_TENSORS || op->nscalars > KILN_MAX_SCALARS ||
         op->products > KILN_MAX_B || op->ntypes > KILN_MAX_TYPES)
         return false;
-    if (o.family->summed != KILN_NOWHERE && op->products < 1) return false;
     if (o.family->ntypes && op->ntypes != o.family->ntypes) return false;
     for (int i = 0; i < op->ntypes; i++)
         if (!name_ok(c, op->type[i])) return false;

@@ -251,11 +251,17 @@ function R.piece_lines(plan, p, s)
     end
     if p < plan.last then
       for _, r in ipairs(plan.reductions[p] or {}) do
-        if (level[r.arg] or 0) == l then body[#body + 1] = s.reduce(r, element(r.arg)) end
+        if (level[r.arg] or 0) == l then
+          local line = s.reduce(r, element(r.arg)) -- after the statements that the element takes
+          body[#body + 1] = line
+        end
       end
     else
       for _, o in ipairs(plan.outputs) do
-        if o.kind ~= "per_row" and (level[o.node] or 0) == l then body[#body + 1] = s.output(o, element(o.node)) end
+        if o.kind ~= "per_row" and (level[o.node] or 0) == l then
+          local line = s.output(o, element(o.node))
+          body[#body + 1] = line
+        end
       end
     end
     if #body > 0 then
