@@ -6,13 +6,17 @@
 ---@alias kiln.host.mc 256|512|1024|2048
 ---@alias kiln.host.nc 64|128|256|512
 ---@alias kiln.host.kc 128|256|512|1024|2048
+---@alias kiln.host.piece 32|64|128|256
+---@alias kiln.host.step 65536|262144
 
 ---@class kiln.host.Sweep
----@field mc? kiln.host.mc|kiln.host.mc[] most rows that a thread takes at a time
----@field nc? kiln.host.nc|kiln.host.nc[] columns that a thread packs at a time
----@field kc? kiln.host.kc|kiln.host.kc[] length along k of a packed panel
+---@field mc? kiln.host.mc|kiln.host.mc[] gemm: most rows that a thread takes at a time
+---@field nc? kiln.host.nc|kiln.host.nc[] gemm: columns that a thread packs at a time
+---@field kc? kiln.host.kc|kiln.host.kc[] gemm: length along k of a packed panel
+---@field piece? kiln.host.piece|kiln.host.piece[] rowwise: columns that are computed at once
+---@field step? kiln.host.step|kiln.host.step[] rowwise: bytes of rows that a thread takes at a time
 
----packed, register-blocked kernel for CPUs: any size, stride and alignment.
+---gemm: packed, register-blocked kernel for CPUs: any size, stride and alignment; rowwise: rows by vectors, shared out among threads: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.host.Sweep
 ---@return kiln.Sweep
@@ -57,16 +61,26 @@ function mfma(axes) end
 ---@alias kiln.simt.tm 1|2|4|8
 ---@alias kiln.simt.tn 1|2|4|8
 ---@alias kiln.simt.split_k 1|2|4|8|16|32
+---@alias kiln.simt.lanes 16|32|64|128|256|512|1024
+---@alias kiln.simt.rows 1|2|4|8|16
+---@alias kiln.simt.v 1|2|3|4|6|8
+---@alias kiln.simt.resident 0|1
+---@alias kiln.simt.split 1|2|4|8|16|32
 
 ---@class kiln.simt.Sweep
----@field m? kiln.simt.m|kiln.simt.m[] rows of the block's tile
----@field n? kiln.simt.n|kiln.simt.n[] columns of the block's tile
----@field k? kiln.simt.k|kiln.simt.k[] length along K of the tiles in LDS
----@field tm? kiln.simt.tm|kiln.simt.tm[] rows of a thread's tile
----@field tn? kiln.simt.tn|kiln.simt.tn[] columns of a thread's tile
----@field split_k? kiln.simt.split_k|kiln.simt.split_k[] blocks that share a tile, each a part of K; above 1 a second kernel sums
+---@field m? kiln.simt.m|kiln.simt.m[] gemm: rows of the block's tile
+---@field n? kiln.simt.n|kiln.simt.n[] gemm: columns of the block's tile
+---@field k? kiln.simt.k|kiln.simt.k[] gemm: length along K of the tiles in LDS
+---@field tm? kiln.simt.tm|kiln.simt.tm[] gemm: rows of a thread's tile
+---@field tn? kiln.simt.tn|kiln.simt.tn[] gemm: columns of a thread's tile
+---@field split_k? kiln.simt.split_k|kiln.simt.split_k[] gemm: blocks that share a tile, each a part of K; above 1 a second kernel sums
+---@field lanes? kiln.simt.lanes|kiln.simt.lanes[] rowwise: threads of a row
+---@field rows? kiln.simt.rows|kiln.simt.rows[] rowwise: rows of a block
+---@field v? kiln.simt.v|kiln.simt.v[] rowwise: pieces of 4 or 8 columns that a thread takes at once
+---@field resident? kiln.simt.resident|kiln.simt.resident[] rowwise: 1: a row stays in registers, and must fit
+---@field split? kiln.simt.split|kiln.simt.split[] rowwise: blocks that share a row
 
----portable vector-unit kernel: any size, stride and alignment.
+---gemm: portable vector-unit kernel: any size, stride and alignment; rowwise: rows in registers, on lanes, waves or blocks: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.simt.Sweep
 ---@return kiln.Sweep

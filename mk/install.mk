@@ -13,7 +13,7 @@ LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./|
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
 	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
-	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(foreach d,$(wildcard templates templates/* templates/*/lib),$(SHARE)/$d)
+	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(addprefix $(SHARE)/,$(shell find templates -type d))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
@@ -23,7 +23,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
 	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h abi/kiln_version.h $D/include
 	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
-	$(Q)for f in $(filter-out %/lib,$(wildcard templates/*/* templates/*/lib/*)); do $(put) $$f $(SHARE)/$$f || exit; done
+	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
 	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln

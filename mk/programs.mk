@@ -5,7 +5,9 @@ RT_SRC  := $(wildcard runtime/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o)
 RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
+NEW_LUA  := $(sort $(wildcard templates/*/new/*.lua))
+NEW_C    := $(BUILD)/obj/tools/new_templates.c
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(NEW_C:.c=.o)
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
 HARNESS  := $(BUILD)/obj/tools/harness.a
 SO := $(BUILD)/lib/libkiln.so
@@ -25,6 +27,14 @@ $(BUILD)/obj/runtime/%.o: runtime/%.c | $(DEPS)
 $(BUILD)/obj/tools/%.o: tools/%.c | $(DEPS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -c -o $@ $<
+
+# What `kiln new` starts from; the folders, because a file may have gone.
+$(NEW_C): mk/new_templates.sh $(NEW_LUA) $(sort $(dir $(NEW_LUA)))
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh mk/new_templates.sh $(NEW_LUA) >$@.tmp && mv $@.tmp $@
+$(NEW_C:.c=.o): $(NEW_C) | $(DEPS)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(KILN_CFLAGS) -Itools -c -o $@ $<
 
 $(BUILD)/bin/kiln-gen: $(GEN_OBJ)
 	$(call say,LINK,$@)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Checks of the pointers that a launch or a reference gets: present, aligned as promised, and E
-// apart from every input, the workspace apart from all of them.
-//   A full input may be E itself, element for element.  Every schedule computes each element of E
-// once, and whoever stores it has read that element of the inputs before; nobody else reads it.
+// Checks of the pointers that a launch or a reference gets: present, aligned as promised, and every
+// output apart from every input and every other output, the workspace apart from all of them.
+//   An output may be a full input itself, element for element.  Every schedule computes each
+// element of an output once, and whoever stores it has read that element of the inputs before;
+// nobody else reads it.
 #include <string.h>
 #include "internal.h"
 
@@ -12,7 +13,7 @@ typedef struct use {
     const char *name;
     const kr_operand *o;
     uintptr_t at;
-    bool full; /* an extra input that may be E */
+    bool out, full; /* full: an extra input that may be an output, or an output that may be one */
 } use;
 
 static kiln_status check_pointer(const use *u)
@@ -35,55 +36,64 @@ static kiln_status check_pointer(const use *u)
 }
 
 /* The same elements at the same places, of the same type. */
-static bool in_place(const use *e, const use *in, int64_t batch)
+static bool in_place(const use *out, const use *in, int64_t batch)
 {
-    const kr_operand *x = e->o, *y = in->o;
-    return in->full && in->at == e->at && y->type == x->type && y->layout == x->layout &&
-           (y->ld == x->ld || x->outer == 1) && (y->stride == x->stride || batch == 1);
+    const kr_operand *x = out->o, *y = in->o;
+    return in->full && out->full && in->at == out->at && y->type == x->type &&
+           y->layout == x->layout && (y->ld == x->ld || x->outer == 1) &&
+           (y->stride == x->stride || batch == 1);
 }
 
-static kiln_status check_apart(const use *e, const use *in, int64_t batch)
+static kiln_status check_apart(const use *out, const use *in, int64_t batch)
 {
-    if (e->o->bytes == 0 || in->o->bytes == 0) return KILN_OK;
-    if (e->at >= in->at + (uintptr_t)in->o->bytes || in->at >= e->at + (uintptr_t)e->o->bytes)
+    if (out->o->bytes == 0 || in->o->bytes == 0) return KILN_OK;
+    if (out->at >= in->at + (uintptr_t)in->o->bytes || in->at >= out->at + (uintptr_t)out->o->bytes)
         return KILN_OK;
-    if (in_place(e, in, batch) || kr_interleaved(e->o, e->at, in->o, in->at, batch)) return KILN_OK;
-    return INVALID("E (%p, %lld bytes) overlaps %s (%p, %lld bytes): give E memory of its own%s",
-                   (void *)e->at, (long long)e->o->bytes, in->name, (void *)in->at,
-                   (long long)in->o->bytes,
-                   in->full ? ", or exactly this input's: the same pointer, type, layout, leading "
-                              "dimension and batch stride"
-                            : " (only a full extra input may be E)");
+    if (kr_interleaved(out->o, out->at, in->o, in->at, batch)) return KILN_OK;
+    if (in->out)
+        return INVALID("%s (%p, %lld bytes) overlaps %s (%p, %lld bytes): give each output memory "
+                       "of its own",
+                       out->name, (void *)out->at, (long long)out->o->bytes, in->name,
+                       (void *)in->at, (long long)in->o->bytes);
+    if (in_place(out, in, batch)) return KILN_OK;
+    char only[KILN_NAME_MAX + 64] = "";
+    kr_text text = {only, sizeof only, 0};
+    if (out->full && !in->full) kr_put(&text, " (only a full extra input may be %s)", out->name);
+    return INVALID("%s (%p, %lld bytes) overlaps %s (%p, %lld bytes): give %s memory of its own%s",
+                   out->name, (void *)out->at, (long long)out->o->bytes, in->name, (void *)in->at,
+                   (long long)in->o->bytes, out->name,
+                   in->full && out->full
+                       ? ", or exactly this input's: the same pointer, type, layout, leading "
+                         "dimension and batch stride"
+                       : only);
 }
 
-/* The inputs that an op reads, in `in`; how many. */
-static int inputs_of(const kr_view *v, const kr_module *m, const kiln_op_row *op,
-                     const kiln_args *args, use in[1 + KILN_MAX_B + KILN_MAX_D])
+static use use_of(const kr_view *v, const kr_module *m, const kiln_op_row *op,
+                  const kiln_args *args, int i)
 {
-    int n = 0;
-    in[n++] = (use){"A", &v->a, (uintptr_t)args->a, false};
-    for (int i = 0; i < op->products; i++) {
-        const char *name = kr_str(m, op->b_name[i]);
-        in[n++] =
-            (use){op->products > 1 && *name ? name : "B", &v->b, (uintptr_t)args->b[i], false};
-    }
-    for (int i = 0; i < op->nd; i++)
-        in[n++] = (use){kr_str(m, op->d[i].name), &v->d[i], (uintptr_t)args->d[i],
-                        op->d[i].kind == KILN_D_FULL};
-    return n;
+    const kiln_tensor_row *t = &op->tensor[i];
+    const kiln_family *f = kr_family(m, op);
+    const bool whole =
+        t->rows == f->rows && t->cols == f->cols && t->row_block == 1 && t->col_block == 1;
+    return (use){kr_str(m, t->name), &v->t[i], (uintptr_t)args->tensor[t->arg], t->out,
+                 whole && (t->out || t->kind == KILN_D_FULL)};
 }
 
 kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_row *op,
-                          const kiln_args *args, bool writes_e)
+                          const kiln_args *args, bool writes)
 {
-    if (v->e.bytes == 0) return KILN_OK; /* no element of E: nothing is touched */
-    use in[1 + KILN_MAX_B + KILN_MAX_D];
-    const int n = inputs_of(v, m, op, args, in);
-    const use e = {"E", &v->e, (uintptr_t)args->e, false};
-    kiln_status status = writes_e ? check_pointer(&e) : KILN_OK;
+    if (kr_nothing_to_do(kr_family(m, op), &v->shape)) return KILN_OK; /* nothing is touched */
+    use u[KILN_MAX_TENSORS];
+    const int n = op->ntensors;
+    const int64_t batch = v->shape.size[KILN_BATCH];
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < n; i++) u[i] = use_of(v, m, op, args, i);
+    for (int i = 0; i < n && writes && status == KILN_OK; i++)
+        if (u[i].out) status = check_pointer(&u[i]);
     for (int i = 0; i < n && status == KILN_OK; i++) {
-        status = check_pointer(&in[i]);
-        if (status == KILN_OK && writes_e) status = check_apart(&e, &in[i], v->shape.batch);
+        if (!u[i].out) status = check_pointer(&u[i]);
+        for (int o = 0; o < n && writes && status == KILN_OK; o++)
+            if (u[o].out && (!u[i].out || o < i)) status = check_apart(&u[o], &u[i], batch);
     }
     return status;
 }
@@ -92,20 +102,17 @@ kiln_status kr_workspace_check(const kr_view *v, const kr_module *m, const kiln_
                                const kiln_args *args, uint64_t bytes)
 {
     const uintptr_t at = (uintptr_t)args->workspace;
-    use all[2 + KILN_MAX_B + KILN_MAX_D];
-    int n = inputs_of(v, m, op, args, all);
-    all[n++] = (use){"E", &v->e, (uintptr_t)args->e, false};
     if (at > UINTPTR_MAX - bytes)
         return INVALID("the workspace %p and its %llu bytes pass the end of memory", (void *)at,
                        (unsigned long long)bytes);
-    for (int i = 0; i < n; i++) {
-        const uintptr_t size = (uintptr_t)all[i].o->bytes;
-        if (size == 0 || at >= all[i].at + size || all[i].at >= at + bytes) continue;
+    for (int i = 0; i < op->ntensors; i++) {
+        const use u = use_of(v, m, op, args, i);
+        const uintptr_t size = (uintptr_t)u.o->bytes;
+        if (size == 0 || at >= u.at + size || u.at >= at + bytes) continue;
         return INVALID(
             "the workspace (%p, %llu bytes) overlaps %s (%p, %llu bytes): give it memory "
             "of its own",
-            (void *)at, (unsigned long long)bytes, all[i].name, (void *)all[i].at,
-            (unsigned long long)size);
+            (void *)at, (unsigned long long)bytes, u.name, (void *)u.at, (unsigned long long)size);
     }
     return KILN_OK;
 }

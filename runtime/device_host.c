@@ -13,7 +13,7 @@
 
 typedef struct call {
     kiln_host_fn fn;
-    kiln_gemm_args args;
+    _Alignas(16) unsigned char args[KR_MAX_ARGS];
 } call;
 
 typedef struct graph {
@@ -126,7 +126,7 @@ static void host_unload(kr_device *dev, kiln_kernel *k)
     (void)k;
 }
 
-static kiln_status record(graph *g, const call *c)
+static kiln_status record(graph *g, kiln_host_fn fn, const kr_launch *l)
 {
     if (g->count == g->room) {
         const size_t room = g->room ? 2 * g->room : 64;
@@ -135,7 +135,9 @@ static kiln_status record(graph *g, const call *c)
         g->call = list;
         g->room = room;
     }
-    g->call[g->count++] = *c;
+    call *c = &g->call[g->count++];
+    c->fn = fn;
+    memcpy(c->args, l->args, l->args_size);
     return KILN_OK;
 }
 
@@ -149,7 +151,7 @@ static kiln_status host_launch(kr_device *dev, const kr_launch *l, void *handle)
         pthread_mutex_lock(&h->mutex);
         stream **s = find_stream(h, handle);
         const bool recorded = s && (*s)->recording;
-        if (recorded) status = record((*s)->recording, &(call){fn, *l->args});
+        if (recorded) status = record((*s)->recording, fn, l);
         pthread_mutex_unlock(&h->mutex);
         if (recorded) return status;
     }
@@ -261,7 +263,7 @@ static kiln_status host_graph_replay(kr_device *dev, void *handle, void *stream_
     (void)stream_handle;
     const graph *g = handle;
     const double start = now();
-    for (size_t i = 0; i < g->count; i++) g->call[i].fn(&g->call[i].args, kr_pool_each);
+    for (size_t i = 0; i < g->count; i++) g->call[i].fn(g->call[i].args, kr_pool_each);
     if (seconds) *seconds = now() - start;
     return KILN_OK;
 }

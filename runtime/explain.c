@@ -121,25 +121,26 @@ static void put_set_aside(const kiln_ctx *ctx, const char *name, kr_text *text)
 kiln_status kiln_explain(kiln_ctx *ctx, const kiln_problem *p, char *out, size_t *len)
 {
     if (!ctx || !len) return kr_fail(KILN_INVALID, "kiln_explain needs a context and a length");
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
+    kr_signature sig = {.n = 0};
     kiln_problem room;
     if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kr_text text = {out, *len, 0};
     if (out && *len) out[0] = 0;
-    kiln_status status = kr_key(p, sig, &key);
+    kiln_status status = kr_op_name(p, &hash);
+    const kr_op *op = status ? NULL : kr_ops_find(ctx, p->op, hash);
+    if (op) status = kr_sign(p, op->module, op->row, hash, &sig);
     if (status == KILN_OK) status = kr_put_problem(p, &text);
     if (status) return status;
     kr_put(&text, " on %s (%s, %d units)\n",
            ctx->device->info.target[0] ? ctx->device->info.target : "no target",
            ctx->device->info.name, ctx->device->info.units);
 
-    const kr_group *group = kr_group_find(ctx, key);
-    const kiln_kernel *any = group ? &ctx->kernel[group->first] : NULL;
-    if (any && strcmp(kr_str(any->module, any->op->name), p->op) != 0) group = NULL;
+    const kr_group *group = op ? kr_group_find(ctx, sig.key) : NULL;
+    if (group && ctx->kernel[group->first].op->hash != op->row->hash) group = NULL;
     if (group) {
         kr_view v;
-        status = kr_view_make(p, sig, any->module, any->op, ctx->device->info.units, &v);
+        status = kr_view_make(p, &sig, op->module, op->row, ctx->device->info.units, &v);
         if (status) return status;
         line *list;
         const size_t n = collect(ctx, group, &v, &list);
@@ -149,10 +150,10 @@ kiln_status kiln_explain(kiln_ctx *ctx, const kiln_problem *p, char *out, size_t
     } else {
         char nearest[900];
         kr_text words = {nearest, sizeof nearest, 0};
-        status = kr_nearest(ctx, p, key, &words);
+        status = kr_nearest(ctx, p, &words);
         kr_put(&text, "  %s: %s\n", kiln_status_name(status), nearest);
     }
-    put_other_targets(ctx, p->op, key, &text);
+    if (op) put_other_targets(ctx, p->op, sig.key, &text);
     put_set_aside(ctx, p->op, &text);
     return kr_text_end(&text, len);
 }

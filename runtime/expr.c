@@ -5,6 +5,12 @@
 #include <math.h>
 #include "internal.h"
 
+const uint8_t kr_x_operands[KILN_X_COUNT] = {
+#define X(name, id, operands, ...) [id] = operands,
+    KILN_EXPR_OPS(X)
+#undef X
+};
+
 static double gelu(double x)
 {
     return x == -INFINITY ? 0 : x / 2 * erfc(-x * M_SQRT1_2);
@@ -33,21 +39,29 @@ static double larger(double x, double y)
     return isnan(x) || isnan(y) ? NAN : x > y ? x : y;
 }
 
-static double evaluate(const kiln_xnode *n, const double *acc, const kr_leaves *leaf,
-                       const double *v)
+double kr_leaf(const kiln_xnode *n, const kr_leaves *leaf)
 {
-    const double x = v[n->arg[0]], y = v[n->arg[1]], z = v[n->arg[2]];
     switch ((kiln_xop)n->op) {
     case KILN_X_CONST:
         return (double)n->value;
     case KILN_X_ACC:
-        return acc[n->index];
+        return leaf->acc[n->index];
     case KILN_X_D:
         return leaf->d[n->index];
     case KILN_X_SCALAR:
         return leaf->s[n->index];
     case KILN_X_ARG:
         return leaf->x;
+    case KILN_X_AT:
+        return (double)(float)leaf->at[n->index];
+    default:
+        return NAN;
+    }
+}
+
+double kr_apply(const kiln_xnode *n, double x, double y, double z)
+{
+    switch ((kiln_xop)n->op) {
     case KILN_X_ADD:
         return x + y;
     case KILN_X_SUB:
@@ -116,16 +130,17 @@ static double evaluate(const kiln_xnode *n, const double *acc, const kr_leaves *
         return x == 0;
     case KILN_X_CAST:
         return (double)(float)kr_round_to((kiln_dtype)n->index, x); /* the largest i32 is none */
-    case KILN_X_COUNT:
-        break;
+    default:                                                        /* leaves and reductions */
+        return NAN;
     }
-    return NAN;
 }
 
-double kr_eval(const kiln_xnode *node, uint32_t count, const double *acc, const kr_leaves *leaf,
-               double *v)
+double kr_eval(const kiln_xnode *node, uint32_t count, const kr_leaves *leaf, double *v)
 {
-    v[0] = 0; /* unused operands of the first node point at it */
-    for (uint32_t i = 0; i < count; i++) v[i] = evaluate(&node[i], acc, leaf, v);
+    for (uint32_t i = 0; i < count; i++) {
+        const kiln_xnode *n = &node[i];
+        v[i] = kr_x_operands[n->op] ? kr_apply(n, v[n->arg[0]], v[n->arg[1]], v[n->arg[2]])
+                                    : kr_leaf(n, leaf);
+    }
     return v[count - 1];
 }

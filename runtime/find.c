@@ -11,31 +11,33 @@
 typedef struct query {
     const kiln_problem *p; /* the caller's, or in room */
     kiln_problem room;
-    uint64_t key;
-    uint8_t sig[7];
+    const kr_op *op; /* NULL: not known */
+    kr_signature sig;
     const kr_group *group; /* NULL: no row on this device */
     kr_view view;
 } query;
 
-static const kiln_kernel *first_of(const kiln_ctx *ctx, const kr_group *g)
-{
-    return &ctx->kernel[g->first];
-}
-
 /* Everything about a problem; without rows, only what its numbers allow to be said. */
 static kiln_status ask(kiln_ctx *ctx, const kiln_problem *p, query *q)
 {
+    uint64_t hash;
+    q->group = NULL;
     if (!ctx) return kr_fail(KILN_INVALID, "the context is NULL: open one with kiln_open");
     if (!(q->p = p = kr_problem_in(p, &q->room))) return KILN_INVALID;
-    kiln_status status = kr_key(p, q->sig, &q->key);
+    kiln_status status = kr_op_name(p, &hash);
     if (status) return status;
-    q->group = kr_group_find(ctx, q->key);
+    q->op = kr_ops_find(ctx, p->op, hash);
+    if (!q->op) return KILN_OK;
+    const kr_module *m = q->op->module;
+    status = kr_sign(p, m, q->op->row, hash, &q->sig);
+    if (status) return status;
+    q->group = kr_group_find(ctx, q->sig.key);
     if (!q->group) return KILN_OK;
-    const kiln_kernel *k = first_of(ctx, q->group);
-    if (strcmp(kr_str(k->module, k->op->name), p->op) != 0)
+    const kiln_kernel *k = &ctx->kernel[q->group->first];
+    if (k->op->hash != q->op->row->hash)
         q->group = NULL; /* two keys alike in 64 bits */
     else
-        status = kr_view_make(p, q->sig, k->module, k->op, ctx->device->info.units, &q->view);
+        status = kr_view_make(p, &q->sig, m, q->op->row, ctx->device->info.units, &q->view);
     return status;
 }
 
@@ -43,7 +45,7 @@ static kiln_status nothing(const kiln_ctx *ctx, const query *q)
 {
     char buffer[900];
     kr_text text = {buffer, sizeof buffer, 0};
-    const kiln_status status = kr_nearest(ctx, q->p, q->key, &text);
+    const kiln_status status = kr_nearest(ctx, q->p, &text);
     return kr_fail(status, "%s", buffer);
 }
 
@@ -93,13 +95,14 @@ static uint64_t problem_hash(const query *q)
 {
     const kiln_shape *s = &q->view.shape;
     const uint64_t part[] = {
-        (uint64_t)s->m << 32 | (uint64_t)s->n,
-        (uint64_t)s->k << 32 | (uint64_t)s->batch,
-        (uint64_t)s->lda,
-        (uint64_t)s->ldb,
-        (uint64_t)s->lde,
-        (uint64_t)(s->align_a | s->align_b << 16 | s->align_e << 32 | s->align_d << 48)};
-    uint64_t h = q->key;
+        (uint64_t)s->size[0] << 32 | (uint64_t)s->size[1],
+        (uint64_t)s->size[2] << 32 | (uint64_t)s->size[KILN_BATCH],
+        (uint64_t)s->ld[0],
+        (uint64_t)s->ld[1],
+        (uint64_t)s->ld[2],
+        (uint64_t)(s->align[0] | s->align[1] << 16 | s->align[2] << 32 | s->align_d << 48) ^
+            (uint64_t)s->vector << 8};
+    uint64_t h = q->sig.key;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         h = (h ^ part[i]) * 0x9e3779b97f4a7c15ull;
         h ^= h >> 32;
@@ -112,7 +115,21 @@ static const kiln_kernel *cached(const kiln_ctx *ctx, const query *q, uint64_t w
     const uint32_t position = (uint32_t)word;
     if (position == 0 || position > ctx->nkernels || word >> 32 != hash >> 32) return NULL;
     const kiln_kernel *k = &ctx->kernel[position - 1];
-    return k->row->key == q->key && legal(k, &q->view.shape) ? k : NULL;
+    return k->row->key == q->sig.key && legal(k, &q->view.shape) ? k : NULL;
+}
+
+static void log_found(const query *q, const kiln_kernel *k, kr_how how)
+{
+    char sizes[(KILN_MAX_SIZES + 1) * (KILN_NAME_MAX + 24)] = "";
+    kr_text text = {sizes, sizeof sizes, 0};
+    const kiln_family *f = kr_family(k->module, k->op);
+    for (int i = 0; i < f->nsizes; i++)
+        kr_put(&text, " %s=%lld", kr_str(k->module, f->size[i]), (long long)q->view.shape.size[i]);
+    kr_log("found %s for %s%s batch=%lld by %s", kr_kernel_name(k), q->p->op, sizes,
+           (long long)q->view.shape.size[KILN_BATCH],
+           how == KR_BY_COST    ? "cost"
+           : how == KR_BY_TUNED ? "tuning"
+                                : "nearest tuning");
 }
 
 kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **out)
@@ -133,12 +150,7 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
     if (!k) return nothing(ctx, &q);
     atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
                           memory_order_relaxed);
-    kr_log("found %s for %s m=%lld n=%lld k=%lld batch=%lld by %s", kr_kernel_name(k), q.p->op,
-           (long long)q.view.shape.m, (long long)q.view.shape.n, (long long)q.view.shape.k,
-           (long long)q.view.shape.batch,
-           how == KR_BY_COST    ? "cost"
-           : how == KR_BY_TUNED ? "tuning"
-                                : "nearest tuning");
+    if (kr_log_on()) log_found(&q, k, how);
     *out = k;
     return KILN_OK;
 }

@@ -8,7 +8,8 @@
     (sizeof(((kiln_kernel_info *)NULL)->field) / sizeof(*((kiln_kernel_info *)NULL)->field))
 _Static_assert(LENGTH(value) == KILN_MAX_SLOTS && LENGTH(value_name) == KILN_MAX_SLOTS,
                "kiln_kernel_info has room for every slot of a row");
-_Static_assert(LENGTH(symbol) == KILN_MAX_STAGES, "kiln_kernel_info has room for every stage");
+_Static_assert(LENGTH(stage_symbol) == KILN_MAX_STAGES,
+               "kiln_kernel_info has room for every stage");
 
 /* Values of a schedule that say how its kernels sum (docs/schedules.md). */
 static void set_sums(kiln_sums *s, const char *name, int value)
@@ -26,6 +27,25 @@ static void set_sums(kiln_sums *s, const char *name, int value)
         if (!strcmp(name, fields[i].name)) memcpy((char *)s + fields[i].at, &value, sizeof value);
 }
 
+/* Types and layouts; those of the family's first three tensors by name, too. */
+static void set_signature(const kr_module *m, const kiln_op_row *op, const kiln_row *r,
+                          kiln_kernel_info *info)
+{
+    const kiln_family *f = kr_family(m, op);
+    kiln_dtype *const own[] = {&info->a, &info->b, &info->e};
+    kiln_layout *const layout[] = {&info->layout_a, &info->layout_b, &info->layout_e};
+    info->family = kr_str(m, f->name);
+    info->ntypes = op->ntypes;
+    info->nlayouts = f->nlayouts;
+    for (int i = 0; i < op->ntypes; i++) {
+        info->type[i] = (kiln_dtype)r->sig[i];
+        if (i >= f->ntypes) continue;
+        *(kr_type_in_text(f, i) ? own[f->type[i].tensor] : &info->acc) = info->type[i];
+    }
+    for (int i = 0; i < f->nlayouts; i++)
+        *layout[f->layout_of[i]] = info->layout[i] = (kiln_layout)r->sig[op->ntypes + i];
+}
+
 kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
 {
     if (!k || !out) return kr_fail(KILN_INVALID, "kiln_kernel_describe needs a kernel and a place");
@@ -38,26 +58,23 @@ kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
         .schedule = kr_str(m, k->schedule->name),
         .file = kr_str(m, k->op->file),
         .line = (int)k->op->line,
-        .a = (kiln_dtype)r->a,
-        .b = (kiln_dtype)r->b,
-        .e = (kiln_dtype)r->e,
-        .acc = (kiln_dtype)r->acc,
-        .layout_a = (kiln_layout)r->layout_a,
-        .layout_b = (kiln_layout)r->layout_b,
-        .layout_e = (kiln_layout)r->layout_e,
         .ntunables = k->schedule->tunables,
         .nvalues = k->schedule->slots,
         .code = r->code_size ? m->table->code + r->code_offset : NULL,
         .code_size = r->code_size,
         .runnable = kr_kernel_runs(k->ctx, k),
     };
+    set_signature(m, k->op, r, &info);
     for (uint32_t i = 0; i < k->schedule->slots; i++) {
         info.value_name[i] = kr_str(m, k->schedule->slot_name[i]);
         info.value[i] = r->t[i];
         set_sums(&info.sums, info.value_name[i], r->t[i]);
     }
-    for (int i = 0; i < KILN_MAX_STAGES; i++)
-        if (*kr_str(m, r->symbol[i])) info.symbol[info.nsymbols++] = kr_str(m, r->symbol[i]);
+    for (size_t i = 0, n = 0; i < KILN_MAX_STAGES; i++) {
+        if (!*kr_str(m, r->symbol[i])) continue;
+        info.stage_symbol[n++] = kr_str(m, r->symbol[i]);
+        if (n <= LENGTH(symbol)) info.symbol[info.nsymbols++] = kr_str(m, r->symbol[i]);
+    }
     return kr_struct_out("kiln_kernel_info", &info, sizeof info, out, out->struct_size);
 }
 
@@ -69,32 +86,122 @@ kiln_status kiln_kernel_at(kiln_ctx *ctx, size_t i, const kiln_kernel **out)
                 : kr_fail(KILN_NOT_FOUND, "the registry has %zu instances", ctx->nkernels);
 }
 
+static const kr_op *find_op(kiln_ctx *ctx, const char *op)
+{
+    const kr_op *known = kr_ops_find(ctx, op, kiln_name_hash(op));
+    if (!known) kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", op);
+    return known;
+}
+
+static int position(uint8_t at)
+{
+    return at == KILN_NOWHERE ? -1 : at;
+}
+
+static void describe_tensor(const kr_module *m, const kiln_family *f, const kiln_tensor_row *t,
+                            kiln_tensor_info *out)
+{
+    *out = (kiln_tensor_info){
+        .name = kr_str(m, t->name),
+        .at = t->at,
+        .arg = t->arg,
+        .kind = (kiln_dkind)t->kind,
+        .out = t->out,
+        .rows = position(t->rows),
+        .cols = position(t->cols),
+        .row_block = t->row_block,
+        .col_block = t->col_block,
+        .type = t->type & 0x80 ? t->type & 0x7f : -1,
+        .summed = f->summed != KILN_NOWHERE && (t->rows == f->summed || t->cols == f->summed),
+    };
+}
+
+/* Tensors; and by the names of version 0.1.0 inputs and products. */
+static void describe_tensors(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
+{
+    const kiln_family *f = kr_family(m, row);
+    size_t products = 0;
+    info->ntensors = row->ntensors;
+    for (int i = 0; i < row->ntensors; i++) {
+        const kiln_tensor_row *t = &row->tensor[i];
+        describe_tensor(m, f, t, &info->tensor[i]);
+        if (kr_is_input(t) && info->nd < KILN_MAX_D) {
+            info->d_name[info->nd] = kr_str(m, t->name);
+            info->d_kind[info->nd++] = (kiln_dkind)t->kind;
+        }
+        const bool several =
+            t->own != KILN_NOWHERE &&
+            ((i && t[-1].own == t->own) || (i + 1 < row->ntensors && t[1].own == t->own));
+        if (several && products < KILN_MAX_B) info->b_name[products++] = kr_str(m, t->name);
+    }
+    for (; products < row->products; products++) info->b_name[products] = "";
+}
+
+static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
+{
+    const kiln_family *f = kr_family(m, row);
+    info->family = kr_str(m, f->name);
+    info->nsizes = f->nsizes;
+    for (int i = 0; i < f->nsizes; i++) info->size_name[i] = kr_str(m, f->size[i]);
+    info->size_name[KILN_BATCH] = "batch";
+    info->ntypes = row->ntypes;
+    for (int i = 0; i < row->ntypes; i++) info->type_name[i] = kr_str(m, row->type[i]);
+    info->nlayouts = f->nlayouts;
+    info->rows = position(f->rows);
+    info->cols = position(f->cols);
+    info->summed = position(f->summed);
+    info->empty = f->empty;
+    info->independent = f->independent;
+    info->nfamily_shapes = f->shapes;
+    info->nquick_shapes = f->quick;
+    info->family_shapes = f->shapes ? m->table->shapes + f->first_shape : NULL;
+}
+
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
 {
     if (!ctx || !op || !out)
         return kr_fail(KILN_INVALID, "kiln_op_describe needs a context, a name and a place");
-    const kr_op *known = kr_ops_find(ctx, op);
-    if (!known) return kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", op);
+    const kr_op *known = find_op(ctx, op);
+    if (!known) return KILN_NOT_FOUND;
     const kr_module *m = known->module;
     const kiln_op_row *row = known->row;
     kiln_op_info info = {
         .name = kr_str(m, row->name),
         .file = kr_str(m, row->file),
         .line = (int)row->line,
-        .nd = row->nd,
         .nscalars = row->nscalars,
         .products = row->products,
         .nshapes = row->shapes,
         .shapes = row->shapes ? m->table->shapes + row->first_shape : NULL,
         .rtol = row->rtol,
+        .uses_at = row->uses_at,
+        .nodes = row->function[0].count,
     };
-    for (int i = 0; i < row->nd; i++) {
-        info.d_name[i] = kr_str(m, row->d[i].name);
-        info.d_kind[i] = (kiln_dkind)row->d[i].kind;
-    }
+    describe_tensors(m, row, &info);
+    describe_family(m, row, &info);
     for (int i = 0; i < row->nscalars; i++) info.scalar_name[i] = kr_str(m, row->scalar[i]);
-    for (int i = 0; i < row->products; i++) info.b_name[i] = kr_str(m, row->b_name[i]);
     return kr_struct_out("kiln_op_info", &info, sizeof info, out, out->struct_size);
+}
+
+int kiln_tensor_index(kiln_ctx *ctx, const char *op, const char *name)
+{
+    if (!ctx || !op || !name) {
+        kr_fail(KILN_INVALID, "kiln_tensor_index needs a context, an op and a name");
+        return -1;
+    }
+    const kr_op *known = find_op(ctx, op);
+    char names[KILN_MAX_TENSORS * (KILN_NAME_MAX + 2)] = "";
+    kr_text text = {names, sizeof names, 0};
+    for (int i = 0; known && i < known->row->ntensors; i++) {
+        const kiln_tensor_row *t = &known->row->tensor[i];
+        if (t->own != KILN_NOWHERE) continue;
+        if (strcmp(kr_str(known->module, t->name), name) == 0) return t->at;
+        kr_put(&text, " %s", kr_str(known->module, t->name));
+    }
+    if (known)
+        kr_fail(KILN_NOT_FOUND, "op '%s' has no input or output '%.80s'; it has%.300s", op, name,
+                *names ? names : " none");
+    return -1;
 }
 
 kiln_status kiln_device_describe(kiln_ctx *ctx, kiln_device_info *out)

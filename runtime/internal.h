@@ -2,8 +2,11 @@
 // What the parts of libkiln share.  The path through it:
 //   kiln_open    registry.c (files: sealed, checked, mapped once a process), ops.c (what each op's
 //                name means), context.c (index of the device's rows)
-//   kiln_find    view.c (defaults, argument checks), find.c (key, legality, tuned row or cost)
+//   kiln_find    signature.c, view.c (defaults, argument checks), find.c (key, legality, tuned row
+//                or cost)
 //   kiln_launch  view.c, args.c, launch.c (argument checks, plan), device_host.c or device_gpu.c
+// What a family of ops is stands in its module (kiln_family, kiln_tensor_row), and no file here
+// names one, but for what it means in double precision: ref_FAMILY.c, registered in references.h.
 // Names that leave a file without leaving the library start with kr_.
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
@@ -73,6 +76,7 @@ double kr_round_to(kiln_dtype, double); /* encoded and decoded */
 /* ---- names (names.c): names to positions; of two equal names the first counts ---- */
 typedef struct kr_name {
     const char *name; /* the caller's; NULL: free */
+    uint64_t hash;    /* kiln_name_hash */
     uint32_t position;
 } kr_name;
 typedef struct kr_names {
@@ -81,7 +85,7 @@ typedef struct kr_names {
 } kr_names;
 bool kr_names_make(kr_names *, size_t most); /* false: no memory */
 void kr_names_add(kr_names *, const char *name, uint32_t position);
-bool kr_names_find(const kr_names *, const char *name, uint32_t *position);
+bool kr_names_find(const kr_names *, const char *name, uint64_t hash, uint32_t *position);
 
 /* ---- modules (registry.c, table_check.c): one per file in the process, counted references ---- */
 typedef struct kr_module {
@@ -105,6 +109,15 @@ static inline const char *kr_str(const kr_module *m, kiln_str s)
 {
     return m->table->strings + s;
 }
+static inline const kiln_family *kr_family(const kr_module *m, const kiln_op_row *op)
+{
+    return &m->table->families[op->family];
+}
+/* Whether a tensor is one of the op's inputs that expressions' leaves `d` count. */
+static inline bool kr_is_input(const kiln_tensor_row *t)
+{
+    return t->own == KILN_NOWHERE && !t->out;
+}
 kiln_status kr_module_open(const char *path, kr_module **);
 void kr_module_close(kr_module *);
 const kiln_op_row *kr_module_op(const kr_module *, const char *op); /* NULL: not in it */
@@ -113,6 +126,10 @@ void kr_ops_hold(const kr_op *, size_t count, int by);
 /* The op as the open contexts know it, with a reference to its module; NULL with NOT_FOUND, or with
  * INVALID where they differ. */
 kiln_status kr_op_acquire(const char *op, const kiln_op_row **, kr_module **);
+/* The same, or where that fails an op without extra tensors of the family whose problems can be
+ * read without a context (*known is false; kiln_error says why). */
+kiln_status kr_op_guess(const char *op, kr_op *, bool *known);
+void kr_op_release(const kr_op *, bool known);
 /* Every offset and count in range; file: for messages. */
 kiln_status kr_table_check(const char *file, const kiln_module *);
 
@@ -120,9 +137,15 @@ kiln_status kr_table_check(const char *file, const kiln_module *);
 typedef struct kr_device kr_device;
 typedef struct kr_view kr_view;
 typedef struct kr_maps kr_maps;
+enum {
+    KR_MAX_PLACES = 24, /* pointers, and pitches, of a kernel's arguments */
+    KR_MAX_ARGS = 1024
+}; /* bytes of them */
 typedef struct kr_launch {
     const kiln_kernel *kernel;
-    const kiln_gemm_args *args;
+    const void *args; /* the kernel's: args_size bytes */
+    uint32_t args_size;
+    const kiln_args *given;
     const kr_view *view;
     const kiln_plan *plan;
 } kr_launch;
@@ -165,7 +188,7 @@ kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch
 /* Puts ", SPEC" for each device that the vendor's driver has. */
 void kr_gpu_list(const char *vendor, kr_text *);
 
-enum { KR_MAX_MAPS = 2 + KILN_MAX_B + KILN_MAX_D }; /* tensor maps of one kernel: one per operand */
+enum { KR_MAX_MAPS = KILN_MAX_TENSORS }; /* tensor maps of one kernel: one per operand */
 
 /* ---- contexts (context.c) ---- */
 struct kiln_kernel {
@@ -187,7 +210,7 @@ typedef struct kr_group {
 
 typedef struct kr_tuned {
     uint64_t key;
-    int64_t size[4];       /* m n k batch */
+    int64_t size[KILN_BATCH + 1];
     int64_t shape_id;      /* of leading dimensions and alignments: kr_shape_id */
     uint32_t kernel, line; /* of the file: later rows replace earlier ones */
 } kr_tuned;
@@ -216,7 +239,7 @@ const kr_group *kr_group_find(const kiln_ctx *, uint64_t key);
 /* ops.c */
 kiln_status kr_ops_settle(kiln_ctx *);
 void kr_ops_release(kiln_ctx *);
-const kr_op *kr_ops_find(const kiln_ctx *, const char *name); /* NULL: not there */
+const kr_op *kr_ops_find(const kiln_ctx *, const char *name, uint64_t hash); /* NULL: not there */
 bool kr_op_counts(const kiln_ctx *, const kr_module *, const kiln_op_row *);
 /* refused.c; false: out of memory */
 bool kr_refuse(kiln_ctx *, const char *, ...) KR_PRINTF(2, 3);
@@ -244,23 +267,47 @@ typedef struct kr_operand {
 
 struct kr_view {
     kiln_shape shape;
-    kr_operand a, b, e, d[KILN_MAX_D];
+    kr_operand t[KILN_MAX_TENSORS]; /* by position in the op's tensors */
 };
-/* Checks all that does not depend on the op and makes the functional key. */
-kiln_status kr_key(const kiln_problem *, uint8_t sig[7], uint64_t *key);
-kiln_status kr_view_make(const kiln_problem *, const uint8_t sig[7], const kr_module *,
+
+/* ---- types, layouts and key of a problem (signature.c) ---- */
+typedef struct kr_signature {
+    uint64_t key; /* functional: kiln_key_of */
+    int n;
+    uint8_t sig[KILN_MAX_SIG];
+} kr_signature;
+/* That it names an op, as kiln_name_hash has it. */
+kiln_status kr_op_name(const kiln_problem *, uint64_t *hash);
+kiln_status kr_sign(const kiln_problem *, const kr_module *, const kiln_op_row *, uint64_t hash,
+                    kr_signature *);
+/* The types that stand in a problem's text, of all that the op names: not that of sums. */
+bool kr_type_in_text(const kiln_family *, int type);
+void kr_put_types(const kiln_family *, const kiln_op_row *, const uint8_t *sig, kr_text *);
+void kr_put_layouts(const kiln_family *, const kiln_op_row *, const uint8_t *sig, kr_text *);
+/* "A" for a tensor of the family's own, of which an op may have several. */
+typedef struct kr_label {
+    char text[KILN_NAME_MAX];
+} kr_label;
+kr_label kr_own_label(const kr_module *, const kiln_op_row *, int own);
+
+kiln_status kr_view_make(const kiln_problem *, const kr_signature *, const kr_module *,
                          const kiln_op_row *, int64_t units, kr_view *);
 int64_t kr_shape_id(const kiln_shape *);
+static inline bool kr_nothing_to_do(const kiln_family *f, const kiln_shape *s)
+{
+    for (int i = 0; i < KILN_MAX_SIZES; i++)
+        if (f->empty >> i & 1 && s->size[i] == 0) return true;
+    return false;
+}
 kiln_status kr_put_problem(const kiln_problem *, kr_text *); /* as text (problem.c) */
-kiln_dtype kr_d_type(const kiln_d_row *, const uint8_t sig[7]);
 /* overlap.c: whether two batches of one operand share an element, exactly; whether two operands lie
  * between each other without sharing one (false: not known). */
 bool kr_batches_meet(const kr_operand *, int64_t batch);
 bool kr_interleaved(const kr_operand *, uintptr_t, const kr_operand *, uintptr_t, int64_t batch);
 /* Pointers, alignment, overlap. */
 kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row *,
-                          const kiln_args *, bool writes_e);
-/* That the first `bytes` of the workspace are apart from E and the inputs. */
+                          const kiln_args *, bool writes);
+/* That the first `bytes` of the workspace are apart from all tensors. */
 kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op_row *,
                                const kiln_args *, uint64_t bytes);
 
@@ -270,57 +317,69 @@ const kiln_kernel *kr_choose(const kiln_ctx *, const kr_group *, const kr_view *
 double kr_cost(const kiln_kernel *, const kiln_shape *); /* NaN counts as infinite */
 /* Says in words what comes closest to a problem without rows on this device; NOT_FOUND or
  * NOT_SUPPORTED. */
-kiln_status kr_nearest(const kiln_ctx *, const kiln_problem *, uint64_t key, kr_text *);
+kiln_status kr_nearest(const kiln_ctx *, const kiln_problem *, kr_text *);
 void kr_tuning_load(kiln_ctx *, const char *path);
 const kiln_kernel *kr_tuned_find(const kiln_ctx *, uint64_t key, const kr_view *, bool *exact);
 
 /* ---- the reference's expressions (expr.c, interval.c) ---- */
 typedef struct kr_leaves {
-    const double *d, *s;
-    double x;
+    const double *acc, *d, *s;
+    double x, at[2]; /* the element; its row and column */
 } kr_leaves;
-double kr_eval(const kiln_xnode *, uint32_t count, const double *acc, const kr_leaves *,
-               double *scratch);
+extern const uint8_t kr_x_operands[KILN_X_COUNT];
+double kr_leaf(const kiln_xnode *, const kr_leaves *);
+double kr_apply(const kiln_xnode *, double x, double y,
+                double z); /* what is no leaf, no reduction */
+double kr_eval(const kiln_xnode *, uint32_t count, const kr_leaves *, double *scratch);
 
 typedef struct kr_interval {
     double lo, hi;
     int nan; /* 0: never NaN, 1: possibly, 2: always (lo and hi mean nothing) */
 } kr_interval;
 kr_interval kr_point(double);
+kr_interval kr_leaf_interval(const kiln_xnode *, const kr_interval *acc, const kr_leaves *);
+kr_interval kr_apply_interval(const kiln_xnode *, kr_interval x, kr_interval y, kr_interval z);
 kr_interval kr_eval_interval(const kiln_xnode *, uint32_t count, const kr_interval *acc,
                              const kr_leaves *, kr_interval *scratch);
 kr_interval kr_interval_round(kiln_dtype, kr_interval);
+/* What an output of type t may be; lo and hi as kiln_reference_bounds gives them. */
+void kr_interval_put(kiln_dtype t, kr_interval, double *lo, double *hi);
 kr_interval kr_interval_widen(kr_interval, double by); /* and cut to what f32 can hold */
+/* Of n > 0 values: their sum in f32, in any order, each off by rtol of itself beside; their mean;
+ * their largest or smallest. */
+kr_interval kr_interval_sum(const kr_interval *, int64_t n, double rtol);
+kr_interval kr_interval_mean(const kr_interval *, int64_t n, double rtol);
+kr_interval kr_interval_extreme(const kr_interval *, int64_t n, bool largest);
 
-/* ---- products in double precision (products.c) ---- */
+#define KR_LAMBDA 6.0 /* standard deviations, about, that rounding errors may add up to */
+
+/* ---- references (reference.c, ref_FAMILY.c) ---- */
 typedef struct kr_job {
     const kiln_args *args;
     kiln_args room; /* for those of another version */
     const kr_module *module;
     const kiln_op_row *op;
+    const kiln_family *family;
+    kr_signature sig;
     kr_view view;
-    kiln_dtype acc, mul_a, mul_b;
-    bool bounds; /* sums of magnitudes, too */
-    bool short_sums; /* of fewer bits than f32's (args->sums) */
+    bool bounds;
+    int nd;                  /* extra inputs, */
+    int d[KILN_MAX_TENSORS]; /* their positions in the op's tensors */
     double scalar[KILN_MAX_SCALARS];
-    kr_interval *scratch; /* as many as the longest expression has nodes, at least one */
 } kr_job;
 
-#define KR_LAMBDA 6.0 /* standard deviations, about, that rounding errors may add up to */
-typedef struct kr_sums {
-    double value;      /* sum of products; integer accumulators: wrapped to 32 bits */
-    double magnitude;  /* sum of |a||b| */
-    double wide;       /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
-    bool vague;        /* an element of A or B is not determined at all */
-    double unit, lost; /* where sums have fewer bits than f32's: their last place; what products
-                          lose, in such */
-} kr_sums;
-/* Called for every element of E, in no promised order. */
-typedef void (*kr_visit)(const kr_job *, int64_t batch, int64_t i, int64_t j,
-                         const kr_sums s[KILN_MAX_B], void *);
-kiln_status kr_job_open(kr_job *, const kiln_problem *, const kiln_args *, bool bounds);
-void kr_job_close(kr_job *);
-kiln_status kr_products(const kr_job *, kr_visit, void *);
+typedef struct kr_reference {
+    const char *family;
+    kiln_status (*values)(const kr_job *);
+    kiln_status (*bounds)(const kr_job *, double *lo, double *hi);
+    const kr_op *builtin; /* for problems of ops that are not known; NULL: none */
+} kr_reference;
 int64_t kr_place(const kr_operand *, int64_t batch, int64_t i, int64_t j); /* bytes from the base */
+/* The element of a tensor that belongs to row i and column j of the family's. */
+char *kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j);
 void kr_load_d(const kr_job *, int64_t batch, int64_t i, int64_t j, double *d);
+static inline const kiln_xnode *kr_nodes(const kr_job *job, kiln_expr_ref ref)
+{
+    return job->module->table->nodes + ref.first;
+}
 #endif

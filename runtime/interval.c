@@ -206,10 +206,8 @@ static const struct valley {
 
 static double valley_value(kiln_xop op, double x)
 {
-    const kiln_xnode node[2] = {{.op = KILN_X_ARG}, {.op = (uint8_t)op}};
-    const kr_leaves leaf = {.x = x};
-    double v[2];
-    return kr_eval(node, 2, NULL, &leaf, v);
+    const kiln_xnode node = {.op = (uint8_t)op};
+    return kr_apply(&node, x, 0, 0);
 }
 
 static iv across_valley(kiln_xop op, iv x)
@@ -393,22 +391,100 @@ iv kr_interval_round(kiln_dtype t, iv x)
     return r;
 }
 
+void kr_interval_put(kiln_dtype t, iv x, double *lo, double *hi)
+{
+    iv e = kr_interval_round(t, x);
+    if (e.nan == 1 && kr_is_float(t)) e.lo = -INFINITY, e.hi = INFINITY;
+    *lo = e.nan == 2 ? NAN : e.lo;
+    *hi = e.nan == 2 ? NAN : e.hi;
+}
+
+/* ---- reductions ---- */
+
+/* What n values together may do to a sum of theirs. */
+typedef struct all {
+    double lo, hi, size; /* sums of the finite ends, and of magnitudes */
+    int nan;
+    bool above, below; /* one may be infinite */
+    bool surely_above, surely_below;
+} all;
+
+static all gather(const iv *x, int64_t n)
+{
+    all a = {0};
+    for (int64_t i = 0; i < n; i++) {
+        if (x[i].nan > a.nan) a.nan = x[i].nan;
+        if (x[i].nan == 2) continue;
+        a.above |= x[i].hi == INFINITY;
+        a.below |= x[i].lo == -INFINITY;
+        a.surely_above |= x[i].lo == INFINITY;
+        a.surely_below |= x[i].hi == -INFINITY;
+        if (isfinite(x[i].lo)) a.lo += x[i].lo;
+        if (isfinite(x[i].hi)) a.hi += x[i].hi;
+        const double size = fmax(fabs(x[i].lo), fabs(x[i].hi));
+        if (isfinite(size)) a.size += size;
+    }
+    return a;
+}
+
+/* The probabilistic bound of a sum's rounding errors in any order (ref_gemm.c): each partial sum is
+ * at most the sum of magnitudes. */
+iv kr_interval_sum(const iv *x, int64_t n, double rtol)
+{
+    const all a = gather(x, n);
+    if (a.nan == 2 || (a.surely_above && a.surely_below)) return ALWAYS_NAN;
+    if (a.above && a.below) return ANYTHING;
+    bool positive = true, negative = true;
+    for (int64_t i = 0; i < n; i++) {
+        positive = positive && x[i].lo >= 0;
+        negative = negative && x[i].hi <= 0;
+    }
+    const double relative =
+        (KR_LAMBDA * sqrt((double)n) + 1) * 0x1p-24 + rtol + (double)n * 0x1p-53;
+    const double tiny = (double)n * (double)FLT_MIN, delta = relative * a.size + tiny;
+    const bool overflows = a.size + delta > FLT_MAX;
+    if (overflows && !positive && !negative) return ANYTHING;
+    if (a.surely_above) return (iv){INFINITY, INFINITY, a.nan};
+    if (a.surely_below) return (iv){-INFINITY, -INFINITY, a.nan};
+    if (a.size == 0 && !a.above && !a.below) return (iv){0, 0, a.nan};
+    /* Of one sign: the error is a share of the sum, and partial sums overflow to that side only. */
+    if (positive) {
+        const iv r = cut((iv){fmax(a.lo * (1 - relative) - tiny, 0), a.hi + delta, a.nan});
+        return a.above || overflows ? (iv){fmin(r.lo, FLT_MAX), INFINITY, a.nan} : r;
+    }
+    if (negative) {
+        const iv r = cut((iv){a.lo - delta, fmin(a.hi * (1 - relative) + tiny, 0), a.nan});
+        return a.below || overflows ? (iv){-INFINITY, fmax(r.hi, -FLT_MAX), a.nan} : r;
+    }
+    if (a.above || a.below) return ANYTHING;
+    return kr_interval_widen((iv){a.lo, a.hi, a.nan}, delta);
+}
+
+iv kr_interval_mean(const iv *x, int64_t n, double rtol)
+{
+    const iv sum = kr_interval_sum(x, n, rtol);
+    const double count = (double)n;
+    if (sum.nan == 2) return sum;
+    return round_relative((iv){sum.lo / count, sum.hi / count, sum.nan}, 3);
+}
+
+iv kr_interval_extreme(const iv *x, int64_t n, bool largest)
+{
+    iv r = x[0];
+    for (int64_t i = 1; i < n && r.nan < 2; i++) r = largest ? greatest(r, x[i]) : least(r, x[i]);
+    return r;
+}
+
 /* ---- evaluation ---- */
 
-static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, const iv *v)
+iv kr_leaf_interval(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf)
 {
-    const iv x = v[n->arg[0]], y = v[n->arg[1]], z = v[n->arg[2]];
+    return flushed(n->op == KILN_X_ACC ? acc[n->index] : kr_point(kr_leaf(n, leaf)));
+}
+
+iv kr_apply_interval(const kiln_xnode *n, iv x, iv y, iv z)
+{
     switch ((kiln_xop)n->op) {
-    case KILN_X_CONST:
-        return flushed(kr_point((double)n->value));
-    case KILN_X_ACC:
-        return flushed(acc[n->index]);
-    case KILN_X_D:
-        return flushed(kr_point(leaf->d[n->index]));
-    case KILN_X_SCALAR:
-        return flushed(kr_point(leaf->s[n->index]));
-    case KILN_X_ARG:
-        return flushed(kr_point(leaf->x));
     case KILN_X_ADD:
         return add(x, y);
     case KILN_X_SUB:
@@ -475,16 +551,18 @@ static iv evaluate(const kiln_xnode *n, const iv *acc, const kr_leaves *leaf, co
         return fails(x);
     case KILN_X_CAST:
         return kr_interval_round(KILN_F32, kr_interval_round((kiln_dtype)n->index, x));
-    case KILN_X_COUNT:
-        break;
+    default: /* leaves and reductions */
+        return ALWAYS_NAN;
     }
-    return ALWAYS_NAN;
 }
 
 iv kr_eval_interval(const kiln_xnode *node, uint32_t count, const iv *acc, const kr_leaves *leaf,
                     iv *v)
 {
-    v[0] = kr_point(0); /* unused operands of the first node point at it */
-    for (uint32_t i = 0; i < count; i++) v[i] = evaluate(&node[i], acc, leaf, v);
+    for (uint32_t i = 0; i < count; i++) {
+        const kiln_xnode *n = &node[i];
+        v[i] = kr_x_operands[n->op] ? kr_apply_interval(n, v[n->arg[0]], v[n->arg[1]], v[n->arg[2]])
+                                    : kr_leaf_interval(n, acc, leaf);
+    }
     return v[count - 1];
 }

@@ -97,8 +97,11 @@ typedef struct kiln_problem {
     char op[KILN_NAME_MAX];
     KILN_EXTENSION union {
         int64_t size[4];       /* may be 0; [3] batch: 0 = 1, what has no batches has another size 0, or is not launched */
-        KILN_EXTENSION struct { int64_t m, n, k, batch; };
-        KILN_EXTENSION struct { int64_t rows, cols; };
+        KILN_EXTENSION struct {
+            KILN_EXTENSION union { int64_t m, rows; };
+            KILN_EXTENSION union { int64_t n, cols; };
+            int64_t k, batch;
+        };
     };
     kiln_dtype acc;            /* of a gemm; 0: i32 for integer A and B, else f32 */
     KILN_EXTENSION union {
@@ -180,7 +183,7 @@ typedef struct kiln_kernel_info {
     size_t nvalues;
     const char *value_name[48];
     int value[48];
-    size_t nsymbols;
+    size_t nsymbols;                  /* of the first two: stage_symbol has all of them */
     const char *symbol[2];
     const void *code;                 /* code object, NULL for the host */
     size_t code_size;
@@ -190,7 +193,7 @@ typedef struct kiln_kernel_info {
     size_t ntypes, nlayouts;          /* a, b, e, acc and layout_* above are a gemm's; these are every family's */
     kiln_dtype type[KILN_MAX_TYPES];  /* in the order of kiln_op_info.type_name */
     kiln_layout layout[KILN_MAX_LAYOUTS];
-    const char *stage_symbol[4];      /* all of them: symbol[] holds the first two */
+    const char *stage_symbol[4];      /* of kernels launched one after the other; NULL behind the last */
 } kiln_kernel_info;
 
 /* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where
@@ -202,14 +205,14 @@ typedef struct kiln_tensor_info {
     int out;              /* written */
     int rows, cols, row_block, col_block;
     int type;             /* position in kiln_op_info.type_name; -1: fixed */
-    int summed;           /* products with it are summed over the family's third kind of size: a gemm's B */
+    int summed;           /* 1: it has elements along kiln_op_info.summed: a gemm's A and B */
 } kiln_tensor_info;
 
 typedef struct kiln_op_info {
     size_t struct_size;
     const char *name, *file;
     int line;
-    size_t nd, nscalars, products;
+    size_t nd, nscalars, products;    /* nd: extra inputs, the first eight; tensor[] has all */
     const char *d_name[KILN_MAX_D], *scalar_name[KILN_MAX_SCALARS], *b_name[KILN_MAX_B];
     kiln_dkind d_kind[KILN_MAX_D];
     size_t nshapes;                   /* check.shapes */

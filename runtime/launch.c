@@ -24,20 +24,37 @@ static kiln_status check_kernel(const kiln_ctx *ctx, const kiln_kernel *k)
     return KILN_OK;
 }
 
+static kiln_status mismatch(const kiln_kernel *k, const kiln_problem *p)
+{
+    char types[16 * KILN_MAX_TYPES] = "";
+    kr_text text = {types, sizeof types, 0};
+    kr_op op;
+    bool known;
+    kr_signature sig;
+    if (kr_op_guess(p->op, &op, &known) == KILN_OK) {
+        if (kr_sign(p, op.module, op.row, kiln_name_hash(p->op), &sig) == KILN_OK) {
+            kr_put(&text, " ");
+            kr_put_types(kr_family(op.module, op.row), op.row, sig.sig, &text);
+        }
+        kr_op_release(&op, known);
+    }
+    return kr_fail(KILN_INVALID, "%s does not compute this problem (%s%s): find a kernel for it",
+                   kr_kernel_name(k), p->op, types);
+}
+
 static kiln_status match(const kiln_kernel *k, const kiln_problem *p, int64_t units, kr_view *v)
 {
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
+    kr_signature sig;
     kiln_problem room;
     if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
-    kiln_status status = kr_key(p, sig, &key);
+    kiln_status status = kr_op_name(p, &hash);
     if (status) return status;
-    if (key != k->row->key)
-        return kr_fail(KILN_INVALID,
-                       "%s does not compute this problem (%s %s,%s,%s): find a kernel for it",
-                       kr_kernel_name(k), p->op, kiln_dtype_name(p->a.dtype),
-                       kiln_dtype_name(p->b.dtype), kiln_dtype_name(p->e.dtype));
-    status = kr_view_make(p, sig, k->module, k->op, units, v);
+    if (strcmp(p->op, kr_str(k->module, k->op->name)) != 0) return mismatch(k, p);
+    status = kr_sign(p, k->module, k->op, hash, &sig);
+    if (status) return status;
+    if (sig.key != k->row->key) return mismatch(k, p);
+    status = kr_view_make(p, &sig, k->module, k->op, units, v);
     if (status) return status;
     const uint32_t rule = k->schedule->check(&v->shape, k->row->t);
     if (rule == 0) return KILN_OK;
@@ -46,9 +63,9 @@ static kiln_status match(const kiln_kernel *k, const kiln_problem *p, int64_t un
                                               : "not legal");
 }
 
-static bool nothing_to_do(const kiln_shape *s)
+static bool nothing_to_do(const kiln_kernel *k, const kr_view *v)
 {
-    return s->m == 0 || s->n == 0;
+    return kr_nothing_to_do(kr_family(k->module, k->op), &v->shape);
 }
 
 size_t kiln_workspace_size(const kiln_kernel *k, const kiln_problem *p)
@@ -59,7 +76,7 @@ size_t kiln_workspace_size(const kiln_kernel *k, const kiln_problem *p)
         return SIZE_MAX;
     }
     if (match(k, p, k->ctx->device->info.units, &v)) return SIZE_MAX;
-    if (nothing_to_do(&v.shape)) return 0;
+    if (nothing_to_do(k, &v)) return 0;
     const uint64_t size = k->schedule->workspace(&v.shape, k->row->t);
     return size > SIZE_MAX ? SIZE_MAX : (size_t)size;
 }
@@ -100,32 +117,34 @@ kiln_status kiln_prepare(kiln_ctx *ctx, const kiln_kernel *k)
     return status ? status : load(ctx, k);
 }
 
+typedef void *at_pointer __attribute__((may_alias));
+typedef long long at_long __attribute__((may_alias));
+typedef int at_int __attribute__((may_alias));
+typedef float at_float __attribute__((may_alias));
+
+/* A kernel's arguments, laid out as kiln_module.h says ("Arguments"). */
 static void fill_args(const kiln_ctx *ctx, const kiln_kernel *k, const kr_view *v,
-                      const kiln_args *in, kiln_gemm_args *g)
+                      const kiln_args *in, unsigned char *to)
 {
-    const kiln_shape *s = &v->shape;
-    memset(g, 0, sizeof *g);
-    g->a = in->a;
-    g->e = in->e;
-    g->workspace = in->workspace;
-    g->lda = s->lda;
-    g->ldb = s->ldb;
-    g->lde = s->lde;
-    g->stride_a = v->a.stride;
-    g->stride_b = v->b.stride;
-    g->stride_e = v->e.stride;
-    g->m = (int)s->m;
-    g->n = (int)s->n;
-    g->k = (int)s->k;
-    g->batch = (int)s->batch;
-    g->units = ctx->device->info.units;
-    for (int i = 0; i < k->op->products; i++) g->b[i] = in->b[i];
-    for (int i = 0; i < k->op->nd; i++) {
-        g->d[i] = in->d[i];
-        g->ldd[i] = k->op->d[i].kind == KILN_D_FULL ? v->d[i].ld : 0;
-        g->stride_d[i] = v->d[i].stride;
+    const kiln_op_row *op = k->op;
+    const kiln_family *f = kr_family(k->module, op);
+    memset(to, 0, f->args_size);
+    at_pointer *const pointer = (at_pointer *)(void *)to;
+    at_long *const ld = (at_long *)(void *)(pointer + f->pointers + 1), *stride = ld + f->pitches;
+    at_int *const size = (at_int *)(void *)(stride + f->pitches);
+    at_float *const scalar = (at_float *)(void *)(size + f->nsizes + 1);
+    at_int *const units = (at_int *)(void *)(scalar + KILN_MAX_SCALARS);
+    for (int i = 0; i < op->ntensors; i++) {
+        const kiln_tensor_row *t = &op->tensor[i];
+        pointer[t->pointer] = in->tensor[t->arg];
+        ld[t->pitch] = t->rows != KILN_NOWHERE && t->cols != KILN_NOWHERE ? v->t[i].ld : 0;
+        stride[t->pitch] = v->t[i].stride;
     }
-    for (int i = 0; i < k->op->nscalars; i++) g->s[i] = in->scalars[i];
+    pointer[f->pointers] = in->workspace;
+    for (int i = 0; i < f->nsizes; i++) size[i] = (int)v->shape.size[i];
+    size[f->nsizes] = (int)v->shape.size[KILN_BATCH];
+    for (int i = 0; i < op->nscalars; i++) scalar[i] = in->scalars[i];
+    *units = ctx->device->info.units;
 }
 
 kiln_status kiln_launch(kiln_ctx *ctx, const kiln_kernel *k, const kiln_problem *p,
@@ -138,19 +157,20 @@ kiln_status kiln_launch(kiln_ctx *ctx, const kiln_kernel *k, const kiln_problem 
     if (status == KILN_OK && !(args = kr_args_in(args, &room))) status = KILN_INVALID;
     if (status == KILN_OK) status = kr_args_check(&v, k->module, k->op, args, true);
     if (status) return status;
-    if (nothing_to_do(&v.shape)) return KILN_OK;
+    if (nothing_to_do(k, &v)) return KILN_OK;
     status = check_workspace(k, &v, args);
     if (status == KILN_OK) status = load(ctx, k);
     if (status) return status;
 
-    kiln_gemm_args g;
-    kiln_plan plan = {0};
-    fill_args(ctx, k, &v, args, &g);
+    _Alignas(16) unsigned char filled[KR_MAX_ARGS];
+    kiln_plan plan;
+    memset(&plan, 0, sizeof plan);
+    fill_args(ctx, k, &v, args, filled);
     k->schedule->plan(&v.shape, k->row->t, &plan);
     if (plan.stages == 0) return KILN_OK;
     if (plan.stages > KILN_MAX_STAGES)
         return kr_fail(KILN_BAD_MODULE, "%s plans %u stages, at most %d", kr_kernel_name(k),
                        plan.stages, KILN_MAX_STAGES);
-    const kr_launch l = {k, &g, &v, &plan};
+    const kr_launch l = {k, filled, kr_family(k->module, k->op)->args_size, args, &v, &plan};
     return ctx->device->ops->launch(ctx->device, &l, stream);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Code objects and launches on a GPU.  A kernel's first parameter is kiln_gemm_args by value; where
-// its row declares tensor maps, the second is an array of them.
+// Code objects and launches on a GPU.  A kernel's first parameter is its family's arguments by
+// value; where its row declares tensor maps, the second is an array of them.
 #define XXH_INLINE_ALL
 #include <string.h>
 #include <xxhash.h>

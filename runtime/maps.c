@@ -69,28 +69,6 @@ static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
     return 0;
 }
 
-static const void *map_operand(const kr_launch *l, int operand, const kr_operand **o)
-{
-    const kiln_gemm_args *a = l->args;
-    switch (operand) {
-    case KILN_OP_A:
-        *o = &l->view->a;
-        return a->a;
-    case KILN_OP_B0:
-        *o = &l->view->b;
-        return a->b[0];
-    case KILN_OP_B1:
-        *o = &l->view->b;
-        return a->b[1];
-    case KILN_OP_E:
-        *o = &l->view->e;
-        return a->e;
-    default:
-        *o = &l->view->d[operand - KILN_OP_D0];
-        return a->d[operand - KILN_OP_D0];
-    }
-}
-
 /* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
 static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand *o, const void *at)
 {
@@ -98,7 +76,7 @@ static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand 
     const uint64_t swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
     const uint64_t pitch = (uint64_t)o->ld * o->size;
     /* An operand that all batches share has one: the kernel reads coordinate 0. */
-    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.batch : 1;
+    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.size[KILN_BATCH] : 1;
     return (map_key){{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
                           (uint64_t)m->box_inner << 32 | outer << 48,
                       (uint64_t)o->inner | (uint64_t)o->outer << 32, batches, pitch,
@@ -175,8 +153,8 @@ static slot *look_up(kr_maps *maps, const map_key *k, bool *found, uint64_t *bas
 int kr_map_make(const kr_driver *d, kr_maps *maps, const kr_launch *l, const kiln_map *m,
                 uint64_t out[KR_MAP_WORDS])
 {
-    const kr_operand *o;
-    const void *at = map_operand(l, m->operand, &o);
+    const kr_operand *o = &l->view->t[m->operand];
+    const void *at = l->given->tensor[l->kernel->op->tensor[m->operand].arg];
     if (!at || o->bytes == 0) { /* K = 0: the kernel reads nothing of it */
         memset(out, 0, KR_MAP_WORDS * sizeof *out);
         return 0;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // A hash table from names to positions, filled once: open addressing, at most half full.
-#define XXH_INLINE_ALL
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 #include "internal.h"
 
-static kr_name *place_of(const kr_names *names, const char *name)
+static kr_name *place_of(const kr_names *names, const char *name, uint64_t hash)
 {
-    uint32_t at = (uint32_t)XXH3_64bits(name, strlen(name)) & names->mask;
-    while (names->slot[at].name && strcmp(names->slot[at].name, name) != 0)
-        at = (at + 1) & names->mask;
-    return &names->slot[at];
+    uint32_t at = (uint32_t)(hash ^ hash >> 32) & names->mask;
+    for (;; at = (at + 1) & names->mask) {
+        kr_name *slot = &names->slot[at];
+        if (!slot->name || (slot->hash == hash && strcmp(slot->name, name) == 0)) return slot;
+    }
 }
 
 bool kr_names_make(kr_names *names, size_t most)
@@ -25,13 +24,14 @@ bool kr_names_make(kr_names *names, size_t most)
 
 void kr_names_add(kr_names *names, const char *name, uint32_t position)
 {
-    kr_name *slot = place_of(names, name);
-    if (!slot->name) *slot = (kr_name){name, position};
+    const uint64_t hash = kiln_name_hash(name);
+    kr_name *slot = place_of(names, name, hash);
+    if (!slot->name) *slot = (kr_name){name, hash, position};
 }
 
-bool kr_names_find(const kr_names *names, const char *name, uint32_t *position)
+bool kr_names_find(const kr_names *names, const char *name, uint64_t hash, uint32_t *position)
 {
-    const kr_name *slot = place_of(names, name);
+    const kr_name *slot = place_of(names, name, hash);
     if (slot->name) *position = slot->position;
     return slot->name != NULL;
 }

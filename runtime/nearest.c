@@ -53,53 +53,56 @@ typedef struct list {
     size_t count;
 } list;
 
-static bool same_types(const kiln_row *r, const uint8_t sig[7], bool with_acc)
+typedef struct wanted {
+    const kiln_op_row *op;
+    const kiln_family *family;
+    const uint8_t *sig;
+} wanted;
+
+/* Parts of a signature: the types that stand in a problem's text, the layouts, the other types. */
+typedef enum part { PART_TYPES, PART_LAYOUTS, PART_SUMS, PART_TARGETS } part;
+
+static bool in_part(const wanted *w, part what, int i)
 {
-    return r->a == sig[0] && r->b == sig[1] && r->e == sig[2] && (!with_acc || r->acc == sig[3]);
+    if (i >= w->op->ntypes) return what == PART_LAYOUTS;
+    return what == (kr_type_in_text(w->family, i) ? PART_TYPES : PART_SUMS);
 }
 
-static bool same_layouts(const kiln_row *r, const uint8_t sig[7])
+static bool same(const wanted *w, part what, const uint8_t *x, const uint8_t *y)
 {
-    return r->layout_a == sig[4] && r->layout_b == sig[5] && r->layout_e == sig[6];
+    for (int i = 0; i < w->op->ntypes + w->family->nlayouts; i++)
+        if (in_part(w, what, i) && x[i] != y[i]) return false;
+    return true;
 }
 
-typedef enum part { PART_TYPES, PART_LAYOUTS, PART_ACC, PART_TARGETS } part;
-
-static bool alike(part what, const kiln_kernel *x, const kiln_kernel *y)
+static bool alike(const wanted *w, part what, const kiln_kernel *x, const kiln_kernel *y)
 {
-    const kiln_row *a = x->row, *b = y->row;
-    switch (what) {
-    case PART_TYPES:
-        return a->a == b->a && a->b == b->b && a->e == b->e;
-    case PART_LAYOUTS:
-        return a->layout_a == b->layout_a && a->layout_b == b->layout_b &&
-               a->layout_e == b->layout_e;
-    case PART_ACC:
-        return a->acc == b->acc;
-    case PART_TARGETS:
-        return strcmp(x->module->target, y->module->target) == 0;
+    if (what == PART_TARGETS) return strcmp(x->module->target, y->module->target) == 0;
+    return same(w, what, x->row->sig, y->row->sig);
+}
+
+static void put_sums(const kr_module *m, const wanted *w, const uint8_t *sig, const char *before,
+                     kr_text *text)
+{
+    for (int i = 0; i < w->op->ntypes; i++) {
+        if (!in_part(w, PART_SUMS, i)) continue;
+        kr_put(text, "%s%s=%s", before, kr_str(m, w->family->type[i].name),
+               kiln_dtype_name((kiln_dtype)sig[i]));
+        before = " ";
     }
-    return false;
 }
 
-static char letter(uint8_t layout)
+static void put_part(const wanted *w, part what, const kiln_kernel *k, kr_text *text)
 {
-    return layout == KILN_ROW ? 'r' : 'c';
-}
-
-static void put_part(part what, const kiln_kernel *k, kr_text *text)
-{
-    const kiln_row *r = k->row;
     switch (what) {
     case PART_TYPES:
-        kr_put(text, "%s,%s,%s", kiln_dtype_name((kiln_dtype)r->a),
-               kiln_dtype_name((kiln_dtype)r->b), kiln_dtype_name((kiln_dtype)r->e));
+        kr_put_types(w->family, w->op, k->row->sig, text);
         break;
     case PART_LAYOUTS:
-        kr_put(text, "%c%c%c", letter(r->layout_a), letter(r->layout_b), letter(r->layout_e));
+        kr_put_layouts(w->family, w->op, k->row->sig, text);
         break;
-    case PART_ACC:
-        kr_put(text, "acc=%s", kiln_dtype_name((kiln_dtype)r->acc));
+    case PART_SUMS:
+        put_sums(k->module, w, k->row->sig, "", text);
         break;
     case PART_TARGETS:
         kr_put(text, "%s", k->module->target);
@@ -107,23 +110,25 @@ static void put_part(part what, const kiln_kernel *k, kr_text *text)
     }
 }
 
-/* Lists each different `what` among the op's rows that match sig in the parts before it. */
-static size_t put_parts(const kiln_ctx *ctx, const char *op, const uint8_t sig[7], part what,
+/* Lists each different `what` among the op's rows that match the signature in the parts before
+ * it. */
+static size_t put_parts(const kiln_ctx *ctx, const char *op, const wanted *w, part what,
                         kr_text *text)
 {
     list l = {.count = 0};
     for (size_t i = 0; i < ctx->nkernels; i++) {
         const kiln_kernel *k = &ctx->kernel[i];
         if (strcmp(kr_str(k->module, k->op->name), op) != 0) continue;
-        if (what != PART_TYPES && !same_types(k->row, sig, what == PART_TARGETS)) continue;
-        if ((what == PART_ACC || what == PART_TARGETS) && !same_layouts(k->row, sig)) continue;
+        bool fits = true;
+        for (part before = PART_TYPES; before < what && fits; before++)
+            fits = same(w, before, k->row->sig, w->sig);
         size_t at = 0;
-        while (at < l.count && at < LISTED && !alike(what, l.seen[at], k)) at++;
-        if (at < l.count) continue;
+        while (at < l.count && at < LISTED && !alike(w, what, l.seen[at], k)) at++;
+        if (!fits || at < l.count) continue;
         if (l.count < LISTED) {
             l.seen[l.count] = k;
             if (text && l.count) kr_put(text, "; ");
-            if (text) put_part(what, k, text);
+            if (text) put_part(w, what, k, text);
             l.count++;
         }
     }
@@ -151,15 +156,12 @@ static kiln_status say_unknown_op(const kiln_ctx *ctx, const kiln_problem *p, kr
     return KILN_NOT_FOUND;
 }
 
-static kiln_status say_rule(const kiln_ctx *ctx, const kiln_problem *p, const kr_group *g,
-                            kr_text *text)
+static kiln_status say_rule(const kiln_ctx *ctx, const kiln_problem *p, const kr_signature *sig,
+                            const kr_group *g, kr_text *text)
 {
-    uint8_t sig[7];
-    uint64_t key;
     kr_view v;
     const kiln_kernel *k = &ctx->kernel[g->first];
-    if (kr_key(p, sig, &key) ||
-        kr_view_make(p, sig, k->module, k->op, ctx->device->info.units, &v)) {
+    if (kr_view_make(p, sig, k->module, k->op, ctx->device->info.units, &v)) {
         kr_put(text, "%s", kiln_error());
         return KILN_INVALID;
     }
@@ -171,31 +173,42 @@ static kiln_status say_rule(const kiln_ctx *ctx, const kiln_problem *p, const kr
     return KILN_NOT_SUPPORTED;
 }
 
-kiln_status kr_nearest(const kiln_ctx *ctx, const kiln_problem *p, uint64_t key, kr_text *text)
+static kiln_status say_target(const kiln_ctx *ctx, const kiln_problem *p, const wanted *w,
+                              kr_text *text)
 {
-    const kr_group *g = kr_group_find(ctx, key);
-    if (g) return say_rule(ctx, p, g, text);
-    if (!kr_ops_find(ctx, p->op)) return say_unknown_op(ctx, p, text);
+    kr_put(text, "'%s' is compiled for these types%s, but only for ", p->op,
+           w->family->nlayouts ? " and layouts" : "");
+    put_parts(ctx, p->op, w, PART_TARGETS, text);
+    if (ctx->device->info.target[0])
+        kr_put(text, ", and this device is %s: run `make instances TARGETS=%s`",
+               ctx->device->info.target, ctx->device->info.target);
+    else
+        kr_put(text, ", and no target fits this device (%s)", ctx->device->info.name);
+    return KILN_NOT_SUPPORTED;
+}
 
-    uint8_t sig[7];
-    if (kr_key(p, sig, &key)) return KILN_INVALID;
-    if (put_parts(ctx, p->op, sig, PART_TARGETS, NULL)) {
-        kr_put(text, "'%s' is compiled for these types and layouts, but only for ", p->op);
-        put_parts(ctx, p->op, sig, PART_TARGETS, text);
-        if (ctx->device->info.target[0])
-            kr_put(text, ", and this device is %s: run `make instances TARGETS=%s`",
-                   ctx->device->info.target, ctx->device->info.target);
-        else
-            kr_put(text, ", and no target fits this device (%s)", ctx->device->info.name);
-        return KILN_NOT_SUPPORTED;
-    }
-    const part shown = put_parts(ctx, p->op, sig, PART_ACC, NULL)       ? PART_ACC
-                       : put_parts(ctx, p->op, sig, PART_LAYOUTS, NULL) ? PART_LAYOUTS
-                                                                        : PART_TYPES;
-    kr_put(text, "'%s' is not described for %s,%s,%s %c%c%c acc=%s, but for ", p->op,
-           kiln_dtype_name(p->a.dtype), kiln_dtype_name(p->b.dtype), kiln_dtype_name(p->e.dtype),
-           letter(sig[4]), letter(sig[5]), letter(sig[6]), kiln_dtype_name((kiln_dtype)sig[3]));
+kiln_status kr_nearest(const kiln_ctx *ctx, const kiln_problem *p, kr_text *text)
+{
+    uint64_t hash;
+    kr_signature sig;
+    if (kr_op_name(p, &hash)) return KILN_INVALID;
+    const kr_op *op = kr_ops_find(ctx, p->op, hash);
+    if (!op) return say_unknown_op(ctx, p, text);
+    if (kr_sign(p, op->module, op->row, hash, &sig)) return KILN_INVALID;
+    const kr_group *g = kr_group_find(ctx, sig.key);
+    if (g) return say_rule(ctx, p, &sig, g, text);
+
+    const wanted w = {op->row, kr_family(op->module, op->row), sig.sig};
+    if (put_parts(ctx, p->op, &w, PART_TARGETS, NULL)) return say_target(ctx, p, &w, text);
+    part shown = PART_SUMS;
+    while (shown > PART_TYPES && !put_parts(ctx, p->op, &w, shown, NULL)) shown--;
+    kr_put(text, "'%s' is not described for ", p->op);
+    kr_put_types(w.family, w.op, sig.sig, text);
+    if (w.family->nlayouts) kr_put(text, " ");
+    kr_put_layouts(w.family, w.op, sig.sig, text);
+    put_sums(op->module, &w, sig.sig, " ", text);
+    kr_put(text, ", but for ");
     if (shown == PART_LAYOUTS) kr_put(text, "these types with ");
-    if (put_parts(ctx, p->op, sig, shown, text) == 0) kr_put(text, "nothing that was compiled");
+    if (put_parts(ctx, p->op, &w, shown, text) == 0) kr_put(text, "nothing that was compiled");
     return KILN_NOT_FOUND;
 }

@@ -28,15 +28,20 @@ static int by_rank(const void *px, const void *py)
     return newer ? newer : (x->position > y->position) - (x->position < y->position);
 }
 
-const kr_op *kr_ops_find(const kiln_ctx *ctx, const char *name)
+const kr_op *kr_ops_find(const kiln_ctx *ctx, const char *name, uint64_t hash)
 {
     uint32_t at;
-    return kr_names_find(&ctx->op_names, name, &at) ? &ctx->op[at] : NULL;
+    return kr_names_find(&ctx->op_names, name, hash, &at) ? &ctx->op[at] : NULL;
+}
+
+static const kr_op *find_op(const kiln_ctx *ctx, const char *name)
+{
+    return kr_ops_find(ctx, name, kiln_name_hash(name));
 }
 
 bool kr_op_counts(const kiln_ctx *ctx, const kr_module *m, const kiln_op_row *row)
 {
-    const kr_op *op = kr_ops_find(ctx, kr_str(m, row->name));
+    const kr_op *op = find_op(ctx, kr_str(m, row->name));
     return op && op->row->hash == row->hash;
 }
 
@@ -45,7 +50,7 @@ static void add_ops(kiln_ctx *ctx, const kr_module *m)
     for (uint32_t i = 0; i < m->table->nops; i++) {
         const kiln_op_row *row = &m->table->ops[i];
         const char *name = kr_str(m, row->name);
-        if (kr_ops_find(ctx, name)) continue;
+        if (find_op(ctx, name)) continue;
         kr_names_add(&ctx->op_names, name, (uint32_t)ctx->nops);
         ctx->op[ctx->nops++] = (kr_op){m, row};
     }
@@ -61,7 +66,7 @@ static bool say_set_aside(kiln_ctx *ctx, const rank *loser, const rank *winner)
     size_t count = 0;
     for (uint32_t i = 0; i < m->table->nops; i++) {
         const kiln_op_row *row = &m->table->ops[i];
-        const kr_op *op = kr_ops_find(ctx, kr_str(m, row->name));
+        const kr_op *op = find_op(ctx, kr_str(m, row->name));
         if (op->module != winner->module || op->row->hash == row->hash) continue;
         if (count++ < NAMED)
             kr_put(&text, "%s%s (%.80s:%u)", count > 1 ? ", " : "", kr_str(m, row->name),

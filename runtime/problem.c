@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Problems as one line of text and back:
-//   op a,b,e LAYOUTS m=.. n=.. k=.. [acc=] [batch=] [lda= ldb= lde= ldd.NAME=] [sa= sb= se=
-//   sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]
-// What stands at its default is left out; a batch stride of KILN_BROADCAST reads `broadcast`.
+//   op TYPES [LAYOUTS] SIZE=.. [TYPE=] [batch=] [ldT= ..] [sT= ..] [align=] [alignT= ..]
+// with the family's sizes, its types and layouts of tensors of its own in their order, the types
+// that no tensor has by name, and tensors T: of the family's own by their keys, extra ones behind
+// the family's prefix.  What stands at its default is left out; a batch stride of KILN_BROADCAST
+// reads `broadcast`.
 #include <limits.h>
 #include <string.h>
 #include "internal.h"
@@ -12,37 +14,26 @@ enum { TEXT_MAX = 4096 };
 
 typedef enum field_kind { SIZE, COUNT, LD, STRIDE, ALIGN, DTYPE } field_kind;
 
-/* Fields by name; those of an extra input follow as PREFIX.NAME. */
+/* Fields of a tensor: what stands before its name. */
 static const struct field {
     const char *name;
     field_kind kind;
     size_t offset;
-} field[] = {
-    {"m", SIZE, offsetof(kiln_problem, m)},
-    {"n", SIZE, offsetof(kiln_problem, n)},
-    {"k", SIZE, offsetof(kiln_problem, k)},
-    {"acc", DTYPE, offsetof(kiln_problem, acc)},
-    {"batch", COUNT, offsetof(kiln_problem, batch)},
-    {"lda", LD, offsetof(kiln_problem, a.ld)},
-    {"ldb", LD, offsetof(kiln_problem, b.ld)},
-    {"lde", LD, offsetof(kiln_problem, e.ld)},
-    {"sa", STRIDE, offsetof(kiln_problem, a.batch_stride)},
-    {"sb", STRIDE, offsetof(kiln_problem, b.batch_stride)},
-    {"se", STRIDE, offsetof(kiln_problem, e.batch_stride)},
-    {"aligna", ALIGN, offsetof(kiln_problem, a.align)},
-    {"alignb", ALIGN, offsetof(kiln_problem, b.align)},
-    {"aligne", ALIGN, offsetof(kiln_problem, e.align)},
+} t_field[] = {
+    {"ld", LD, offsetof(kiln_tensor, ld)},
+    {"s", STRIDE, offsetof(kiln_tensor, batch_stride)},
+    {"align", ALIGN, offsetof(kiln_tensor, align)},
 };
-static const struct field d_field[] = {
-    {"ldd", LD, offsetof(kiln_tensor, ld)},
-    {"sd", STRIDE, offsetof(kiln_tensor, batch_stride)},
-    {"alignd", ALIGN, offsetof(kiln_tensor, align)},
-};
-enum {
-    FIELDS = sizeof field / sizeof *field,
-    D_FIELDS = sizeof d_field / sizeof *d_field,
-    REQUIRED = 3
-};
+enum { T_FIELDS = sizeof t_field / sizeof *t_field };
+
+/* Positions in kiln_problem.tensor that a problem of a family may use: its own, then extra ones. */
+static int positions_of(const kiln_family *f, int at[KILN_MAX_TENSORS])
+{
+    int n = 0;
+    for (int i = 0; i < f->nown; i++) at[n++] = f->at[i];
+    for (int i = 0; i < f->most_extra && n < KILN_MAX_TENSORS; i++) at[n++] = f->extra + i;
+    return n;
+}
 
 /* ---- reading ---- */
 
@@ -54,11 +45,12 @@ typedef struct word {
 typedef struct reader {
     const char *at;
     kiln_problem *out;
-    unsigned seen;               /* bits of field */
-    unsigned d_seen[KILN_MAX_D]; /* bits of d_field */
+    kr_op op;
+    const kiln_family *family;
+    bool known;                        /* the op: else it is taken for one of the family */
+    unsigned sizes_seen, types_seen;   /* bits of positions */
+    unsigned t_seen[KILN_MAX_TENSORS]; /* bits of t_field */
     bool align_seen;
-    kr_module *module; /* of the op, where an open one knows it */
-    const kiln_op_row *op;
 } reader;
 
 /* The text means the same in every locale: ASCII alone is blank, a letter or printable. */
@@ -123,7 +115,9 @@ static kiln_status read_op(reader *r)
         if (!is_name(w.p[i]))
             return INVALID("'%s' is not an op's name (letters, digits, _)", show(w).text);
     memcpy(r->out->op, w.p, (size_t)w.len);
-    return KILN_OK;
+    const kiln_status status = kr_op_guess(r->out->op, &r->op, &r->known);
+    if (status == KILN_OK) r->family = kr_family(r->op.module, r->op.row);
+    return status;
 }
 
 static kiln_status bad_dtype(word w)
@@ -134,19 +128,83 @@ static kiln_status bad_dtype(word w)
     return INVALID("unknown type '%s'; there are%s", show(w).text, names);
 }
 
+static const char *number_word(int n)
+{
+    static const char *const text[] = {"no", "one", "two", "three", "four", "five", "six"};
+    return text[n];
+}
+
+/* Which tensors or types the words before the sizes are of. */
+static void put_names(const reader *r, bool layouts, kr_text *text)
+{
+    const kiln_family *f = r->family;
+    const char *between = "";
+    for (int i = 0; i < (layouts ? f->nlayouts : r->op.row->ntypes); i++) {
+        if (!layouts && !kr_type_in_text(f, i)) continue;
+        const int own = layouts ? f->layout_of[i] : f->ntypes ? f->type[i].tensor : KILN_NOWHERE;
+        kr_put(text, "%s%s", between,
+               own != KILN_NOWHERE ? kr_own_label(r->op.module, r->op.row, own).text
+                                   : kr_str(r->op.module, r->op.row->type[i]));
+        between = ", ";
+    }
+}
+
+/* Why the op is read as one of a family that it may not be of. */
+static const char *guessed(const reader *r, char *room, size_t size)
+{
+    kr_text text = {room, size, 0};
+    *room = 0;
+    if (!r->known)
+        kr_put(&text, "; op '%s' is not known here and read as a %s", r->out->op,
+               kr_str(r->op.module, r->family->name));
+    return room;
+}
+
+static kiln_status not_types(const reader *r, word w, int count)
+{
+    char names[KILN_MAX_TYPES * (KILN_NAME_MAX + 2)], like[64] = "", why[256];
+    kr_text text = {names, sizeof names, 0}, example = {like, sizeof like, 0};
+    put_names(r, false, &text);
+    for (int i = 0; i < count; i++) kr_put(&example, "%sf16", i ? "," : "");
+    return INVALID("'%s' is not %s type%s as in %s (of %s)%s", show(w).text, number_word(count),
+                   count == 1 ? "" : "s", like, names, guessed(r, why, sizeof why));
+}
+
+/* Whose dtype field holds a type of the signature. */
+static kiln_dtype *type_of(const reader *r, int type)
+{
+    const kiln_family *f = r->family;
+    if (f->ntypes && f->type[type].tensor == KILN_NOWHERE) return &r->out->acc;
+    if (f->ntypes) return &r->out->tensor[f->at[f->type[type].tensor]].dtype;
+    return NULL;
+}
+
+static void set_type(reader *r, int type, kiln_dtype to)
+{
+    kiln_dtype *const own = type_of(r, type);
+    if (own) *own = to;
+    for (int i = 0; i < r->op.row->ntensors && !own; i++) {
+        const kiln_tensor_row *t = &r->op.row->tensor[i];
+        if (t->type == (0x80 | type)) r->out->tensor[t->at].dtype = to;
+    }
+}
+
 static kiln_status read_types(reader *r)
 {
-    kiln_dtype *const out[3] = {&r->out->a.dtype, &r->out->b.dtype, &r->out->e.dtype};
+    int count = 0, read = 0;
+    for (int i = 0; i < r->op.row->ntypes; i++) count += kr_type_in_text(r->family, i);
+    if (count == 0) return KILN_OK;
     const word w = next_word(r);
     const char *p = w.p, *end = w.p + w.len;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < r->op.row->ntypes; i++) {
+        if (!kr_type_in_text(r->family, i)) continue;
         const char *comma = p < end ? memchr(p, ',', (size_t)(end - p)) : NULL;
         const char *stop = comma ? comma : end;
-        if (stop == p || (i == 2) != !comma)
-            return INVALID("'%s' is not three types as in f16,f16,f16 (of A, B, E)", show(w).text);
+        if (stop == p || (++read == count) != !comma) return not_types(r, w, count);
         const word type = {p, (int)(stop - p)};
-        *out[i] = kr_dtype_by_name(type.p, (size_t)type.len);
-        if (!*out[i]) return bad_dtype(type);
+        const kiln_dtype t = kr_dtype_by_name(type.p, (size_t)type.len);
+        if (!t) return bad_dtype(type);
+        set_type(r, i, t);
         p = stop + 1;
     }
     return KILN_OK;
@@ -154,22 +212,27 @@ static kiln_status read_types(reader *r)
 
 static kiln_status read_layouts(reader *r)
 {
-    kiln_layout *const out[3] = {&r->out->a.layout, &r->out->b.layout, &r->out->e.layout};
+    const kiln_family *f = r->family;
+    if (f->nlayouts == 0) return KILN_OK;
     const word w = next_word(r);
-    for (int i = 0; i < 3; i++) {
-        *out[i] = w.len != 3      ? KILN_LAYOUT_NONE
-                  : w.p[i] == 'r' ? KILN_ROW
-                  : w.p[i] == 'c' ? KILN_COL
-                                  : KILN_LAYOUT_NONE;
-        if (!*out[i])
-            return INVALID(
-                "'%s' is not three layouts as in rcr (of A, B, E; r row-major, c column-major)",
-                show(w).text);
+    for (int i = 0; i < f->nlayouts; i++) {
+        kiln_layout *const out = &r->out->tensor[f->at[f->layout_of[i]]].layout;
+        *out = w.len != f->nlayouts ? KILN_LAYOUT_NONE
+               : w.p[i] == 'r'      ? KILN_ROW
+               : w.p[i] == 'c'      ? KILN_COL
+                                    : KILN_LAYOUT_NONE;
+        if (*out) continue;
+        char names[KILN_MAX_LAYOUTS * (KILN_NAME_MAX + 2)], why[256];
+        kr_text text = {names, sizeof names, 0};
+        put_names(r, true, &text);
+        return INVALID("'%s' is not %s layouts as in %.*s (of %s; r row-major, c column-major)%s",
+                       show(w).text, number_word(f->nlayouts), f->nlayouts, "rcr", names,
+                       guessed(r, why, sizeof why));
     }
     return KILN_OK;
 }
 
-static kiln_status read_value(word key, word value, field_kind kind, void *out)
+static kiln_status read_value(const reader *r, word key, word value, field_kind kind, void *out)
 {
     int64_t v;
     switch (kind) {
@@ -182,8 +245,9 @@ static kiln_status read_value(word key, word value, field_kind kind, void *out)
     case COUNT:
         if (!read_number(value, INT32_MAX, &v) || v == 0)
             return INVALID("%s=%s: a count is a number from 1 to 2147483647; what computes nothing "
-                           "has m=0",
-                           show(key).text, show(value).text);
+                           "has %s=0",
+                           show(key).text, show(value).text,
+                           kr_str(r->op.module, r->family->size[0]));
         memcpy(out, &v, sizeof v);
         return KILN_OK;
     case LD:
@@ -213,21 +277,95 @@ static kiln_status read_value(word key, word value, field_kind kind, void *out)
     return KILN_OK;
 }
 
-static kiln_status read_d(reader *r, word key, word name, word value, int f)
+/* ---- fields by name ---- */
+
+static kiln_status once(unsigned *seen, unsigned bit, word key)
 {
-    if (!r->op && kr_op_acquire(r->out->op, &r->op, &r->module))
-        return INVALID("'%s' names an input: %s", show(key).text, kiln_error());
-    for (int i = 0; i < r->op->nd; i++) {
-        if (!is_word(name, kr_str(r->module, r->op->d[i].name))) continue;
-        if (r->d_seen[i] & 1u << f) return INVALID("%s is given twice", show(key).text);
-        r->d_seen[i] |= 1u << f;
-        return read_value(key, value, d_field[f].kind, (char *)&r->out->d[i] + d_field[f].offset);
-    }
-    char names[200] = "";
+    if (*seen & bit) return INVALID("%s is given twice", show(key).text);
+    *seen |= bit;
+    return KILN_OK;
+}
+
+static kiln_status read_t(reader *r, word key, word value, int at, const struct field *f)
+{
+    const kiln_status status = once(&r->t_seen[at], 1u << (f - t_field), key);
+    if (status) return status;
+    return read_value(r, key, value, f->kind, (char *)&r->out->tensor[at] + f->offset);
+}
+
+/* One `align` for all operands that have none of their own. */
+static kiln_status read_align(reader *r, word key, word value)
+{
+    uint32_t align;
+    int at[KILN_MAX_TENSORS];
+    if (r->align_seen) return INVALID("align is given twice");
+    r->align_seen = true;
+    const kiln_status status = read_value(r, key, value, ALIGN, &align);
+    if (status) return status;
+    for (int i = positions_of(r->family, at); i-- > 0;)
+        if (!r->out->tensor[at[i]].align) r->out->tensor[at[i]].align = align;
+    return KILN_OK;
+}
+
+static void put_extra(const reader *r, kr_text *text)
+{
+    for (int i = 0; i < r->op.row->ntensors; i++)
+        if (r->op.row->tensor[i].own == KILN_NOWHERE)
+            kr_put(text, " %s", kr_str(r->op.module, r->op.row->tensor[i].name));
+}
+
+static kiln_status unknown_field(const reader *r, word key)
+{
+    char names[1200] = "";
     kr_text text = {names, sizeof names, 0};
-    for (int i = 0; i < r->op->nd; i++) kr_put(&text, " %s", kr_str(r->module, r->op->d[i].name));
-    return INVALID("'%s': op '%s' has no such input; it has%s", show(key).text, r->out->op,
-                   *names ? names : " none");
+    const kiln_family *f = r->family;
+    const kr_module *m = r->op.module;
+    for (int i = 0; i < f->nsizes; i++) kr_put(&text, " %s", kr_str(m, f->size[i]));
+    kr_put(&text, " batch");
+    for (int i = 0; i < f->ntypes; i++)
+        if (!kr_type_in_text(f, i)) kr_put(&text, " %s", kr_str(m, f->type[i].name));
+    for (int k = 0; k < T_FIELDS; k++) {
+        if (t_field[k].kind == ALIGN) kr_put(&text, " align");
+        for (int i = 0; i < f->nown; i++)
+            kr_put(&text, " %s%s", t_field[k].name, kr_str(m, f->own[i]));
+        if (f->most_extra) kr_put(&text, " %s%sNAME", t_field[k].name, kr_str(m, f->prefix));
+    }
+    if (f->most_extra && !*kr_str(m, f->prefix)) {
+        kr_put(&text, ", where NAME is one of");
+        put_extra(r, &text);
+    }
+    return INVALID("unknown field '%s'; there are%s", show(key).text, names);
+}
+
+/* Of an extra tensor; KILN_NOT_FOUND: the key is none. */
+static kiln_status read_extra(reader *r, word key, word value)
+{
+    const char *prefix = kr_str(r->op.module, r->family->prefix);
+    for (int k = 0; k < T_FIELDS; k++) {
+        const int skip = (int)(strlen(t_field[k].name) + strlen(prefix));
+        const word name = {key.p + skip, key.len - skip};
+        if (name.len < 0 || memcmp(key.p, t_field[k].name, strlen(t_field[k].name)) != 0 ||
+            memcmp(key.p + strlen(t_field[k].name), prefix, strlen(prefix)) != 0)
+            continue;
+        if (!r->known) {
+            const kiln_op_row *op;
+            kr_module *m;
+            if (kr_op_acquire(r->out->op, &op, &m) == KILN_OK) kr_module_close(m);
+            return INVALID("'%s' names an input: %s", show(key).text, kiln_error());
+        }
+        for (int i = 0; i < r->op.row->ntensors; i++) {
+            const kiln_tensor_row *t = &r->op.row->tensor[i];
+            if (t->own == KILN_NOWHERE && is_word(name, kr_str(r->op.module, t->name)))
+                return read_t(r, key, value, t->at, &t_field[k]);
+        }
+        if (!*prefix) continue;
+        char names[KILN_MAX_TENSORS * (KILN_NAME_MAX + 1)] = "";
+        kr_text text = {names, sizeof names, 0};
+        put_extra(r, &text);
+        return INVALID("'%s': op '%s' has no such input; it has%.200s", show(key).text, r->out->op,
+                       *names ? names : " none");
+    }
+    return KILN_NOT_FOUND;
 }
 
 static kiln_status read_field(reader *r, word w)
@@ -235,32 +373,30 @@ static kiln_status read_field(reader *r, word w)
     const char *equals = memchr(w.p, '=', (size_t)w.len);
     if (!equals) return INVALID("'%s' is not of the form name=value", show(w).text);
     const word key = {w.p, (int)(equals - w.p)}, value = {equals + 1, w.len - key.len - 1};
-    for (int f = 0; f < FIELDS; f++) {
-        if (!is_word(key, field[f].name)) continue;
-        if (r->seen & 1u << f) return INVALID("%s is given twice", field[f].name);
-        r->seen |= 1u << f;
-        return read_value(key, value, field[f].kind, (char *)r->out + field[f].offset);
+    const kiln_family *f = r->family;
+    const kr_module *m = r->op.module;
+    for (int i = 0; i <= KILN_BATCH; i++) {
+        if (i >= f->nsizes && i < KILN_BATCH) continue;
+        if (!is_word(key, i == KILN_BATCH ? "batch" : kr_str(m, f->size[i]))) continue;
+        const kiln_status status = once(&r->sizes_seen, 1u << i, key);
+        return status ? status
+                      : read_value(r, key, value, i == KILN_BATCH ? COUNT : SIZE, &r->out->size[i]);
     }
-    if (is_word(key, "align")) {
-        uint32_t align;
-        if (r->align_seen) return INVALID("align is given twice");
-        r->align_seen = true;
-        const kiln_status status = read_value(key, value, ALIGN, &align);
-        if (status) return status;
-        kiln_tensor *t[3 + KILN_MAX_D] = {&r->out->a, &r->out->b, &r->out->e};
-        for (int i = 0; i < KILN_MAX_D; i++) t[3 + i] = &r->out->d[i];
-        for (int i = 0; i < 3 + KILN_MAX_D; i++)
-            if (!t[i]->align) t[i]->align = align; /* one that has its own keeps it */
-        return KILN_OK;
+    for (int i = 0; i < f->ntypes; i++) {
+        if (kr_type_in_text(f, i) || !is_word(key, kr_str(m, f->type[i].name))) continue;
+        const kiln_status status = once(&r->types_seen, 1u << i, key);
+        return status ? status : read_value(r, key, value, DTYPE, type_of(r, i));
     }
-    const char *dot = memchr(key.p, '.', (size_t)key.len);
-    for (int f = 0; dot && f < D_FIELDS; f++)
-        if (is_word((word){key.p, (int)(dot - key.p)}, d_field[f].name))
-            return read_d(r, key, (word){dot + 1, key.len - (int)(dot + 1 - key.p)}, value, f);
-    return INVALID("unknown field '%s'; there are m n k batch acc lda ldb lde ldd.NAME sa sb se "
-                   "sd.NAME align aligna "
-                   "alignb aligne alignd.NAME",
-                   show(key).text);
+    if (is_word(key, "align")) return read_align(r, key, value);
+    for (int k = 0; k < T_FIELDS; k++) {
+        const int skip = (int)strlen(t_field[k].name);
+        if (key.len <= skip || memcmp(key.p, t_field[k].name, (size_t)skip) != 0) continue;
+        for (int i = 0; i < f->nown; i++)
+            if (is_word((word){key.p + skip, key.len - skip}, kr_str(m, f->own[i])))
+                return read_t(r, key, value, f->at[i], &t_field[k]);
+    }
+    const kiln_status status = read_extra(r, key, value);
+    return status == KILN_NOT_FOUND ? unknown_field(r, key) : status;
 }
 
 static kiln_status read_problem(reader *r)
@@ -269,8 +405,9 @@ static kiln_status read_problem(reader *r)
     if (status == KILN_OK) status = read_types(r);
     if (status == KILN_OK) status = read_layouts(r);
     for (word w; status == KILN_OK && (w = next_word(r)).len;) status = read_field(r, w);
-    for (int f = 0; f < REQUIRED && status == KILN_OK; f++)
-        if (!(r->seen & 1u << f)) status = INVALID("%s= is missing", field[f].name);
+    for (int i = 0; status == KILN_OK && i < r->family->nsizes; i++)
+        if (!(r->sizes_seen & 1u << i))
+            status = INVALID("%s= is missing", kr_str(r->op.module, r->family->size[i]));
     return status;
 }
 
@@ -281,7 +418,7 @@ kiln_status kiln_problem_parse_sized(const char *text, kiln_problem *out, size_t
     kiln_problem p = {.struct_size = sizeof p};
     reader r = {.at = text, .out = &p};
     const kiln_status status = read_problem(&r);
-    if (r.op) kr_module_close(r.module);
+    if (r.op.row) kr_op_release(&r.op, r.known);
     if (status) return status;
     for (size_t i = size; i < sizeof p; i++)
         if (((const char *)&p)[i])
@@ -299,89 +436,107 @@ kiln_status(kiln_problem_parse)(const char *text, kiln_problem *out)
 
 /* ---- writing ---- */
 
-static void put_value(kr_text *t, const char *name, const char *input, field_kind kind,
-                      const void *p)
+static void put_value(kr_text *t, const char *name, const char *prefix, const char *tensor,
+                      const struct field *f, const kiln_tensor *p)
 {
     int64_t v = 0;
-    if (kind == ALIGN)
-        v = *(const uint32_t *)p;
-    else if (kind == DTYPE)
-        v = *(const kiln_dtype *)p;
+    const char *from = (const char *)p + f->offset;
+    if (f->kind == ALIGN)
+        v = *(const uint32_t *)(const void *)from;
     else
-        memcpy(&v, p, sizeof v);
+        memcpy(&v, from, sizeof v);
     if (v == 0) return;
-    kr_put(t, " %s%s%s=", name, input ? "." : "", input ? input : "");
-    if (kind == DTYPE)
-        kr_put(t, "%s", kiln_dtype_name((kiln_dtype)v));
-    else if (kind == STRIDE && v == KILN_BROADCAST)
+    kr_put(t, " %s%s%s=", name, prefix, tensor);
+    if (f->kind == STRIDE && v == KILN_BROADCAST)
         kr_put(t, "broadcast");
     else
         kr_put(t, "%lld", (long long)v);
 }
 
 /* What one `align=` says: the alignment that every operand has.  Of an op that is not known here
- * the extra inputs have no names, so there it speaks for those and A, B and E may say otherwise. */
-static uint32_t common_align(const kiln_problem *p, const kiln_op_row *op)
+ * the extra tensors have no names, so there it speaks for those and the family's own may say
+ * otherwise. */
+static uint32_t common_align(const kiln_problem *p, const kr_op *op, bool known)
 {
-    const uint32_t align = op ? p->a.align : p->d[0].align;
-    if (op && (p->b.align != align || p->e.align != align)) return 0;
-    if (!op && (!p->a.align || !p->b.align || !p->e.align)) return 0;
-    for (int i = 0; i < (op ? op->nd : KILN_MAX_D); i++)
-        if (p->d[i].align != align) return 0;
+    const kiln_family *f = kr_family(op->module, op->row);
+    int at[KILN_MAX_TENSORS];
+    const int n = known ? op->row->ntensors : positions_of(f, at);
+    uint32_t align = 0;
+    for (int i = 0; i < n; i++) {
+        const uint32_t a = p->tensor[known ? op->row->tensor[i].at : at[i]].align;
+        if (!a) return 0;
+        if (!known && i < f->nown) continue;
+        if (align && a != align) return 0;
+        align = a;
+    }
     return align;
 }
 
-static bool has_d_fields(const kiln_problem *p, bool align)
+static bool has_extra_fields(const kiln_problem *p, const kiln_family *f, bool align)
 {
-    for (int i = 0; i < KILN_MAX_D; i++)
-        if (p->d[i].ld || p->d[i].batch_stride || (align && p->d[i].align)) return true;
+    for (int i = f->extra; i < f->extra + f->most_extra; i++)
+        if (p->tensor[i].ld || p->tensor[i].batch_stride || (align && p->tensor[i].align))
+            return true;
     return false;
 }
 
-static char letter(kiln_layout l)
+static void put_fields(const kiln_problem *p, const kr_op *op, const uint8_t *sig, uint32_t align,
+                       kr_text *t)
 {
-    return l == KILN_ROW ? 'r' : 'c';
+    const kr_module *m = op->module;
+    const kiln_family *f = kr_family(m, op->row);
+    kr_put(t, "%s ", p->op);
+    kr_put_types(f, op->row, sig, t);
+    if (f->nlayouts) kr_put(t, " ");
+    kr_put_layouts(f, op->row, sig, t);
+    for (int i = 0; i < f->nsizes; i++)
+        kr_put(t, " %s=%lld", kr_str(m, f->size[i]), (long long)p->size[i]);
+    for (int i = 0; i < f->ntypes; i++)
+        if (!kr_type_in_text(f, i) && p->acc)
+            kr_put(t, " %s=%s", kr_str(m, f->type[i].name), kiln_dtype_name(p->acc));
+    if (p->size[KILN_BATCH] > 1) kr_put(t, " batch=%lld", (long long)p->size[KILN_BATCH]);
+    for (int k = 0; k < T_FIELDS; k++)
+        for (int i = 0; i < f->nown; i++) {
+            const kiln_tensor *own = &p->tensor[f->at[i]];
+            if (t_field[k].kind == ALIGN && own->align == align) continue;
+            put_value(t, t_field[k].name, "", kr_str(m, f->own[i]), &t_field[k], own);
+        }
+    for (int i = 0; i < op->row->ntensors; i++) {
+        const kiln_tensor_row *row = &op->row->tensor[i];
+        for (int k = 0; k < T_FIELDS && row->own == KILN_NOWHERE; k++)
+            if (!(t_field[k].kind == ALIGN && align))
+                put_value(t, t_field[k].name, kr_str(m, f->prefix), kr_str(m, row->name),
+                          &t_field[k], &p->tensor[row->at]);
+    }
+    if (align) kr_put(t, " align=%u", align);
 }
 
 kiln_status kr_put_problem(const kiln_problem *p, kr_text *t)
 {
-    kr_module *m;
-    const kiln_op_row *op;
-    kr_op_acquire(p->op, &op, &m);
-    const uint32_t align = common_align(p, op);
-    if (!op && has_d_fields(p, !align))
-        return kr_fail(KILN_NOT_FOUND, "the inputs of op '%s' have no names here: %s", p->op,
-                       kiln_error());
-
-    kr_put(t, "%s %s,%s,%s %c%c%c m=%lld n=%lld k=%lld", p->op, kiln_dtype_name(p->a.dtype),
-           kiln_dtype_name(p->b.dtype), kiln_dtype_name(p->e.dtype), letter(p->a.layout),
-           letter(p->b.layout), letter(p->e.layout), (long long)p->m, (long long)p->n,
-           (long long)p->k);
-    for (int f = REQUIRED; f < FIELDS; f++) {
-        const void *value = (const char *)p + field[f].offset;
-        if (field[f].kind == ALIGN && *(const uint32_t *)value == align) continue;
-        if (field[f].kind == COUNT && p->batch == 1) continue;
-        put_value(t, field[f].name, NULL, field[f].kind, value);
-    }
-    for (int i = 0; op && i < op->nd; i++)
-        for (int f = 0; f < D_FIELDS; f++)
-            if (!(d_field[f].kind == ALIGN && align))
-                put_value(t, d_field[f].name, kr_str(m, op->d[i].name), d_field[f].kind,
-                          (const char *)&p->d[i] + d_field[f].offset);
-    if (align) kr_put(t, " align=%u", align);
-    if (op) kr_module_close(m);
-    return KILN_OK;
+    kr_op op;
+    bool known;
+    uint64_t hash;
+    kr_signature sig;
+    kiln_status status = kr_op_name(p, &hash);
+    if (status == KILN_OK) status = kr_op_guess(p->op, &op, &known);
+    if (status) return status;
+    const kiln_family *f = kr_family(op.module, op.row);
+    const uint32_t align = common_align(p, &op, known);
+    if (!known && has_extra_fields(p, f, !align))
+        status = kr_fail(KILN_NOT_FOUND, "the inputs of op '%s' have no names here: %s", p->op,
+                         kiln_error());
+    if (status == KILN_OK) status = kr_sign(p, op.module, op.row, hash, &sig);
+    if (status == KILN_OK) put_fields(p, &op, sig.sig, align, t);
+    kr_op_release(&op, known);
+    return status;
 }
 
 kiln_status kiln_problem_format(const kiln_problem *p, char *out, size_t *len)
 {
     if (!len) return kr_fail(KILN_INVALID, "kiln_problem_format needs a length");
-    uint8_t sig[7];
-    uint64_t key;
     kiln_problem room;
     if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
     kr_text t = {out, *len, 0};
-    kiln_status status = kr_key(p, sig, &key);
-    if (status == KILN_OK) status = kr_put_problem(p, &t);
+    const kiln_status status = kr_put_problem(p, &t);
     return status ? status : kr_text_end(&t, len);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include "internal.h"
+#include "references.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static kr_module *modules; /* guarded by mutex */
@@ -86,7 +87,7 @@ static bool index_ops(kr_module *m)
 const kiln_op_row *kr_module_op(const kr_module *m, const char *op)
 {
     uint32_t at;
-    return kr_names_find(&m->op, op, &at) ? &m->table->ops[at] : NULL;
+    return kr_names_find(&m->op, op, kiln_name_hash(op), &at) ? &m->table->ops[at] : NULL;
 }
 
 static kiln_status check_op_names(const kr_module *m)
@@ -223,4 +224,20 @@ kiln_status kr_op_acquire(const char *op, const kiln_op_row **out, kr_module **o
     if (status) *out = NULL;
     *owner = status ? NULL : m;
     return status;
+}
+
+kiln_status kr_op_guess(const char *name, kr_op *op, bool *known)
+{
+    kr_module *m;
+    const kiln_status status = kr_op_acquire(name, &op->row, &m);
+    op->module = m;
+    *known = status == KILN_OK;
+    for (size_t i = 0; i < KR_NREFERENCES && !op->row; i++)
+        if (kr_references[i]->builtin) *op = *kr_references[i]->builtin;
+    return op->row ? KILN_OK : status;
+}
+
+void kr_op_release(const kr_op *op, bool known)
+{
+    if (known) kr_module_close((kr_module *)(uintptr_t)op->module);
 }

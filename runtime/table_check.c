@@ -59,26 +59,107 @@ static bool name_ok(const check *c, kiln_str s)
 
 /* ---- parts ---- */
 
-static const uint8_t arity[KILN_X_COUNT] = {
-#define X(name, id, operands, ...) [id] = operands,
-    KILN_EXPR_OPS(X)
-#undef X
-};
+/* Of a family: what its ops, rows and problems are read by. */
+static bool family_types_ok(const check *c, const kiln_family *f)
+{
+    int without = 0; /* types that no tensor has: kiln_problem has room for one */
+    for (int i = 0; i < f->ntypes; i++) {
+        const kiln_type_row *t = &f->type[i];
+        if (!name_ok(c, t->name)) return false;
+        if (t->tensor != KILN_NOWHERE) {
+            if (t->tensor >= f->nown) return false;
+            continue;
+        }
+        if (++without > 1 || t->of >> i) return false; /* default from the types before it */
+        if (t->integer >= KILN_DTYPE_COUNT || t->real >= KILN_DTYPE_COUNT) return false;
+    }
+    return true;
+}
 
-static bool node_ok(const kiln_op_row *op, const kiln_xnode *n, uint32_t at, bool epilogue)
+static uint32_t args_size(const kiln_family *f)
+{
+    const size_t size = (f->pointers + 1u) * sizeof(void *) + 2u * f->pitches * sizeof(int64_t) +
+                        (f->nsizes + 1u) * sizeof(int) + KILN_MAX_SCALARS * sizeof(float) +
+                        2 * sizeof(int);
+    return (uint32_t)((size + 7) / 8 * 8);
+}
+
+static bool is_size(const kiln_family *f, uint8_t at)
+{
+    return at < f->nsizes;
+}
+
+static bool shapes_ok(const check *c, uint32_t first, uint32_t count)
+{
+    return first <= c->t->nshapes && count <= c->t->nshapes - first;
+}
+
+static bool family_ok(const check *c, const kiln_family *f)
+{
+    if (!name_ok(c, f->name) || !text_ok(c, f->prefix) || !text_ok(c, f->example)) return false;
+    if (f->nsizes < 1 || f->nsizes > KILN_MAX_SIZES || f->nown > KILN_MAX_OWN ||
+        f->ntypes > KILN_MAX_TYPES || f->nlayouts > KILN_MAX_LAYOUTS)
+        return false;
+    for (int i = 0; i < f->nsizes; i++)
+        if (!name_ok(c, f->size[i])) return false;
+    unsigned used = 0; /* positions in kiln_problem.tensor */
+    for (int i = 0; i < f->nown; i++) {
+        if (!name_ok(c, f->own[i]) || f->at[i] >= KILN_MAX_TENSORS || used >> f->at[i] & 1)
+            return false;
+        used |= 1u << f->at[i];
+    }
+    if (f->extra + f->most_extra > KILN_MAX_TENSORS) return false;
+    for (int i = 0; i < f->most_extra; i++)
+        if (used >> (f->extra + i) & 1) return false;
+    for (int i = 0; i < f->nlayouts; i++)
+        if (f->layout_of[i] >= f->nown) return false;
+    if (!is_size(f, f->rows) || !is_size(f, f->cols) || f->empty >> f->nsizes ||
+        f->independent >> f->nsizes || (f->summed != KILN_NOWHERE && !is_size(f, f->summed)))
+        return false;
+    if (f->pointers > KR_MAX_PLACES || f->pitches > KR_MAX_PLACES || f->args_size != args_size(f))
+        return false;
+    return shapes_ok(c, f->first_shape, f->shapes) && f->quick <= f->shapes &&
+           family_types_ok(c, f);
+}
+
+/* Reductions run over columns: where elements along them do not depend on each other there are
+ * none. */
+static bool reduces(const kiln_family *f)
+{
+    return !(f->independent >> f->cols & 1);
+}
+
+static bool is_block(double columns)
+{
+    return columns >= KILN_BLOCK_LEAST && columns <= KILN_BLOCK_MOST &&
+           columns == (double)(int)columns && !((int)columns & ((int)columns - 1));
+}
+
+typedef struct op_facts {
+    const kiln_op_row *op;
+    const kiln_family *family;
+    int inputs;
+} op_facts;
+
+static bool node_ok(const op_facts *o, const kiln_xnode *n, uint32_t at, bool main)
 {
     if (n->op >= KILN_X_COUNT) return false;
     for (int i = 0; i < 3; i++) /* an unused operand is 0, so that evaluation may look at it */
-        if (i < arity[n->op] ? n->arg[i] >= at : n->arg[i] != 0) return false;
+        if (i < kr_x_operands[n->op] ? n->arg[i] >= at : n->arg[i] != 0) return false;
+    if (kiln_x_is_row_reduction(n->op)) return main && reduces(o->family);
+    if (kiln_x_is_block_reduction(n->op))
+        return main && reduces(o->family) && is_block((double)n->value);
     switch ((kiln_xop)n->op) {
     case KILN_X_ACC:
-        return epilogue && n->index < op->products;
+        return main && o->family->summed != KILN_NOWHERE && n->index < o->op->products;
     case KILN_X_D:
-        return epilogue && n->index < op->nd;
+        return main && n->index < o->inputs;
     case KILN_X_SCALAR:
-        return epilogue && n->index < op->nscalars;
+        return main && n->index < o->op->nscalars;
+    case KILN_X_AT:
+        return main && n->index < 2 && o->op->uses_at;
     case KILN_X_ARG:
-        return !epilogue;
+        return !main || o->family->summed == KILN_NOWHERE; /* which has products in place of it */
     case KILN_X_CAST:
         return kr_dtype_ok((kiln_dtype)n->index);
     default:
@@ -86,42 +167,89 @@ static bool node_ok(const kiln_op_row *op, const kiln_xnode *n, uint32_t at, boo
     }
 }
 
-static bool expr_ok(const check *c, const kiln_op_row *op, kiln_expr_ref ref, bool epilogue)
+static bool expr_ok(const check *c, const op_facts *o, kiln_expr_ref ref, bool main)
 {
     if (ref.count > KILN_EXPR_MAX || ref.first > c->t->nnodes ||
         ref.count > c->t->nnodes - ref.first)
         return false;
     for (uint32_t i = 0; i < ref.count; i++)
-        if (!node_ok(op, &c->t->nodes[ref.first + i], i, epilogue)) return false;
+        if (!node_ok(o, &c->t->nodes[ref.first + i], i, main)) return false;
     return true;
 }
 
-static bool d_type_ok(uint8_t type)
+static bool dimension_ok(const kiln_family *f, uint8_t size, uint16_t block)
 {
-    if (type & 0x80) return memchr("abce", type & 0x7f, 4) != NULL;
-    return kr_dtype_ok((kiln_dtype)type);
+    if (size == KILN_NOWHERE) return block == 1;
+    return is_size(f, size) && block > 0;
+}
+
+static bool tensor_ok(const check *c, const op_facts *o, const kiln_tensor_row *t)
+{
+    const kiln_family *f = o->family;
+    if (!name_ok(c, t->name) || t->at >= KILN_MAX_TENSORS || t->arg >= KILN_MAX_TENSORS ||
+        t->out > 1 || t->pointer >= f->pointers || t->pitch >= f->pitches)
+        return false;
+    if (t->own != KILN_NOWHERE ? t->own >= f->nown || t->at != f->at[t->own] || t->kind
+                               : t->kind < KILN_D_FULL || t->kind > KILN_D_PER_BLOCK ||
+                                     t->at < f->extra || t->at >= f->extra + f->most_extra)
+        return false;
+    if (t->type & 0x80 ? (t->type & 0x7f) >= o->op->ntypes : !kr_dtype_ok((kiln_dtype)t->type))
+        return false;
+    if (t->layout & 0x80 ? (t->layout & 0x7f) >= f->nlayouts : t->layout > KILN_COL) return false;
+    if (!dimension_ok(f, t->rows, t->row_block) || !dimension_ok(f, t->cols, t->col_block))
+        return false;
+    return !t->out || t->result < o->op->function[0].count;
+}
+
+/* Several tensors that are one of the family's own are neighbours, and alike in a problem; else
+ * every place is one tensor's. */
+static bool tensors_ok(const check *c, op_facts *o)
+{
+    const kiln_tensor_row *t = o->op->tensor;
+    unsigned at = 0, arg = 0, pointer = 0, pitch = 0, own = 0;
+    int products = 1;
+    for (int i = 0; i < o->op->ntensors; i++) {
+        if (!tensor_ok(c, o, &t[i])) return false;
+        const bool again = i && t[i].own != KILN_NOWHERE && t[i].own == t[i - 1].own;
+        if (again && (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
+                      t[i].row_block != t[i - 1].row_block ||
+                      t[i].col_block != t[i - 1].col_block || t[i].type != t[i - 1].type ||
+                      t[i].layout != t[i - 1].layout || t[i].pitch != t[i - 1].pitch))
+            return false;
+        if (!again && (at >> t[i].at & 1 || pitch >> t[i].pitch & 1 ||
+                       (t[i].own != KILN_NOWHERE && own >> t[i].own & 1)))
+            return false;
+        if (arg >> t[i].arg & 1 || pointer >> t[i].pointer & 1) return false;
+        products += again;
+        at |= 1u << t[i].at;
+        arg |= 1u << t[i].arg;
+        pointer |= 1u << t[i].pointer;
+        pitch |= 1u << t[i].pitch;
+        if (t[i].own != KILN_NOWHERE) own |= 1u << t[i].own;
+        o->inputs += kr_is_input(&t[i]);
+    }
+    if (o->family->summed != KILN_NOWHERE && o->op->products != products) return false;
+    return own + 1u == 1u << o->family->nown; /* all of the family's */
 }
 
 static bool op_ok(const check *c, const kiln_op_row *op)
 {
-    if (!name_ok(c, op->name) || !text_ok(c, op->file)) return false;
-    if (op->nd > KILN_MAX_D || op->nscalars > KILN_MAX_SCALARS) return false;
-    if (op->products < 1 || op->products > KILN_MAX_B) return false;
-    for (int i = 0; i < op->nd; i++) {
-        const kiln_d_row *d = &op->d[i];
-        if (!name_ok(c, d->name) || d->kind < KILN_D_FULL || d->kind > KILN_D_PER_TENSOR)
-            return false;
-        if (d->layout > KILN_COL || !d_type_ok(d->type)) return false;
-    }
+    if (!name_ok(c, op->name) || !text_ok(c, op->file) || op->family >= c->t->nfamilies)
+        return false;
+    op_facts o = {op, &c->t->families[op->family], 0};
+    if (op->ntensors < 1 || op->ntensors > KILN_MAX_TENSORS || op->nscalars > KILN_MAX_SCALARS ||
+        op->products > KILN_MAX_B || op->ntypes > KILN_MAX_TYPES)
+        return false;
+    if (o.family->ntypes && op->ntypes != o.family->ntypes) return false;
+    for (int i = 0; i < op->ntypes; i++)
+        if (!name_ok(c, op->type[i])) return false;
     for (int i = 0; i < op->nscalars; i++)
         if (!name_ok(c, op->scalar[i])) return false;
-    for (int i = 0; i < op->products; i++)
-        if (!text_ok(c, op->b_name[i])) return false;
-    if (op->epilogue.count == 0) return false;
-    if (op->first_shape > c->t->nshapes || op->shapes > c->t->nshapes - op->first_shape)
-        return false;
-    return expr_ok(c, op, op->epilogue, true) && expr_ok(c, op, op->a_op, false) &&
-           expr_ok(c, op, op->b_op, false);
+    if (op->function[0].count == 0 || !shapes_ok(c, op->first_shape, op->shapes)) return false;
+    if (!tensors_ok(c, &o)) return false;
+    for (int i = 0; i < KILN_MAX_FUNCTIONS; i++)
+        if (!expr_ok(c, &o, op->function[i], i == 0)) return false;
+    return true;
 }
 
 static bool schedule_ok(const check *c, const kiln_schedule *s)
@@ -146,16 +274,18 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
     if (!text_ok(c, r->name) || !t->strings[r->name] || r->op >= t->nops ||
         r->schedule >= t->nschedules)
         return false;
-    const uint8_t type[] = {r->a, r->b, r->e, r->acc},
-                  layout[] = {r->layout_a, r->layout_b, r->layout_e};
-    for (int i = 0; i < 4; i++)
-        if (!kr_dtype_ok((kiln_dtype)type[i])) return false;
-    for (int i = 0; i < 3; i++)
-        if (!kr_layout_ok((kiln_layout)layout[i])) return false;
-    const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
-    if (r->key != kiln_key(t->strings + t->ops[r->op].name, sig)) return false;
+    const kiln_op_row *op = &t->ops[r->op];
+    const int layouts = t->families[op->family].nlayouts, n = op->ntypes + layouts;
+    for (int i = 0; i < KILN_MAX_SIG; i++)
+        if (i < op->ntypes ? !kr_dtype_ok((kiln_dtype)r->sig[i])
+            : i < n        ? !kr_layout_ok((kiln_layout)r->sig[i])
+                           : r->sig[i] != 0)
+            return false;
+    if (r->key != kiln_key_of(kiln_name_hash(t->strings + op->name), r->sig, n)) return false;
     if (r->maps > KR_MAX_MAPS || r->first_map > t->nmaps || r->maps > t->nmaps - r->first_map)
         return false;
+    for (int i = 0; i < r->maps; i++)
+        if (t->map[r->first_map + (uint32_t)i].operand >= op->ntensors) return false;
     for (int i = 0; i < KILN_MAX_STAGES; i++)
         if (!text_ok(c, r->symbol[i])) return false;
     if (host) return r->host_fn < t->nhost_fns && is_code(c, (uintptr_t)t->host_fns[r->host_fn]);
@@ -165,7 +295,7 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
 
 static bool map_ok(const kiln_map *m)
 {
-    return m->operand < KILN_OP_D0 + KILN_MAX_D && m->box_inner > 0 && m->box_outer > 0 &&
+    return m->operand < KILN_MAX_TENSORS && m->box_inner > 0 && m->box_outer > 0 &&
            m->box_inner <= 256 && m->box_outer <= 256 && m->clip <= 1 && m->promote <= 3 &&
            (m->swizzle == 0 || m->swizzle == 32 || m->swizzle == 64 || m->swizzle == 128);
 }
@@ -175,6 +305,7 @@ static bool arrays_ok(const check *c)
     const kiln_module *t = c->t;
     return inside(c, t->rows, t->nrows, sizeof *t->rows, _Alignof(kiln_row)) &&
            inside(c, t->ops, t->nops, sizeof *t->ops, _Alignof(kiln_op_row)) &&
+           inside(c, t->families, t->nfamilies, sizeof *t->families, _Alignof(kiln_family)) &&
            inside(c, t->schedules, t->nschedules, sizeof *t->schedules, _Alignof(kiln_schedule)) &&
            inside(c, t->nodes, t->nnodes, sizeof *t->nodes, _Alignof(kiln_xnode)) &&
            inside(c, t->map, t->nmaps, sizeof *t->map, _Alignof(kiln_map)) &&
@@ -190,6 +321,8 @@ static bool contents_ok(const check *c)
     if (t->strings_size == 0 || t->strings[0] || t->strings[t->strings_size - 1] ||
         !name_ok(c, t->target))
         return BAD(c, "its text is not whole); build it again", c->file);
+    for (uint32_t i = 0; i < t->nfamilies; i++)
+        if (!family_ok(c, &t->families[i])) return BAD(c, "family %u); build it again", c->file, i);
     for (uint32_t i = 0; i < t->nops; i++)
         if (!op_ok(c, &t->ops[i])) return BAD(c, "op %u); build it again", c->file, i);
     for (uint32_t i = 0; i < t->nschedules; i++)
@@ -219,7 +352,7 @@ kiln_status kr_table_check(const char *file, const kiln_module *t)
             "%s: made for module ABI %u, this libkiln reads %d; run `make instances` again", file,
             t->abi_version, KILN_ABI_VERSION);
     if (t->size != sizeof *t || t->row_size != sizeof(kiln_row) ||
-        t->op_size != sizeof(kiln_op_row))
+        t->op_size != sizeof(kiln_op_row) || t->family_size != sizeof(kiln_family))
         return kr_fail(KILN_BAD_MODULE,
                        "%s: laid out for another compiler or machine; run `make instances` again",
                        file);

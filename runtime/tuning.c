@@ -140,35 +140,33 @@ static bool keep(reader *r, const kr_tuned *row)
 static void read_row(reader *r, char *field[FIELDS], int n)
 {
     kiln_problem p;
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
+    kr_signature sig;
     kr_view v;
     if (n != FIELDS || !is_number(field[2]) || !is_number(field[3])) {
         drop(r, "not `problem,instance,us,error`");
         return;
     }
     uint32_t at;
-    if (!kr_names_find(&r->kernel, field[1], &at)) {
+    if (!kr_names_find(&r->kernel, field[1], kiln_name_hash(field[1]), &at)) {
         drop(r, "its instance is not there");
         return;
     }
     const kiln_kernel *k = &r->ctx->kernel[at];
-    if (kiln_problem_parse(field[0], &p) || kr_key(&p, sig, &key)) {
+    if (kiln_problem_parse(field[0], &p) || kr_op_name(&p, &hash)) {
         drop(r, kiln_error());
         return;
     }
-    if (key != k->row->key ||
-        kr_view_make(&p, sig, k->module, k->op, r->ctx->device->info.units, &v) ||
+    if (strcmp(p.op, kr_str(k->module, k->op->name)) != 0 ||
+        kr_sign(&p, k->module, k->op, hash, &sig) || sig.key != k->row->key ||
+        kr_view_make(&p, &sig, k->module, k->op, r->ctx->device->info.units, &v) ||
         k->schedule->check(&v.shape, k->row->t)) {
         drop(r, "its instance does not take its problem");
         return;
     }
-    const kiln_shape *s = &v.shape;
-    const kr_tuned row = {key,
-                          {s->m, s->n, s->k, s->batch},
-                          kr_shape_id(s),
-                          at,
-                          (uint32_t)r->line};
+    kr_tuned row = {
+        .key = sig.key, .shape_id = kr_shape_id(&v.shape), .kernel = at, .line = (uint32_t)r->line};
+    memcpy(row.size, v.shape.size, sizeof row.size);
     if (!keep(r, &row)) drop(r, "no memory for it");
 }
 
@@ -246,9 +244,9 @@ void kr_tuning_load(kiln_ctx *ctx, const char *path)
 /* How many doublings lie between two shapes, all sizes together. */
 static double distance(const kr_tuned *row, const kiln_shape *s)
 {
-    const int64_t size[4] = {s->m, s->n, s->k, s->batch};
+    const int64_t *const size = s->size;
     double d = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i <= KILN_BATCH; i++) {
         if (row->size[i] == size[i]) continue;
         if (row->size[i] == 0 || size[i] == 0) return INFINITY;
         d += fabs(log2((double)row->size[i] / (double)size[i]));

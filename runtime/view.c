@@ -5,62 +5,7 @@
 #include "internal.h"
 
 #define INVALID(...) kr_fail(KILN_INVALID, __VA_ARGS__)
-enum { ALIGN_LIMIT = 4096 }; /* of kiln_shape.align_* */
-
-/* ---- the part that needs no op ---- */
-
-static kiln_status bad_signature(const kiln_problem *p)
-{
-    const struct {
-        const char *name;
-        const kiln_tensor *t;
-    } tensor[] = {{"a", &p->a}, {"b", &p->b}, {"e", &p->e}};
-    for (int i = 0; i < 3; i++) {
-        if (!kr_dtype_ok(tensor[i].t->dtype))
-            return INVALID("%s.dtype is %d: name one of kiln_dtype", tensor[i].name,
-                           (int)tensor[i].t->dtype);
-        if (!kr_layout_ok(tensor[i].t->layout))
-            return INVALID("%s.layout is %d: it is KILN_ROW or KILN_COL", tensor[i].name,
-                           (int)tensor[i].t->layout);
-    }
-    return INVALID("acc is %d: name one of kiln_dtype, or 0 for the default", (int)p->acc);
-}
-
-kiln_status kr_key(const kiln_problem *p, uint8_t sig[7], uint64_t *key)
-{
-    if (!p->op[0] || !memchr(p->op, 0, sizeof p->op))
-        return INVALID("kiln_problem.op is %s: it takes the name of an op, at most %d bytes",
-                       p->op[0] ? "not 0-terminated" : "empty", KILN_NAME_MAX - 1);
-    if (!kr_dtype_ok(p->a.dtype) || !kr_dtype_ok(p->b.dtype) || !kr_dtype_ok(p->e.dtype) ||
-        !kr_layout_ok(p->a.layout) || !kr_layout_ok(p->b.layout) || !kr_layout_ok(p->e.layout) ||
-        (p->acc && !kr_dtype_ok(p->acc)))
-        return bad_signature(p);
-    sig[0] = (uint8_t)p->a.dtype;
-    sig[1] = (uint8_t)p->b.dtype;
-    sig[2] = (uint8_t)p->e.dtype;
-    sig[3] = (uint8_t)(p->acc ? p->acc : kiln_default_acc(p->a.dtype, p->b.dtype));
-    sig[4] = (uint8_t)p->a.layout;
-    sig[5] = (uint8_t)p->b.layout;
-    sig[6] = (uint8_t)p->e.layout;
-    *key = kiln_key(p->op, sig);
-    return KILN_OK;
-}
-
-kiln_dtype kr_d_type(const kiln_d_row *d, const uint8_t sig[7])
-{
-    switch (d->type) {
-    case 0x80 | 'a':
-        return (kiln_dtype)sig[0];
-    case 0x80 | 'b':
-        return (kiln_dtype)sig[1];
-    case 0x80 | 'e':
-        return (kiln_dtype)sig[2];
-    case 0x80 | 'c':
-        return (kiln_dtype)sig[3];
-    default:
-        return (kiln_dtype)d->type;
-    }
-}
+enum { ALIGN_LIMIT = 4096 }; /* of kiln_shape.align */
 
 /* ---- one operand ---- */
 
@@ -70,7 +15,7 @@ static bool times(int64_t a, int64_t b, int64_t *r)
 }
 
 static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_operand *o,
-                               bool fits, bool is_e)
+                               bool fits, bool out)
 {
     if (t->ld < 0)
         return INVALID("%s's leading dimension is negative (%lld)", name, (long long)t->ld);
@@ -82,7 +27,7 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
     if (t->batch_stride < KILN_BROADCAST)
         return INVALID("%s's batch stride is negative (%lld); KILN_BROADCAST is -1", name,
                        (long long)t->batch_stride);
-    if (is_e && t->batch_stride == KILN_BROADCAST)
+    if (out && t->batch_stride == KILN_BROADCAST)
         return INVALID(
             "%s's batch stride is KILN_BROADCAST: every batch of the result needs its own place",
             name);
@@ -100,8 +45,7 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
 }
 
 /* The shape is in o already; fills in what t leaves to defaults. */
-static kiln_status place_operand(const char *name, const kiln_tensor *t, int64_t batch, bool is_e,
-                                 kr_operand *o)
+static bool place_operand(const kiln_tensor *t, int64_t batch, bool out, kr_operand *o, bool *fit)
 {
     const bool row = o->layout == KILN_ROW;
     o->inner = row ? o->cols : o->rows;
@@ -123,10 +67,12 @@ static kiln_status place_operand(const char *name, const kiln_tensor *t, int64_t
     if (o->extent == 0) o->bytes = 0;
     if (!fits || t->ld < 0 || o->ld < o->inner || t->batch_stride < KILN_BROADCAST ||
         (t->align & (t->align - 1)) ||
-        (is_e && (t->batch_stride == KILN_BROADCAST ||
-                  (o->stride < o->extent && kr_batches_meet(o, batch)))))
-        return bad_operand(name, t, o, fits, is_e);
-    return KILN_OK;
+        (out && (t->batch_stride == KILN_BROADCAST ||
+                 (o->stride < o->extent && kr_batches_meet(o, batch))))) {
+        *fit = fits;
+        return false;
+    }
+    return true;
 }
 
 /* Largest power of two that divides base, pitch and batch stride. */
@@ -139,102 +85,118 @@ static int64_t common_alignment(const kr_operand *o, int64_t batch)
 
 /* ---- the whole ---- */
 
-static kiln_status check_sizes(const kiln_problem *p)
+static kiln_status check_sizes(const kiln_problem *p, const kr_module *m, const kiln_family *f)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } size[] = {{"m", p->m}, {"n", p->n}, {"k", p->k}, {"batch", p->batch}};
-    for (int i = 0; i < 4; i++) {
-        if (size[i].value < 0)
-            return INVALID("%s is negative (%lld)", size[i].name, (long long)size[i].value);
-        if (size[i].value > INT32_MAX)
-            return INVALID("%s is %lld: at most 2^31 - 1", size[i].name, (long long)size[i].value);
+    for (int i = 0; i <= KILN_BATCH; i++) {
+        const int64_t size = p->size[i];
+        if (i >= f->nsizes && i < KILN_BATCH) {
+            if (size == 0) continue;
+            return INVALID("size[%d] is %lld: '%s' has %d sizes", i, (long long)size, p->op,
+                           f->nsizes);
+        }
+        const char *name = i == KILN_BATCH ? "batch" : kr_str(m, f->size[i]);
+        if (size < 0) return INVALID("%s is negative (%lld)", name, (long long)size);
+        if (size > INT32_MAX) return INVALID("%s is %lld: at most 2^31 - 1", name, (long long)size);
     }
     return KILN_OK;
 }
 
-static kiln_status view_d(const kiln_problem *p, const kr_module *m, const kiln_op_row *op,
-                          const uint8_t sig[7], int i, kr_view *v)
+static int64_t length_of(const kiln_shape *s, uint8_t size, int64_t block)
 {
-    const kiln_d_row *row = &op->d[i];
-    const char *name = kr_str(m, row->name);
-    kr_operand *o = &v->d[i];
-    const kiln_tensor *t = &p->d[i];
-    o->type = kr_d_type(row, sig);
-    if (t->dtype && t->dtype != o->type)
-        return kr_fail(KILN_NOT_FOUND, "%s's input '%s' is %s, not %s", p->op, name,
-                       kiln_dtype_name(o->type), kiln_dtype_name(t->dtype));
-    o->rows = o->cols = 1;
-    switch ((kiln_dkind)row->kind) {
-    case KILN_D_FULL:
-        o->rows = v->shape.m;
-        o->cols = v->shape.n;
-        o->layout = row->layout ? (kiln_layout)row->layout : p->e.layout;
-        if (t->layout && t->layout != o->layout)
-            return kr_fail(KILN_NOT_FOUND, "%s's input '%s' is %s-major here", p->op, name,
-                           o->layout == KILN_ROW ? "row" : "column");
-        break;
-    case KILN_D_PER_ROW:
-        o->layout = KILN_COL; /* a column vector, contiguous */
-        o->rows = v->shape.m;
-        break;
-    case KILN_D_PER_COL:
-        o->layout = KILN_ROW;
-        o->cols = v->shape.n;
-        break;
-    case KILN_D_PER_TENSOR:
-    case KILN_D_NONE:
-        o->layout = KILN_ROW;
-        break;
-    }
-    return place_operand(name, t, v->shape.batch, false, o);
+    if (size == KILN_NOWHERE) return 1;
+    return block == 1 ? s->size[size] : (s->size[size] + block - 1) / block;
 }
 
-kiln_status kr_view_make(const kiln_problem *p, const uint8_t sig[7], const kr_module *m,
+/* Type and shape of a tensor; false: the problem says another type or layout. */
+static bool describe(const kiln_tensor_row *row, const kr_signature *sig, int ntypes,
+                     const kiln_shape *s, const kiln_tensor *t, kr_operand *o)
+{
+    o->type = (kiln_dtype)(row->type & 0x80 ? sig->sig[row->type & 0x7f] : row->type);
+    o->rows = length_of(s, row->rows, row->row_block);
+    o->cols = length_of(s, row->cols, row->col_block);
+    if (row->cols == KILN_NOWHERE)
+        o->layout = row->rows == KILN_NOWHERE ? KILN_ROW : KILN_COL; /* a column is contiguous */
+    else if (row->rows == KILN_NOWHERE || !row->layout)
+        o->layout = KILN_ROW;
+    else
+        o->layout = (kiln_layout)(row->layout & 0x80 ? sig->sig[ntypes + (row->layout & 0x7f)]
+                                                     : row->layout);
+    const bool matrix = row->rows != KILN_NOWHERE && row->cols != KILN_NOWHERE;
+    return (!t->dtype || t->dtype == o->type) && (!matrix || !t->layout || t->layout == o->layout);
+}
+
+static kiln_status bad_description(const kiln_problem *p, const kr_module *m,
+                                   const kiln_tensor_row *row, const kr_operand *o)
+{
+    const kiln_tensor *t = &p->tensor[row->at];
+    const char *what = row->out ? "output" : "input", *name = kr_str(m, row->name);
+    if (t->dtype && t->dtype != o->type)
+        return kr_fail(KILN_NOT_FOUND, "%s's %s '%s' is %s, not %s", p->op, what, name,
+                       kiln_dtype_name(o->type), kiln_dtype_name(t->dtype));
+    return kr_fail(KILN_NOT_FOUND, "%s's %s '%s' is %s-major here", p->op, what, name,
+                   o->layout == KILN_ROW ? "row" : "column");
+}
+
+static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_shape *s)
+{
+    if (row->own != KILN_NOWHERE) {
+        s->ld[row->own] = o->ld;
+        s->align[row->own] = common_alignment(o, s->size[KILN_BATCH]);
+    } else if (row->kind == KILN_D_FULL) {
+        const int64_t align = common_alignment(o, s->size[KILN_BATCH]);
+        const int64_t vector = align / o->size;
+        if (align < s->align_d) s->align_d = align;
+        if (vector < s->vector) s->vector = vector;
+    }
+}
+
+kiln_status kr_view_make(const kiln_problem *p, const kr_signature *sig, const kr_module *m,
                          const kiln_op_row *op, int64_t units, kr_view *v)
 {
-    if (((uint64_t)p->m | (uint64_t)p->n | (uint64_t)p->k | (uint64_t)p->batch) > INT32_MAX)
-        return check_sizes(p);
+    const kiln_family *f = kr_family(m, op);
     kiln_shape *s = &v->shape;
-    s->m = p->m;
-    s->n = p->n;
-    s->k = p->k;
-    s->batch = p->batch ? p->batch : 1;
+    uint64_t all = 0, beyond = 0;
+    for (int i = 0; i <= KILN_BATCH; i++) {
+        s->size[i] = p->size[i];
+        all |= (uint64_t)p->size[i];
+        if (i >= f->nsizes && i < KILN_BATCH) beyond |= (uint64_t)p->size[i];
+    }
+    if (all > INT32_MAX || beyond) return check_sizes(p, m, f);
+    if (!s->size[KILN_BATCH]) s->size[KILN_BATCH] = 1;
+    for (int i = 0; i < KILN_MAX_OWN; i++) s->ld[i] = s->align[i] = 0;
+    s->align_d = s->vector = ALIGN_LIMIT;
     s->units = units;
-    v->a = (kr_operand){.type = p->a.dtype, .layout = p->a.layout, .rows = s->m, .cols = s->k};
-    v->b = (kr_operand){.type = p->b.dtype, .layout = p->b.layout, .rows = s->k, .cols = s->n};
-    v->e = (kr_operand){.type = p->e.dtype, .layout = p->e.layout, .rows = s->m, .cols = s->n};
-    kiln_status status = place_operand("A", &p->a, s->batch, false, &v->a);
-    if (status == KILN_OK) status = place_operand("B", &p->b, s->batch, false, &v->b);
-    if (status == KILN_OK) status = place_operand("E", &p->e, s->batch, true, &v->e);
-    if (status) return status;
-    s->lda = v->a.ld;
-    s->ldb = v->b.ld;
-    s->lde = v->e.ld;
-    s->align_a = common_alignment(&v->a, s->batch);
-    s->align_b = common_alignment(&v->b, s->batch);
-    s->align_e = common_alignment(&v->e, s->batch);
-    s->align_d = ALIGN_LIMIT;
-    for (int i = 0; i < op->nd; i++) {
-        status = view_d(p, m, op, sig, i, v);
-        if (status) return status;
-        if (op->d[i].kind != KILN_D_FULL) continue;
-        const int64_t align = common_alignment(&v->d[i], s->batch);
-        if (align < s->align_d) s->align_d = align;
+    for (int i = 0; i < op->ntensors; i++) {
+        const kiln_tensor_row *row = &op->tensor[i];
+        const kiln_tensor *t = &p->tensor[row->at];
+        kr_operand *o = &v->t[i];
+        if (i && row->own != KILN_NOWHERE && row[-1].own == row->own) {
+            *o = o[-1]; /* several products' B's are alike */
+            continue;
+        }
+        bool fits;
+        if (!describe(row, sig, op->ntypes, s, t, o)) return bad_description(p, m, row, o);
+        if (!place_operand(t, s->size[KILN_BATCH], row->out, o, &fits)) {
+            const kr_label own =
+                row->own == KILN_NOWHERE ? (kr_label){{0}} : kr_own_label(m, op, row->own);
+            return bad_operand(*own.text ? own.text : kr_str(m, row->name), t, o, fits, row->out);
+        }
+        note_shape(row, o, s);
     }
     return KILN_OK;
 }
 
 int64_t kr_shape_id(const kiln_shape *s)
 {
-    const int64_t part[] = {s->lda, s->ldb, s->lde, s->align_a, s->align_b, s->align_e, s->align_d};
     uint64_t h = 0;
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        h = (h ^ (uint64_t)part[i]) * 0x9e3779b97f4a7c15ull;
-        h ^= h >> 29;
-    }
-    return (int64_t)h;
+    const int64_t *const part[] = {s->ld, s->align};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        for (int own = 0; own < KILN_MAX_OWN; own++) {
+            h = (h ^ (uint64_t)part[i][own]) * 0x9e3779b97f4a7c15ull;
+            h ^= h >> 29;
+        }
+    h = (h ^ (uint64_t)(s->align_d | s->vector << 16)) * 0x9e3779b97f4a7c15ull;
+    return (int64_t)(h ^ h >> 29);
 }
 
 /* ---- resolving in public ---- */
@@ -250,28 +212,31 @@ static void resolve_tensor(const kr_operand *o, const kiln_tensor *in, kiln_tens
 
 kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
 {
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
     if (!out) return INVALID("kiln_problem_resolve needs a place for its result");
     kiln_problem room;
     const kiln_problem *const given = p;
     if (!(p = kr_problem_in(p, &room))) return KILN_INVALID;
-    kiln_status status = kr_key(p, sig, &key);
+    kiln_status status = kr_op_name(p, &hash);
     if (status) return status;
     kr_module *m;
     const kiln_op_row *op;
     status = kr_op_acquire(p->op, &op, &m);
     if (status) return status;
+    kr_signature sig;
     kr_view v;
-    status = kr_view_make(p, sig, m, op, 1, &v);
+    status = kr_sign(p, m, op, hash, &sig);
+    if (status == KILN_OK) status = kr_view_make(p, &sig, m, op, 1, &v);
     if (status == KILN_OK) {
+        const kiln_family *f = kr_family(m, op);
         kiln_problem r = *p;
-        r.batch = v.shape.batch;
-        r.acc = (kiln_dtype)sig[3];
-        resolve_tensor(&v.a, &p->a, &r.a);
-        resolve_tensor(&v.b, &p->b, &r.b);
-        resolve_tensor(&v.e, &p->e, &r.e);
-        for (int i = 0; i < op->nd; i++) resolve_tensor(&v.d[i], &p->d[i], &r.d[i]);
+        r.batch = v.shape.size[KILN_BATCH];
+        for (int i = 0; i < f->ntypes; i++)
+            if (!kr_type_in_text(f, i)) r.acc = (kiln_dtype)sig.sig[i];
+        for (int i = 0; i < op->ntensors; i++) {
+            const int at = op->tensor[i].at;
+            resolve_tensor(&v.t[i], &p->tensor[at], &r.tensor[at]);
+        }
         status = kr_struct_out("kiln_problem", &r, sizeof r, out, given->struct_size);
     }
     kr_module_close(m);

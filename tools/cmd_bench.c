@@ -118,35 +118,60 @@ static size_t open_peers(bench *b, kh_sets *sets, const kt_item *item, const kh_
 }
 
 /* ---- results compared ---- */
+/* The first set's outputs, one after the other in `image`. */
 static int compute(kh_sets *sets, kh_runner *r, char *image, size_t bytes)
 {
     kiln_ctx *ctx = kh_sets_ctx(sets);
-    void *e = kh_sets_args(sets, 0)->e;
+    const kh_shape *s = kh_sets_shape(sets);
+    const kiln_args *args = kh_sets_args(sets, 0);
     memset(image, 0xa5, bytes);
-    return !kiln_upload(ctx, e, image, bytes) && !r->launch(r, 0, NULL) &&
-           !kiln_synchronize(ctx, NULL) && !kiln_download(ctx, image, e, bytes);
+    int ok = 1;
+    for (int step = 0; step < 2 && ok; step++) {
+        char *at = image;
+        for (int o = s->inputs; o < s->count && ok; o++) {
+            const size_t size = (size_t)s->operand[o].span * s->operand[o].size;
+            void *e = kh_pointer(args, &s->operand[o]);
+            ok = size == 0 ||
+                 !(step ? kiln_download(ctx, at, e, size) : kiln_upload(ctx, e, at, size));
+            at += size;
+        }
+        if (!step) ok = ok && !r->launch(r, 0, NULL) && !kiln_synchronize(ctx, NULL);
+    }
+    return ok;
 }
 
-/* Relative root mean square of the difference between a peer's E and Kiln's; NAN: could not be had.
- */
-static double difference(kh_sets *sets, kh_runner *ours, kh_runner *theirs)
+/* Relative root mean square of the difference between two images of an output. */
+static double distance(const kh_operand *e, const char *x, const char *y)
 {
-    const kh_shape *s = kh_sets_shape(sets);
-    const kh_operand *e = &s->operand[s->e];
-    const size_t bytes = (size_t)e->span * e->size;
-    char *x = malloc(bytes + 1), *y = malloc(bytes + 1);
-    double sum = 0, square = 0;
-    const int ok =
-        x && y && bytes && compute(sets, ours, x, bytes) && compute(sets, theirs, y, bytes);
     const int64_t step = e->span / 65536 + 1;
-    for (int64_t at = 0; ok && at < e->span; at += step) {
+    double sum = 0, square = 0;
+    for (int64_t at = 0; at < e->span; at += step) {
         const double ours_e = kh_decode(e->dtype, x + (size_t)at * e->size);
         const double theirs_e = kh_decode(e->dtype, y + (size_t)at * e->size);
         sum += (ours_e - theirs_e) * (ours_e - theirs_e), square += ours_e * ours_e;
     }
+    return sqrt(sum / (square > 0 ? square : 1));
+}
+
+/* Between a peer's outputs and Kiln's, of the output where it is most; NAN: could not be had. */
+static double difference(kh_sets *sets, kh_runner *ours, kh_runner *theirs)
+{
+    const kh_shape *s = kh_sets_shape(sets);
+    size_t bytes = 0, at = 0;
+    for (int o = s->inputs; o < s->count; o++)
+        bytes += (size_t)s->operand[o].span * s->operand[o].size;
+    char *x = malloc(bytes + 1), *y = malloc(bytes + 1);
+    double most = 0;
+    const int ok =
+        x && y && bytes && compute(sets, ours, x, bytes) && compute(sets, theirs, y, bytes);
+    for (int o = s->inputs; ok && o < s->count; o++) {
+        const double d = distance(&s->operand[o], x + at, y + at);
+        if (!(d <= most)) most = d;
+        at += (size_t)s->operand[o].span * s->operand[o].size;
+    }
     free(x);
     free(y);
-    return ok ? sqrt(sum / (square > 0 ? square : 1)) : (double)NAN;
+    return ok ? most : (double)NAN;
 }
 
 static void compare(bench *b, kh_sets *sets, kt_entry *ours, kt_entry *theirs)
@@ -167,19 +192,22 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     const double t = e->runner.seconds, flops = kh_flops(s), bytes = kh_bytes(s);
     const double ratio = ours > 0 ? t / ours : 0;
     json_array_append_new(
-        b->rows,
-        json_pack("{s:s s:s s:s s:s s:f s:f s:f s:o s:f s:I s:s}", "set", item->set, "problem",
-                  item->text, "implementation", e->name, "device", b->device.name,
-                  b->modelled ? "modelled_us" : "us", t * 1e6, "spread", e->runner.spread,
-                  b->modelled ? "modelled_gflops" : "gflops", flops / t * 1e-9, "gbps",
-                  b->modelled ? json_null() : json_real(bytes / t * 1e-9), "ratio", ratio,
-                  "replays", (json_int_t)e->runner.replays, "note", e->note));
+        b->rows, json_pack("{s:s s:s s:s s:s s:f s:f s:o s:o s:f s:I s:s}", "set", item->set,
+                           "problem", item->text, "implementation", e->name, "device",
+                           b->device.name, b->modelled ? "modelled_us" : "us", t * 1e6, "spread",
+                           e->runner.spread, b->modelled ? "modelled_gflops" : "gflops",
+                           flops > 0 ? json_real(flops / t * 1e-9) : json_null(), "gbps",
+                           b->modelled ? json_null() : json_real(bytes / t * 1e-9), "ratio", ratio,
+                           "replays", (json_int_t)e->runner.replays, "note", e->note));
     kt_cell(b->table, "%s", item->set);
     kt_cell(b->table, "%s", item->text);
     kt_cell(b->table, "%s", e->name);
     kt_cell(b->table, "%.2f", t * 1e6);
     kt_cell(b->table, "%.3f", e->runner.spread);
-    kt_cell(b->table, "%.5g", flops / t * 1e-12);
+    if (flops > 0)
+        kt_cell(b->table, "%.5g", flops / t * 1e-12);
+    else
+        kt_cell(b->table, "-");
     if (b->modelled)
         kt_cell(b->table, "-");
     else

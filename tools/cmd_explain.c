@@ -10,12 +10,14 @@ static void put_remedy(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel *
 {
     enum { ALLOCATED = 256 };
     kiln_problem aligned = *p;
-    kiln_tensor *t[3 + KILN_MAX_D] = {&aligned.a, &aligned.b, &aligned.e};
+    kiln_op_info op = {.struct_size = sizeof op};
     const kiln_kernel *kernel;
     kiln_kernel_info info;
-    for (int i = 0; i < KILN_MAX_D; i++) t[3 + i] = &aligned.d[i];
-    for (int i = 0; i < 3 + KILN_MAX_D; i++)
-        if (t[i]->align < ALLOCATED) t[i]->align = ALLOCATED;
+    if (kiln_op_describe(ctx, p->op, &op)) return;
+    for (size_t i = 0; i < op.ntensors; i++) {
+        kiln_tensor *t = &aligned.tensor[op.tensor[i].at];
+        if (t->align < ALLOCATED) t->align = ALLOCATED;
+    }
     if (kiln_find(ctx, &aligned, &kernel) || kernel == chosen || kt_describe(kernel, &info)) return;
     printf("  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED, info.name);
 }
@@ -25,12 +27,10 @@ static void put_others(kiln_ctx *ctx, const kiln_problem *problem)
 {
     const kiln_kernel *kernel;
     kiln_kernel_info k;
-    kiln_problem p;
+    kiln_problem p = {.struct_size = sizeof p};
     if (kiln_problem_resolve(problem, &p)) return;
     for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++)
-        if (!kt_describe(kernel, &k) && !k.runnable && !strcmp(k.op, p.op) && k.a == p.a.dtype &&
-            k.b == p.b.dtype && k.e == p.e.dtype && k.acc == p.acc && k.layout_a == p.a.layout &&
-            k.layout_b == p.b.layout && k.layout_e == p.e.layout)
+        if (!kt_describe(kernel, &k) && !k.runnable && kt_computes(ctx, &k, &p))
             printf("  %s  other target: %s\n", k.name, k.target);
 }
 

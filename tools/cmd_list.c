@@ -4,31 +4,47 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-static json_t *to_json(const kiln_kernel_info *k)
+/* By their names in the op's description. */
+static json_t *types_of(kiln_ctx *ctx, const kiln_kernel_info *k)
 {
-    char layouts[4];
+    json_t *types = json_object();
+    kiln_op_info op = {.struct_size = sizeof op};
+    if (kiln_op_describe(ctx, k->op, &op)) return types;
+    for (size_t i = 0; i < op.ntypes; i++)
+        json_object_set_new(types, op.type_name[i], json_string(kiln_dtype_name(k->type[i])));
+    return types;
+}
+
+static json_t *to_json(kiln_ctx *ctx, const kiln_kernel_info *k)
+{
+    char layouts[KT_LAYOUTS_TEXT];
     json_t *tunables = json_object(), *derived = json_object();
     for (size_t i = 0; i < k->nvalues; i++)
         json_object_set_new(i < k->ntunables ? tunables : derived, k->value_name[i],
                             json_integer(k->value[i]));
-    return json_pack("{s:s s:s s:s s:s s:s s:s s:s s:s s:s s:i s:o s:o s:I}", "name", k->name, "op",
-                     k->op, "target", k->target, "schedule", k->schedule, "a",
-                     kiln_dtype_name(k->a), "b", kiln_dtype_name(k->b), "e", kiln_dtype_name(k->e),
-                     "layouts", kt_layouts(k, layouts), "file", k->file, "line", k->line,
-                     "tunables", tunables, "derived", derived, "code_bytes",
-                     (json_int_t)k->code_size);
+    json_t *row =
+        json_pack("{s:s s:s s:s s:s s:s s:o}", "name", k->name, "op", k->op, "family", k->family,
+                  "target", k->target, "schedule", k->schedule, "types", types_of(ctx, k));
+    if (k->a) /* of a gemm */
+        json_object_update_new(row, json_pack("{s:s s:s s:s}", "a", kiln_dtype_name(k->a), "b",
+                                              kiln_dtype_name(k->b), "e", kiln_dtype_name(k->e)));
+    if (k->nlayouts) json_object_set_new(row, "layouts", json_string(kt_layouts(k, layouts)));
+    json_object_update_new(row, json_pack("{s:s s:i s:o s:o s:I}", "file", k->file, "line", k->line,
+                                          "tunables", tunables, "derived", derived, "code_bytes",
+                                          (json_int_t)k->code_size));
+    return row;
 }
 
 static void to_row(kt_table *t, const kiln_kernel_info *k)
 {
-    char types[64], layouts[4], tunables[512] = "";
+    char types[KT_TYPES_TEXT], layouts[KT_LAYOUTS_TEXT], tunables[512] = "";
     size_t used = 0;
     for (size_t i = 0; i < k->ntunables && used < sizeof tunables; i++)
         used += (size_t)snprintf(tunables + used, sizeof tunables - used, "%s%s=%d", i ? " " : "",
                                  k->value_name[i], k->value[i]);
     kt_cell(t, "%s", k->name);
     kt_cell(t, "%s", kt_types(k, types));
-    kt_cell(t, "%s", kt_layouts(k, layouts));
+    kt_cell(t, "%s", k->nlayouts ? kt_layouts(k, layouts) : "-");
     kt_cell(t, "%s", tunables);
     kt_cell(t, "%s:%d", k->file, k->line);
 }
@@ -47,7 +63,7 @@ int cmd_list(const kt_options *o)
     const size_t n = kt_select(o, ctx, &found);
     for (size_t i = 0; i < n; i++) {
         if (o->json)
-            json_array_append_new(array, to_json(&found[i].info));
+            json_array_append_new(array, to_json(ctx, &found[i].info));
         else
             to_row(table, &found[i].info);
     }

@@ -8,45 +8,6 @@
 #include <unistd.h>
 #include "kiln_reserved.h"
 
-/* Template: name, formula, rows between `types` and the end. */
-static const struct template
-{
-    const char *name, *formula, *types, *body;
-}
-templates[] = {
-    {"bias", "relu(A·B + bias)",
-     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
-     "integers in i32\n"
-     "               { a = bf16, b = bf16, e = bf16 } },\n",
-     "  d        = { bias = per_col \"e\" },                   -- extra inputs: full, per_row, "
-     "per_col, per_tensor\n"
-     "  epilogue = function(acc, d) return relu(acc + d.bias) end,\n"},
-    {"residual", "A·B + bias + residual",
-     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
-     "integers in i32\n"
-     "               { a = bf16, b = bf16, e = bf16 } },\n",
-     "  d        = { bias = per_col \"e\", residual = full \"e\" }, -- a row of N elements, and a "
-     "matrix as large as E\n"
-     "  epilogue = function(acc, d) return acc + d.bias + d.residual end,\n"},
-    {"gated", "silu(A·B_gate) * (A·B_up)",
-     "  types    = { { a = f16,  b = f16,  e = f16  },       -- element types; sums are in f32, of "
-     "integers in i32\n"
-     "               { a = bf16, b = bf16, e = bf16 } },\n",
-     "  b        = { \"gate\", \"up\" },                         -- two products that share A\n"
-     "  epilogue = function(acc) return silu(acc.gate) * acc.up end,\n"},
-    {"quantized", "scale * (A·B) * channel[n], rounded and saturated",
-     "  types    = { { a = i8, b = i8, e = i8 } },           -- sums are in i32, the epilogue is "
-     "in f32\n",
-     "  d        = { channel = per_col(f32) },               -- one scale per column\n"
-     "  scalars  = { \"scale\" },                              -- given at run time\n"
-     "  epilogue = function(acc, d, s) return s.scale * acc * d.channel end,\n"},
-    {"plain", "A·B",
-     "  types    = { { a = f16,  b = f16,  e = f16  } },     -- element types; sums are in f32, of "
-     "integers in i32\n",
-     "  epilogue = function(acc) return acc end,\n"},
-};
-enum { TEMPLATES = sizeof templates / sizeof *templates };
-
 static const char *const reserved[] = {
 #define X(word) word,
     KILN_RESERVED(X)
@@ -70,12 +31,26 @@ static int name_ok(const char *name)
     return 1;
 }
 
-static const struct template *find_template(const char *name)
+const char *kt_template_names(char *text, size_t size, const char *between, const char *last)
 {
-    for (size_t i = 0; i < TEMPLATES; i++)
-        if (!strcmp(templates[i].name, name)) return &templates[i];
-    kt_message("there is no template '%s'; bias, residual, gated, quantized, plain are known",
-               name);
+    size_t used = 0;
+    *text = 0;
+    for (size_t i = 0; i < kt_template_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 !i                          ? ""
+                                 : i + 1 < kt_template_count ? between
+                                                             : last,
+                                 kt_templates[i].name);
+    return text;
+}
+
+static const kt_template *find_template(const char *name)
+{
+    char names[1024];
+    for (size_t i = 0; i < kt_template_count; i++)
+        if (!strcmp(kt_templates[i].name, name)) return &kt_templates[i];
+    kt_message("there is no template '%s'; %s are known", name,
+               kt_template_names(names, sizeof names, ", ", ", "));
     return NULL;
 }
 
@@ -109,31 +84,27 @@ static void put_build(FILE *f, const char *folder)
 }
 
 static void write_instance(FILE *f, const char *path, const char *folder, const char *name,
-                           const struct template *t)
+                           const kt_template *t)
 {
-    fprintf(f,
-            "-- E = %s\n"
-            "-- Check this file with `build/bin/kiln-gen --check %s`.\n",
-            t->formula, plain(path) ? path : "FILE");
-    put_build(f, folder);
-    fprintf(f,
-            "gemm \"%s\" {\n"
-            "%s"
-            "  layouts  = { \"rcr\", \"rrr\" },                         -- A, B, E: r = row-major, "
-            "c = column-major\n"
-            "%s"
-            "  -- tiles = { gfx942 = { simt { m = { 64, 128 }, n = 64 } } },   -- other tile sizes "
-            "than the schedule's own\n"
-            "  -- check = { shapes = { { 512, 4096, 4096 } } },              -- further m, n, k "
-            "for `kiln verify --all`\n"
-            "}\n",
-            name, t->types, t->body);
+    static const char how[] = "-- @HOW@\n", op[] = "@NAME@";
+    for (const char *p = t->text; *p;) {
+        if (!strncmp(p, how, sizeof how - 1)) {
+            fprintf(f, "-- Check this file with `build/bin/kiln-gen --check %s`.\n",
+                    plain(path) ? path : "FILE");
+            put_build(f, folder);
+            p += sizeof how - 1;
+        } else if (!strncmp(p, op, sizeof op - 1)) {
+            fputs(name, f);
+            p += sizeof op - 1;
+        } else
+            fputc(*p++, f);
+    }
 }
 
 int cmd_new(const kt_options *o)
 {
     const char *name = o->argument[0], *folder = o->folder ? o->folder : "instances";
-    const struct template *t = find_template(o->template ? o->template : "bias");
+    const kt_template *t = find_template(o->template ? o->template : "bias");
     char path[4096];
     if (!t) return EXIT_USAGE;
     if (!name_ok(name)) return EXIT_USAGE;

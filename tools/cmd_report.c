@@ -78,8 +78,9 @@ static void report_kernel(report *p, const kiln_kernel_info *k)
     char why[600], name[512];
     kt_resources r;
     kt_occupancy o;
-    for (size_t i = 0; i < k->nsymbols; i++) {
-        if (!kt_resources_read(k->code, k->code_size, k->symbol[i], &r, why, sizeof why)) {
+    enum { STAGES = sizeof k->stage_symbol / sizeof *k->stage_symbol };
+    for (size_t i = 0; i < STAGES && k->stage_symbol[i]; i++) {
+        if (!kt_resources_read(k->code, k->code_size, k->stage_symbol[i], &r, why, sizeof why)) {
             kt_message("%s: %s", k->name, why);
             p->damaged++;
             continue;

@@ -5,55 +5,18 @@
 // tiled kernels go wrong.
 #include "command.h"
 #include "harness.h"
+#include "trials.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PLAIN = 0,
-    PADDED = 1,     /* leading dimensions larger than need be */
-    STRIDED = 2,    /* batches apart from each other */
-    BROADCAST = 4,  /* every batch reads the same inputs */
-    ALIGNED = 8,    /* bases on 256 bytes; without it on one element only */
-    ALIGNED16 = 16, /* bases on 16 bytes */
-    QUICK = 32,     /* with --quick, too */
-    CUT = 64,       /* of tiles that blocks share along K */
-    IN_PLACE = 128, /* E is a full input's memory where the op has one like E */
-    ONLY = 256      /* else there is no such trial */
-};
-
-typedef struct trial {
-    int64_t m, n, k, batch;
-    int variant; /* of the flags above */
-    kh_values values;
-} trial;
-
-static const trial common_trials[] = {
-    {1, 1, 1, 1, QUICK, KH_RANDOM},
-    {61, 67, 71, 1, QUICK, KH_RANDOM},
-    {5, 7, 0, 1, QUICK, KH_RANDOM},
-    {64, 64, 64, 1, QUICK | ALIGNED, KH_RANDOM},
-    {40, 48, 56, 1, QUICK | ALIGNED16, KH_SPECIALS},
-    {19, 23, 37, 3, QUICK | PADDED | STRIDED, KH_RANDOM},
-    {21, 35, 18, 3, QUICK | BROADCAST, KH_RANDOM},
-    {67, 93, 35, 2, QUICK | PADDED | STRIDED | IN_PLACE | ONLY, KH_RANDOM},
-    {33, 31, 3, 1, PADDED, KH_RANDOM},
-    {1, 129, 65, 1, PLAIN, KH_RANDOM},
-    {127, 1, 33, 1, PADDED, KH_RANDOM},
-    {0, 5, 5, 1, PLAIN, KH_RANDOM},
-    {5, 0, 5, 1, PLAIN, KH_RANDOM},
-    {96, 80, 72, 1, ALIGNED16, KH_INTEGERS},
-    {72, 104, 136, 2, ALIGNED16 | PADDED, KH_RANDOM},
-    {37, 41, 43, 1, PADDED, KH_SPECIALS},
-    {257, 263, 521, 1, PLAIN, KH_RANDOM},
-};
-
-enum { MAX_TRIALS = 96 };
-
 typedef struct unit { /* one instance and how it fares */
     const kiln_kernel *kernel;
     kiln_kernel_info info;
-    size_t ran, failed, checked, determined; /* problems; elements of all of them */
+    size_t ran, failed; /* problems */
+    struct {
+        size_t checked, determined;
+    } output[KH_MAX_OPERANDS]; /* elements of all problems */
     char text[640];
 } unit;
 
@@ -61,98 +24,8 @@ typedef struct run {
     const kt_options *o;
     kiln_ctx *ctx;
     uint64_t seed;
-    size_t passed, failed;
+    size_t passed, failed, turn; /* turn: of trials that one instance of a group is enough for */
 } run;
-
-/* ---- shapes ---- */
-static int value_of(const kiln_kernel_info *k, const char *name)
-{
-    for (size_t i = 0; i < k->ntunables; i++)
-        if (!strcmp(k->value_name[i], name)) return k->value[i];
-    return 0;
-}
-
-/* The edges of one instance's tile. */
-static size_t tile_trials(const kiln_kernel_info *k, int quick, trial *t)
-{
-    const int64_t m = value_of(k, "m"), n = value_of(k, "n"), d = value_of(k, "k");
-    if (m <= 1 || n <= 1 || m > 4096 || n > 4096) return 0;
-    const int64_t depth = d > 1 && d <= 4096 ? d : 32;
-    const trial all[] = {
-        {m + 1, n + 1, depth + 1, 1, QUICK, KH_RANDOM},
-        {2 * m, 2 * n, 7 * depth, 1, QUICK | ALIGNED, KH_RANDOM},
-        {m, n, 24 * depth + 16, 1, QUICK | ALIGNED | CUT | IN_PLACE, KH_RANDOM}, /* long enough */
-        {m, n, depth, 1, QUICK | ALIGNED | IN_PLACE | ONLY, KH_RANDOM},
-        {m - 1, n - 1, depth - 1, 1, PLAIN, KH_RANDOM},
-        {m, n, depth / 2, 1, ALIGNED, KH_RANDOM},
-        {2 * m + 1, n - 1, 2 * depth + 3, 2, PADDED, KH_RANDOM},
-        {m, n, depth, 2, ALIGNED | STRIDED, KH_INTEGERS},
-    };
-    const int cut =
-        value_of(k, "split_k") > 1 || value_of(k, "cluster") > 1 || value_of(k, "stream") > 0;
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if ((!quick || all[i].variant & QUICK) && (cut || !(all[i].variant & CUT)))
-            t[count++] = all[i];
-    return count;
-}
-
-static size_t group_trials(const kt_options *o, const kiln_op_info *op, trial *t)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof common_trials / sizeof *common_trials; i++)
-        if (!o->quick || common_trials[i].variant & QUICK) t[count++] = common_trials[i];
-    for (size_t i = 0; i < op->nshapes && count < MAX_TRIALS && !o->quick; i++)
-        t[count++] =
-            (trial){op->shapes[i][0], op->shapes[i][1], op->shapes[i][2], 1, ALIGNED, KH_RANDOM};
-    return count;
-}
-
-static void pad(kiln_tensor *t, const kh_operand *o, int variant, int64_t by, int batches)
-{
-    /* Vector loads stay possible where the base is aligned. */
-    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : 1, ld = o->ld + by * even;
-    const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
-    if (variant & PADDED && (o->role != KH_D || (o->rows > 1 && o->cols > 1))) t->ld = ld;
-    if (batches && variant & STRIDED) t->batch_stride = (t->ld ? t->ld : o->ld) * outer + 7 * even;
-    if (batches && variant & BROADCAST && o->role != KH_E && by % 2)
-        t->batch_stride = KILN_BROADCAST;
-    t->align = variant & ALIGNED ? 256 : variant & ALIGNED16 ? 16 : 0;
-}
-
-/* The problem of a trial for what an instance computes; *in_place: the input that is to be E, or
- * -1. */
-static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, const trial *t,
-                              kiln_problem *p, int *in_place)
-{
-    kh_shape shape;
-    *p = (kiln_problem){.struct_size = sizeof *p,
-                        .m = t->m,
-                        .n = t->n,
-                        .k = t->k,
-                        .batch = t->batch,
-                        .acc = k->acc};
-    snprintf(p->op, sizeof p->op, "%s", k->op);
-    p->a.dtype = k->a, p->b.dtype = k->b, p->e.dtype = k->e;
-    p->a.layout = k->layout_a, p->b.layout = k->layout_b, p->e.layout = k->layout_e;
-    const kiln_status status = kh_shape_of(ctx, p, &shape);
-    if (status) return status;
-    for (int i = 0; i < shape.count; i++) {
-        const kh_operand *o = &shape.operand[i];
-        kiln_tensor *to = o->role == KH_A   ? &p->a
-                          : o->role == KH_B ? &p->b
-                          : o->role == KH_E ? &p->e
-                                            : &p->d[o->index];
-        if (o->role != KH_B || o->index == 0)
-            pad(to, o, t->variant, 3 + 2 * i + (o->role == KH_B), t->batch > 1);
-    }
-    *in_place = t->variant & IN_PLACE ? kh_in_place(&shape) : -1;
-    if (*in_place >= 0) {
-        kiln_tensor *d = &p->d[shape.operand[*in_place].index];
-        d->ld = p->e.ld, d->batch_stride = p->e.batch_stride, d->align = p->e.align;
-    }
-    return KILN_OK;
-}
 
 /* ---- running ---- */
 static void blame(unit *u, const kiln_problem *p, const char *text)
@@ -176,53 +49,62 @@ static void run_case(unit *u, const kiln_problem *p, kh_case *c, int others)
         blame(u, p, kiln_error());
         return;
     }
-    u->checked += result.checked, u->determined += result.determined;
+    for (int i = 0; i < KH_MAX_OPERANDS; i++) {
+        u->output[i].checked += result.output[i].checked;
+        u->output[i].determined += result.output[i].determined;
+    }
     if (!result.ok && !(others && result.too_few))
         blame(u, p, result.text);
     else if (!u->failed)
         snprintf(u->text, sizeof u->text, "%s", result.text);
 }
 
-static void run_trial(run *r, unit *units, size_t n, const trial *t, int edges)
+/* nth: of the group's trials, by which the ways to compute in place take turns. */
+static void run_trial(run *r, unit *units, size_t n, const kt_trial *t, size_t nth,
+                      const int64_t *tile)
 {
-    kiln_problem p;
+    kiln_problem p = {0};
     kh_case *c = NULL;
-    int in_place = -1;
-    kiln_status status = problem_of(r->ctx, &units->info, t, &p, &in_place);
-    if (!status && t->variant & ONLY && in_place < 0) return;
-    const kh_options options = {.seed = r->seed,
-                                .values = t->values,
-                                .tile_m = edges ? value_of(&units->info, "m") : 0,
-                                .tile_n = edges ? value_of(&units->info, "n") : 0,
-                                .in_place = in_place >= 0};
+    int in_place = 0;
+    kiln_status status = kt_trial_problem(r->ctx, &units->info, t, (int)nth, &p, &in_place);
+    if (!status && t->variant & KT_ONLY && !in_place) return;
+    kh_options options = {.seed = r->seed, .values = t->values, .in_place = in_place};
+    if (tile) memcpy(options.tile, tile, sizeof options.tile);
     if (!status) status = kh_case_open(r->ctx, &p, &options, &c);
+    const size_t first = t->variant & KT_ONE ? r->turn++ : 0;
     for (size_t i = 0; i < n; i++) {
+        unit *u = &units[(first + i) % n];
         if (status)
-            blame(&units[i], &p, kiln_error());
+            blame(u, &p, kiln_error());
         else
-            run_case(&units[i], &p, c, 1);
+            run_case(u, &p, c, 1);
+        if (t->variant & KT_ONE && (status || kiln_workspace_size(u->kernel, &p) != SIZE_MAX))
+            break;
     }
     kh_case_close(c);
 }
 
 static void report_unit(run *r, unit *u)
 {
-    if (!u->ran)
-        snprintf(u->text, sizeof u->text, "legal for none of the shapes tried");
-    else if (!u->failed && kh_too_few(u->determined, u->checked)) {
+    size_t checked = 0, determined = 0;
+    for (int i = 0; i < KH_MAX_OPERANDS; i++) {
+        checked += u->output[i].checked, determined += u->output[i].determined;
+        if (!u->ran || u->failed || !kh_too_few(u->output[i].determined, u->output[i].checked))
+            continue;
         u->failed = 1;
         snprintf(u->text, sizeof u->text,
                  "%zu of %zu elements of %zu problems are determined: too few to tell right from "
                  "wrong",
-                 u->determined, u->checked, u->ran);
+                 u->output[i].determined, u->output[i].checked, u->ran);
     }
+    if (!u->ran) snprintf(u->text, sizeof u->text, "legal for none of the shapes tried");
     const int ok = u->ran && !u->failed;
     r->passed += (size_t)ok;
     r->failed += (size_t)!ok;
     if (ok)
         printf("%sok%s    %s  %zu problem%s, %zu of %zu elements determined\n",
                kt_color_on(stdout, KT_GREEN), kt_color_off(stdout), u->info.name, u->ran,
-               u->ran == 1 ? "" : "s", u->determined, u->checked);
+               u->ran == 1 ? "" : "s", determined, checked);
     else
         printf("%sFAIL%s  %s  %s\n", kt_color_on(stdout, KT_RED), kt_color_off(stdout),
                u->info.name, u->text);
@@ -232,16 +114,22 @@ static void report_unit(run *r, unit *u)
 /* Instances of one op, types and layouts: the shapes they share, then those of each one's tile. */
 static int run_group(run *r, unit *units, size_t n)
 {
-    trial trials[MAX_TRIALS];
+    kt_trial trials[KT_MAX_TRIALS];
+    int64_t tile[KILN_MAX_SIZES];
     kiln_op_info op = {.struct_size = sizeof op};
     const kiln_status status = kiln_op_describe(r->ctx, units->info.op, &op);
     if (status) return kt_failed(status, units->info.op);
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%s\r", units->info.name);
-    const size_t count = group_trials(r->o, &op, trials);
-    for (size_t i = 0; i < count; i++) run_trial(r, units, n, &trials[i], 0);
+    const size_t count = kt_common_trials(&op, r->o->quick, trials);
+    size_t nth = 0;
+    for (size_t i = 0; i < count; i++)
+        run_trial(r, units, n, &trials[i], trials[i].variant & KT_IN_PLACE ? nth++ : 0, NULL);
     for (size_t u = 0; u < n; u++) {
-        const size_t own = tile_trials(&units[u].info, r->o->quick, trials);
-        for (size_t i = 0; i < own; i++) run_trial(r, &units[u], 1, &trials[i], 1);
+        const size_t own = kt_tile_trials(&op, &units[u].info, r->o->quick, trials);
+        kt_tile_of(&op, &units[u].info, tile);
+        for (size_t i = 0; i < own; i++)
+            run_trial(r, &units[u], 1, &trials[i], trials[i].variant & KT_IN_PLACE ? nth++ : 0,
+                      tile);
         report_unit(r, &units[u]);
     }
     return 0;
@@ -252,14 +140,8 @@ static int by_function(const void *x, const void *y)
 {
     const kiln_kernel_info *a = &((const unit *)x)->info, *b = &((const unit *)y)->info;
     int d = strcmp(a->op, b->op);
-    const int pairs[][2] = {{(int)a->a, (int)b->a},
-                            {(int)a->b, (int)b->b},
-                            {(int)a->e, (int)b->e},
-                            {(int)a->acc, (int)b->acc},
-                            {(int)a->layout_a, (int)b->layout_a},
-                            {(int)a->layout_b, (int)b->layout_b},
-                            {(int)a->layout_e, (int)b->layout_e}};
-    for (size_t i = 0; !d && i < sizeof pairs / sizeof *pairs; i++) d = pairs[i][0] - pairs[i][1];
+    for (size_t i = 0; !d && i < KILN_MAX_TYPES; i++) d = (int)a->type[i] - (int)b->type[i];
+    for (size_t i = 0; !d && i < KILN_MAX_LAYOUTS; i++) d = (int)a->layout[i] - (int)b->layout[i];
     return d;
 }
 

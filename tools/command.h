@@ -35,6 +35,17 @@ typedef struct kt_command {
     int (*run)(const kt_options *);
 } kt_command;
 
+/* What `kiln new` starts from: templates/FAMILY/new/NAME.lua, sorted, with @NAME@ in place of the
+ * op's name and a line `-- @HOW@` in place of how it is checked and built.  The build writes the
+ * table. */
+typedef struct kt_template {
+    const char *family, *name, *text;
+} kt_template;
+extern const kt_template kt_templates[];
+extern const size_t kt_template_count;
+/* Their names with this between them, and that before the last. */
+const char *kt_template_names(char *text, size_t size, const char *between, const char *last);
+
 extern const kt_command kt_commands[];
 extern const size_t kt_command_count;
 
@@ -86,8 +97,16 @@ size_t kt_select(const kt_options *, kiln_ctx *, kt_instance **found);
 /* Says why nothing was selected: no modules, a filter that nothing passes, or `otherwise`. */
 void kt_none(const kt_options *, kiln_ctx *, const char *otherwise);
 int kt_selected(const kt_options *, const kiln_kernel_info *);
-const char *kt_types(const kiln_kernel_info *, char text[64]);  /* "bf16,bf16,bf16" */
-const char *kt_layouts(const kiln_kernel_info *, char text[4]); /* "rcr" */
+enum { KT_TYPES_TEXT = 96, KT_LAYOUTS_TEXT = KILN_MAX_LAYOUTS + 1 };
+/* The types of its signature that tensors have: not a gemm's accumulator, which is the last. */
+size_t kt_tensor_types(const kiln_kernel_info *);
+const char *kt_types(const kiln_kernel_info *, char text[KT_TYPES_TEXT]);     /* "bf16,bf16,bf16" */
+const char *kt_layouts(const kiln_kernel_info *, char text[KT_LAYOUTS_TEXT]); /* "rcr", or "" */
+/* A problem without sizes for what an instance computes. */
+kiln_status kt_kernel_problem(kiln_ctx *, const kiln_kernel_info *, kiln_problem *);
+/* Whether an instance computes problems of the same op, types and layouts; the problem is
+ * resolved. */
+int kt_computes(kiln_ctx *, const kiln_kernel_info *, const kiln_problem *);
 
 typedef enum kt_color { KT_PLAIN, KT_RED, KT_GREEN, KT_DIM } kt_color;
 const char *kt_color_on(FILE *,

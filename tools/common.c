@@ -91,9 +91,9 @@ static int passes(const kt_names *wanted, const char *name)
 
 int kt_selected(const kt_options *o, const kiln_kernel_info *k)
 {
-    const kiln_dtype types[] = {k->a, k->b, k->e};
     int typed = 0;
-    for (int i = 0; i < 3; i++) typed |= passes(&o->dtype, kiln_dtype_name(types[i]));
+    for (size_t i = 0; i < kt_tensor_types(k); i++)
+        typed |= passes(&o->dtype, kiln_dtype_name(k->type[i]));
     return typed && passes(&o->op, k->op) && passes(&o->target, k->target) &&
            passes(&o->schedule, k->schedule) && passes(&o->instance, k->name);
 }
@@ -170,23 +170,66 @@ void kt_none(const kt_options *o, kiln_ctx *ctx, const char *otherwise)
         kt_message("%s", otherwise);
 }
 
-const char *kt_types(const kiln_kernel_info *k, char text[64])
+/* ---- what an instance computes ---- */
+size_t kt_tensor_types(const kiln_kernel_info *k)
 {
-    snprintf(text, 64, "%s,%s,%s", kiln_dtype_name(k->a), kiln_dtype_name(k->b),
-             kiln_dtype_name(k->e));
+    return k->ntypes - (k->acc != KILN_DTYPE_NONE && k->ntypes > 0);
+}
+
+const char *kt_types(const kiln_kernel_info *k, char text[KT_TYPES_TEXT])
+{
+    size_t used = 0;
+    *text = 0;
+    for (size_t i = 0; i < kt_tensor_types(k) && used < KT_TYPES_TEXT; i++)
+        used += (size_t)snprintf(text + used, KT_TYPES_TEXT - used, "%s%s", i ? "," : "",
+                                 kiln_dtype_name(k->type[i]));
     return text;
 }
 
-const char *kt_layouts(const kiln_kernel_info *k, char text[4])
+const char *kt_layouts(const kiln_kernel_info *k, char text[KT_LAYOUTS_TEXT])
 {
     static const char letter[] = {[KILN_LAYOUT_NONE] = '-',
 #define X(id, c, doc) [id] = c,
                                   KILN_LAYOUTS(X)
 #undef X
     };
-    text[0] = letter[k->layout_a], text[1] = letter[k->layout_b], text[2] = letter[k->layout_e],
-    text[3] = 0;
+    for (size_t i = 0; i < k->nlayouts; i++) text[i] = letter[k->layout[i]];
+    text[k->nlayouts] = 0;
     return text;
+}
+
+/* The letter of a tensor's layout, those of the family's own come in the order of their positions;
+ * -1: has none. */
+static int letter_of(const kiln_tensor_info *t, const kiln_kernel_info *k)
+{
+    return t->kind == KILN_D_NONE && (size_t)t->at < k->nlayouts ? t->at : -1;
+}
+
+kiln_status kt_kernel_problem(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_problem *p)
+{
+    kiln_op_info op = {.struct_size = sizeof op};
+    *p = (kiln_problem){.struct_size = sizeof *p, .acc = k->acc};
+    snprintf(p->op, sizeof p->op, "%s", k->op);
+    const kiln_status status = kiln_op_describe(ctx, k->op, &op);
+    if (status) return status;
+    for (size_t i = 0; i < op.ntensors; i++) {
+        const kiln_tensor_info *t = &op.tensor[i];
+        if (t->type >= 0) p->tensor[t->at].dtype = k->type[t->type];
+        if (letter_of(t, k) >= 0) p->tensor[t->at].layout = k->layout[letter_of(t, k)];
+    }
+    return KILN_OK;
+}
+
+int kt_computes(kiln_ctx *ctx, const kiln_kernel_info *k, const kiln_problem *p)
+{
+    kiln_op_info op = {.struct_size = sizeof op};
+    if (strcmp(k->op, p->op) || kiln_op_describe(ctx, k->op, &op) || k->acc != p->acc) return 0;
+    for (size_t i = 0; i < op.ntensors; i++) {
+        const kiln_tensor_info *t = &op.tensor[i];
+        if (t->type >= 0 && k->type[t->type] != p->tensor[t->at].dtype) return 0;
+        if (letter_of(t, k) >= 0 && k->layout[letter_of(t, k)] != p->tensor[t->at].layout) return 0;
+    }
+    return 1;
 }
 
 static int colored(FILE *f)

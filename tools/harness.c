@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One problem with inputs, guards, poison and bounds; kernels are run on it and everything they
 // touched is checked:
-//   values of E inside their bounds, every element written, the same bits in both runs, and nothing
-//   else changed: not the padding of E, nor the guard bands of any buffer, nor an input.
-// Each run poisons E and the workspace with another byte, so that an element left alone shows in
-// any type.
+//   values of outputs inside their bounds, every element written, the same bits in both runs, and
+//   nothing else changed: not the padding of an output, nor the guard bands of any buffer, nor an
+//   input.
+// Each run poisons outputs and the workspace with another byte, so that an element left alone shows
+// in any type.
 #include "harness_case.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -122,82 +123,145 @@ static int64_t clamped(double x, int64_t lo, int64_t hi)
     return x < (double)lo ? lo : x > (double)hi ? hi : (int64_t)x;
 }
 
+/* Whether elements can be compared without their neighbours along a size. */
+static int can_sample(const kh_shape *s, int size)
+{
+    if (size < 0 || s->op.uses_at || !(s->op.independent >> size & 1)) return 0;
+    for (int i = 0; i < s->count; i++)
+        for (int which = 0; which < 2; which++)
+            if (s->operand[i].along[which] == size && s->operand[i].block[which] > 1) return 0;
+    return 1;
+}
+
+/* What an element takes: its multiply-adds, and as many for the rest of it. */
+static double work_of_element(const kh_shape *s)
+{
+    const int64_t depth = s->op.summed >= 0 ? s->problem.size[s->op.summed] : 0;
+    return (double)(depth + 64) * (double)(s->op.products ? s->op.products : 1);
+}
+
 static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *state)
 {
-    const kiln_problem *p = &c->shape.problem;
-    const double budget = o->budget > 0 ? o->budget : default_budget;
-    const double each = (double)(p->k + 64) * (double)c->shape.op.products;
-    int64_t batches = p->batch, rows = p->m, cols = p->n;
+    const kh_shape *s = &c->shape;
+    const kiln_problem *p = &s->problem;
+    const int row = s->op.rows, col = s->op.cols;
+    const double budget = o->budget > 0 ? o->budget : default_budget, each = work_of_element(s);
+    int64_t want[KH_BATCH + 1] = {p->size[0], p->size[1], p->size[2], p->batch};
+    int64_t batches = p->batch, rows = p->size[row], cols = p->size[col];
     if ((double)batches * (double)rows * (double)cols * each > budget) {
         batches = batches < 3 ? batches : 3;
         const double elements = budget / each / (double)batches;
-        rows = rows < cols ? clamped(sqrt(elements), 32, rows) : rows;
-        cols = clamped(elements / (double)(rows < 1024 ? rows : 1024), 32, cols);
-        rows = clamped(elements / (double)cols, 32, rows);
+        if (can_sample(s, row) && can_sample(s, col)) {
+            rows = rows < cols ? clamped(sqrt(elements), 32, rows) : rows;
+            cols = clamped(elements / (double)(rows < 1024 ? rows : 1024), 32, cols);
+            rows = clamped(elements / (double)cols, 32, rows);
+        } else if (can_sample(s, row))
+            rows = clamped(elements / (double)cols, rows < 32 ? rows : 32, rows);
+        else if (can_sample(s, col))
+            cols = clamped(elements / (double)rows, cols < 32 ? cols : 32, cols);
     }
-    samples *at = &c->compared;
-    kiln_status status = sample_open(&at->batches, p->batch, batches, 0, state);
-    if (!status) status = sample_open(&at->rows, p->m, rows, o->tile_m, state);
-    if (!status) status = sample_open(&at->cols, p->n, cols, o->tile_n, state);
-    if (!status && (at->rows.count < p->m || at->cols.count < p->n || at->batches.count < p->batch))
+    want[KH_BATCH] = batches, want[row] = rows, want[col] = cols;
+    static const int order[] = {KH_BATCH, 0, 1, 2}; /* of random numbers */
+    for (int i = 0; i <= KH_BATCH; i++) {
+        const int size = order[i];
+        const kiln_status status =
+            sample_open(&c->compared.of[size], size == KH_BATCH ? p->batch : p->size[size],
+                        want[size], size == KH_BATCH ? 0 : o->tile[size], state);
+        if (status) return status;
+    }
+    const sample *at = c->compared.of;
+    if (at[row].count < p->size[row] || at[col].count < p->size[col] ||
+        at[KH_BATCH].count < p->batch)
         snprintf(c->sampling, sizeof c->sampling,
                  "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
-                 (long long)at->rows.count, (long long)p->m, (long long)at->cols.count,
-                 (long long)p->n, (long long)at->batches.count, (long long)p->batch,
+                 (long long)at[row].count, (long long)p->size[row], (long long)at[col].count,
+                 (long long)p->size[col], (long long)at[KH_BATCH].count, (long long)p->batch,
                  (unsigned long long)o->seed);
-    return status;
+    return KILN_OK;
 }
 
-/* ---- expected values: a packed problem of the sampled rows and columns ---- */
+/* A size of which operands have blocks is compared in full: a block stands for itself. */
+static int64_t place_at(const samples *at, const kh_operand *o, int which, int64_t i)
+{
+    return o->along[which] < 0 || o->block[which] > 1 ? i : at->of[o->along[which]].at[i];
+}
+
+int64_t kh_row_at(const samples *at, const kh_operand *o, int64_t i)
+{
+    return place_at(at, o, 0, i);
+}
+
+int64_t kh_col_at(const samples *at, const kh_operand *o, int64_t j)
+{
+    return place_at(at, o, 1, j);
+}
+
+int64_t kh_compared(const samples *at, const kh_operand *o, int which)
+{
+    if (o->along[which] < 0) return 1;
+    const int64_t count = at->of[o->along[which]].count;
+    return (count + o->block[which] - 1) / o->block[which];
+}
+
+size_t kh_compared_elements(const samples *at, const kh_operand *o)
+{
+    if (!o->span) return 0;
+    return (size_t)(at->of[KH_BATCH].count * kh_compared(at, o, 0) * kh_compared(at, o, 1));
+}
+
+/* ---- expected values: a packed problem of the sampled sizes ---- */
 static void gather(const samples *at, const kh_operand *from, const char *source,
                    const kh_operand *to, char *base)
 {
     for (int64_t b = 0; b < to->batch; b++)
         for (int64_t i = 0; i < to->rows; i++)
             for (int64_t j = 0; j < to->cols; j++) {
-                const int64_t row = from->role == KH_B ? i : at->rows.at[from->rows == 1 ? 0 : i];
-                const int64_t col = from->role == KH_A ? j : at->cols.at[from->cols == 1 ? 0 : j];
+                const int64_t row = kh_row_at(at, from, i), col = kh_col_at(at, from, j);
                 memcpy(base + (size_t)kh_place(to, b, i, j) * to->size,
-                       source + (size_t)kh_place(from, at->batches.at[b], row, col) * from->size,
+                       source +
+                           (size_t)kh_place(from, at->of[KH_BATCH].at[b], row, col) * from->size,
                        to->size);
             }
 }
 
-static void packed(kiln_tensor *t)
-{
-    t->ld = t->batch_stride = t->align = 0;
-}
-
-/* Bounds of the elements at these places; the arrays have room for them. */
+/* Bounds of the elements at these places, output by output; the arrays have room for them. */
 static kiln_status expect(const kh_case *c, const samples *at, double *lo, double *hi)
 {
     kh_shape small;
     kiln_problem p = c->shape.problem;
     kiln_args args = c->args;
     char *base[KH_MAX_OPERANDS] = {0};
-    p.m = at->rows.count, p.n = at->cols.count, p.batch = at->batches.count;
-    packed(&p.a), packed(&p.b), packed(&p.e);
-    for (int i = 0; i < KILN_MAX_D; i++) packed(&p.d[i]);
+    int empty = 0;
+    for (int i = 0; i <= KH_BATCH; i++) p.size[i] = at->of[i].count;
+    for (size_t i = 0; i < c->shape.op.nsizes; i++)
+        empty |= !p.size[i] && c->shape.op.empty >> i & 1;
+    for (int i = 0; i < c->shape.count; i++) {
+        kiln_tensor *t = &p.tensor[c->shape.operand[i].at];
+        t->ld = t->batch_stride = t->align = 0;
+    }
     kiln_status status = kh_shape_of(c->ctx, &p, &small);
     if (status) return status;
     for (int i = 0; !status && i < small.count; i++) {
         const kh_operand *o = &small.operand[i];
         base[i] = malloc((size_t)o->span * o->size + 16);
+        *kh_slot(&args, o) = base[i];
         if (!base[i])
             status = KILN_NO_MEMORY;
-        else if (i == small.e)
-            args.e = base[i];
-        else {
-            if (o->span)
-                gather(at, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o,
-                       base[i]);
-            *kh_slot(&args, o) = base[i];
-        }
+        else if (i < small.inputs && o->span)
+            gather(at, &c->shape.operand[i], c->operand[i].image + c->operand[i].start, o, base[i]);
     }
     args.workspace = NULL, args.workspace_size = 0;
-    if (!status && p.m && p.n) status = kiln_reference_bounds(&small.problem, &args, lo, hi);
+    if (!status && !empty) status = kiln_reference_bounds(&small.problem, &args, lo, hi);
     for (int i = 0; i < small.count; i++) free(base[i]);
     return status;
+}
+
+static size_t elements_of(const kh_case *c, const samples *at)
+{
+    size_t sum = 0;
+    for (int o = c->shape.inputs; o < c->shape.count; o++)
+        sum += kh_compared_elements(at, &c->shape.operand[o]);
+    return sum;
 }
 
 /* The elements compared, batch by batch and each in runs of rows, so that threads can share them.
@@ -211,13 +275,30 @@ typedef struct expectation {
 static kiln_status expect_run(const expectation *x, int64_t part)
 {
     const kh_case *c = x->c;
+    const int row = c->shape.op.rows;
     samples at = c->compared;
-    const int64_t batch = part / x->runs, run = part % x->runs, rows = at.rows.count,
+    const int64_t batch = part / x->runs, run = part % x->runs, rows = at.of[row].count,
                   first = rows * run / x->runs;
-    at.batches.at += batch, at.batches.count = 1;
-    at.rows.at += first, at.rows.count = rows * (run + 1) / x->runs - first;
-    const int64_t start = (batch * rows + first) * at.cols.count;
-    return expect(c, &at, c->lo + start, c->hi + start);
+    at.of[KH_BATCH].at += batch, at.of[KH_BATCH].count = 1;
+    at.of[row].at += first, at.of[row].count = rows * (run + 1) / x->runs - first;
+    const size_t count = elements_of(c, &at);
+    double *lo = malloc((count + 1) * sizeof *lo), *hi = malloc((count + 1) * sizeof *hi);
+    kiln_status status = lo && hi ? expect(c, &at, lo, hi) : KILN_NO_MEMORY;
+    size_t from = 0;
+    for (int i = c->shape.inputs; !status && i < c->shape.count; i++) {
+        const kh_operand *o = &c->shape.operand[i];
+        const size_t n = kh_compared_elements(&at, o),
+                     of_batch = (size_t)(kh_compared(&c->compared, o, 0) *
+                                         kh_compared(&c->compared, o, 1)),
+                     to = c->output[i].first + (size_t)batch * of_batch +
+                          (x->runs > 1 ? (size_t)(first * kh_compared(&at, o, 1)) : 0);
+        memcpy(c->lo + to, lo + from, n * sizeof *lo);
+        memcpy(c->hi + to, hi + from, n * sizeof *hi);
+        from += n;
+    }
+    free(lo);
+    free(hi);
+    return status;
 }
 
 static void expect_part(void *arg, int64_t part)
@@ -226,26 +307,43 @@ static void expect_part(void *arg, int64_t part)
     if (expect_run(x, part)) x->failed = 1;
 }
 
+/* Whether a run of rows is a run of each output's, and the same wherever it is. */
+static int has_runs(const kh_shape *s)
+{
+    int can = can_sample(s, s->op.rows);
+    for (int o = s->inputs; o < s->count; o++) can &= s->operand[o].along[0] == s->op.rows;
+    return can;
+}
+
 static kiln_status expect_compared(kh_case *c)
 {
     enum { ENOUGH = 1 << 20 }; /* multiplications for a thread */
     const samples *at = &c->compared;
-    const int64_t batches = at->batches.count, rows = at->rows.count,
-                  count = batches * rows * at->cols.count;
-    if (!c->lo) c->lo = malloc(((size_t)count + 1) * sizeof *c->lo);
-    if (!c->hi) c->hi = malloc(((size_t)count + 1) * sizeof *c->hi);
+    const int64_t batches = at->of[KH_BATCH].count, rows = at->of[c->shape.op.rows].count,
+                  cols = at->of[c->shape.op.cols].count;
+    size_t count = 0;
+    for (int o = c->shape.inputs; o < c->shape.count; o++) {
+        c->output[o].first = count;
+        count += kh_compared_elements(at, &c->shape.operand[o]);
+    }
+    if (!c->lo) c->lo = malloc((count + 1) * sizeof *c->lo);
+    if (!c->hi) c->hi = malloc((count + 1) * sizeof *c->hi);
     if (!c->lo || !c->hi) return KILN_NO_MEMORY;
-    const double work = (double)count * (double)(c->shape.problem.k + 64);
+    const double work = (double)(batches * rows * cols) * work_of_element(&c->shape);
     expectation x = {.c = c, .runs = 1};
-    while (x.runs < rows && batches * x.runs < kh_threads() && work > (double)(x.runs * ENOUGH))
+    while (has_runs(&c->shape) && x.runs < rows && batches * x.runs < kh_threads() &&
+           work > (double)(x.runs * ENOUGH))
         x.runs++;
     kh_parts(batches * x.runs, expect_part, &x);
     /* An error's text is its thread's: once more for it. */
-    return x.failed ? expect(c, at, c->lo, c->hi) : KILN_OK;
+    kiln_status status = KILN_OK;
+    for (int64_t part = 0; x.failed && !status && part < batches * x.runs; part++)
+        status = expect_run(&x, part);
+    return status;
 }
 
-/* ---- scalars: of several settings the one under which a corner of E differs most, lest all of it
- * saturates ---- */
+/* ---- scalars: of several settings the one under which a corner of the outputs differs most, lest
+ * all of it saturates ---- */
 enum { CORNER = 8, SETTINGS = 16 };
 
 static int by_number(const void *x, const void *y)
@@ -269,41 +367,65 @@ static void shorten(sample *s, int64_t to)
     if (s->count > to) s->count = to;
 }
 
+static void shorten_size(const kh_shape *s, samples *corner, int size)
+{
+    /* Of rows that are all there the first are in their places. */
+    if (s->op.independent >> size & 1 && (size == s->op.rows || can_sample(s, size)))
+        shorten(&corner->of[size], CORNER);
+}
+
 static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
 {
+    const kh_shape *s = &c->shape;
+    const int settings = s->op.nscalars == 0 ? 0 : s->op.nscalars == 1 ? 4 : SETTINGS;
     samples corner = c->compared;
     kiln_args best = c->args;
-    double lo[CORNER * CORNER], hi[CORNER * CORNER];
+    kiln_status status = KILN_OK;
     int most = 0;
-    shorten(&corner.batches, 1), shorten(&corner.rows, CORNER), shorten(&corner.cols, CORNER);
-    const int n = (int)(corner.batches.count * corner.rows.count * corner.cols.count);
-    const int settings = c->shape.op.nscalars == 0 ? 0 : c->shape.op.nscalars == 1 ? 4 : SETTINGS;
-    for (int i = 0; i < settings; i++) {
-        kh_fill_scalars(&c->shape, values, i, state, c->args.scalars);
-        const kiln_status status = expect(c, &corner, lo, hi);
-        if (status) return status;
-        for (int e = 0; e < n; e++) lo[e] += (hi[e] - lo[e]) / 2;
-        const int here = distinct(lo, n);
+    if (!settings) return KILN_OK;
+    shorten(&corner.of[KH_BATCH], 1);
+    shorten_size(s, &corner, s->op.rows), shorten_size(s, &corner, s->op.cols);
+    const size_t n = elements_of(c, &corner);
+    double *lo = malloc((n + 1) * sizeof *lo), *hi = malloc((n + 1) * sizeof *hi);
+    if (!lo || !hi) status = KILN_NO_MEMORY;
+    for (int i = 0; i < settings && !status; i++) {
+        kh_fill_scalars(s, values, i, state, c->args.scalars);
+        if ((status = expect(c, &corner, lo, hi))) break;
+        for (size_t e = 0; e < n; e++) lo[e] += (hi[e] - lo[e]) / 2;
+        const int here = distinct(lo, (int)n);
         if (i == 0 || 4 * here > 5 * most)
             most = here, best = c->args; /* the first one unless another is clearly better */
     }
+    free(lo);
+    free(hi);
     c->args = best;
-    return KILN_OK;
+    return status;
 }
 
 /* ---- opening and closing ---- */
-static kiln_status mark_inside(kh_case *c)
+static kiln_status mark_inside(const kh_operand *e, kh_output *out)
 {
-    const kh_operand *e = &c->shape.operand[c->shape.e];
     const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
                   outer = e->layout == KILN_ROW ? e->rows : e->cols;
     if (e->span == inner * outer * e->batch) return KILN_OK;
-    c->inside = calloc((size_t)e->span, 1);
-    if (!c->inside) return KILN_NO_MEMORY;
+    out->inside = calloc((size_t)e->span, 1);
+    if (!out->inside) return KILN_NO_MEMORY;
     for (int64_t b = 0; b < e->batch; b++)
         for (int64_t i = 0; i < outer; i++)
-            memset(c->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
+            memset(out->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
     return KILN_OK;
+}
+
+static kiln_status open_output(kh_case *c, int o)
+{
+    kh_output *out = &c->output[o];
+    const buffer *memory = &c->operand[out->written];
+    *kh_slot(&c->args, &c->shape.operand[o]) = memory->device + memory->start;
+    for (int r = 0; r < KH_RUNS; r++) {
+        out->image[r] = malloc(memory->total);
+        if (!out->image[r]) return KILN_NO_MEMORY;
+    }
+    return mark_inside(&c->shape.operand[o], out);
 }
 
 static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
@@ -316,19 +438,28 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
             buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
-        if (i == c->written) c->args.e = b->device + b->start;
-        if (i == c->shape.e) continue;
+        if (o->out) {
+            status = open_output(c, i);
+            if (status) return status;
+            continue;
+        }
         kh_fill(&c->shape, o, values, state, b->image + b->start);
         *kh_slot(&c->args, o) = b->device + b->start;
         status = kiln_upload(c->ctx, b->device, b->image, b->total);
         if (status) return status;
     }
-    c->scratch = malloc(largest);
-    for (int r = 0; r < KH_RUNS; r++) {
-        c->e_image[r] = malloc(c->operand[c->written].total);
-        if (!c->e_image[r]) return KILN_NO_MEMORY;
-    }
-    return c->scratch ? mark_inside(c) : KILN_NO_MEMORY;
+    c->scratch = malloc(largest + 1);
+    return c->scratch ? KILN_OK : KILN_NO_MEMORY;
+}
+
+/* Which operand's memory each output is. */
+static kiln_status place_outputs(kh_case *c, int in_place)
+{
+    int input[KH_MAX_OPERANDS];
+    if (in_place && !kh_in_place(&c->shape, in_place - 1, input)) return KILN_NOT_SUPPORTED;
+    for (int o = c->shape.inputs; o < c->shape.count; o++)
+        c->output[o].written = in_place && input[o] >= 0 ? input[o] : o;
+    return KILN_OK;
 }
 
 kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_options *options,
@@ -343,8 +474,7 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     c->args.struct_size = sizeof c->args;
     c->values = o.values;
     kiln_status status = kh_shape_of(ctx, problem, &c->shape);
-    c->written = o.in_place ? kh_in_place(&c->shape) : c->shape.e;
-    if (!status && c->written < 0) status = KILN_NOT_SUPPORTED;
+    if (!status) status = place_outputs(c, o.in_place);
     if (!status) status = open_operands(c, o.values, &state);
     if (!status) status = choose_samples(c, &o, &state);
     if (!status) status = choose_scalars(c, o.values, &state);
@@ -359,10 +489,13 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
 void kh_case_close(kh_case *c)
 {
     if (!c) return;
-    for (int i = 0; i < c->shape.count; i++) buffer_close(c->ctx, &c->operand[i]);
-    for (int r = 0; r < KH_RUNS; r++) free(c->e_image[r]);
-    free(c->scratch), free(c->inside);
-    free(c->compared.batches.at), free(c->compared.rows.at), free(c->compared.cols.at);
+    for (int i = 0; i < c->shape.count; i++) {
+        buffer_close(c->ctx, &c->operand[i]);
+        for (int r = 0; r < KH_RUNS; r++) free(c->output[i].image[r]);
+        free(c->output[i].inside);
+    }
+    for (int i = 0; i <= KH_BATCH; i++) free(c->compared.of[i].at);
+    free(c->scratch);
     free(c->lo), free(c->hi);
     free(c);
 }
@@ -373,47 +506,75 @@ const char *kh_case_sampling(const kh_case *c)
 }
 
 /* ---- one launch ---- */
-unsigned char kh_e_fill(const kh_case *c, int run)
+unsigned char kh_fill_of(const kh_case *c, int output, int run)
 {
-    return c->written == c->shape.e ? kh_poisons[run]
-                                    : kh_poison(c->shape.operand[c->written].dtype);
+    const int written = c->output[output].written;
+    return written == output ? kh_poisons[run] : kh_poison(c->shape.operand[written].dtype);
 }
 
-static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
+static kiln_status upload_output(kh_case *c, int o, int run)
 {
-    const buffer *e = &c->operand[c->written];
-    const size_t need = kiln_workspace_size(kernel, &c->shape.problem);
-    buffer work = {0};
-    kiln_args args = c->args;
-    if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
-    if (c->written == c->shape.e)
-        memset(c->e_image[run], kh_poisons[run], e->total);
+    const kh_output *out = &c->output[o];
+    const buffer *memory = &c->operand[out->written];
+    if (out->written == o)
+        memset(out->image[run], kh_poisons[run], memory->total);
     else
-        memcpy(c->e_image[run], e->image, e->total);
-    kiln_status status = kiln_upload(c->ctx, e->device, c->e_image[run], e->total);
+        memcpy(out->image[run], memory->image, memory->total);
+    return kiln_upload(c->ctx, memory->device, out->image[run], memory->total);
+}
+
+static kiln_status launch(kh_case *c, const kiln_kernel *kernel, int run, buffer *work)
+{
+    const size_t need = kiln_workspace_size(kernel, &c->shape.problem);
+    kiln_args args = c->args;
+    kiln_status status = KILN_OK;
+    if (need == SIZE_MAX) return KILN_NOT_SUPPORTED;
+    for (int o = c->shape.inputs; o < c->shape.count && !status; o++)
+        status = upload_output(c, o, run);
     if (!status && need) {
-        status = buffer_open(c->ctx, need, 256, kh_poisons[run], &work);
-        if (!status) status = kiln_upload(c->ctx, work.device, work.image, work.total);
-        args.workspace = work.device + work.start;
+        status = buffer_open(c->ctx, need, 256, kh_poisons[run], work);
+        if (!status) status = kiln_upload(c->ctx, work->device, work->image, work->total);
+        args.workspace = work->device + work->start;
         args.workspace_size = need;
     }
     if (!status) status = kiln_launch(c->ctx, kernel, &c->shape.problem, &args, NULL);
     if (!status) status = kiln_synchronize(c->ctx, NULL);
-    if (!status) status = kiln_download(c->ctx, c->e_image[run], e->device, e->total);
-    if (!status && need) status = kiln_download(c->ctx, work.image, work.device, work.total);
-    if (!status)
-        r->ok = guards_kept(e, c->e_image[run], kh_e_fill(c, run), "E", r->text, sizeof r->text) &&
-                (!need || guards_kept(&work, work.image, kh_poisons[run], "the workspace", r->text,
-                                      sizeof r->text));
+    for (int o = c->shape.inputs; o < c->shape.count && !status; o++) {
+        const buffer *memory = &c->operand[c->output[o].written];
+        status = kiln_download(c->ctx, c->output[o].image[run], memory->device, memory->total);
+    }
+    if (!status && need) status = kiln_download(c->ctx, work->image, work->device, work->total);
+    return status;
+}
+
+static kiln_status run_once(kh_case *c, const kiln_kernel *kernel, int run, kh_result *r)
+{
+    buffer work = {0};
+    const kiln_status status = launch(c, kernel, run, &work);
+    r->ok = !status;
+    for (int o = c->shape.inputs; o < c->shape.count && r->ok; o++)
+        r->ok =
+            guards_kept(&c->operand[c->output[o].written], c->output[o].image[run],
+                        kh_fill_of(c, o, run), c->shape.operand[o].name, r->text, sizeof r->text);
+    if (r->ok && work.device)
+        r->ok = guards_kept(&work, work.image, kh_poisons[run], "the workspace", r->text,
+                            sizeof r->text);
     buffer_close(c->ctx, &work);
     return status;
 }
 
+static int is_written(const kh_case *c, int operand)
+{
+    for (int o = c->shape.inputs; o < c->shape.count; o++)
+        if (c->output[o].written == operand) return 1;
+    return 0;
+}
+
 static kiln_status inputs_kept(kh_case *c, kh_result *r)
 {
-    for (int i = 0; i < c->shape.count; i++) {
+    for (int i = 0; i < c->shape.inputs; i++) {
         const buffer *b = &c->operand[i];
-        if (i == c->shape.e || i == c->written) continue;
+        if (is_written(c, i)) continue;
         const kiln_status status = kiln_download(c->ctx, c->scratch, b->device, b->total);
         if (status) return status;
         if (!memcmp(c->scratch, b->image, b->total)) continue;
@@ -442,7 +603,7 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
         const kiln_status status = run_once(c, kernel, run, r);
         if (status || !r->ok) return status;
     }
-    kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run's E */
+    kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run */
     if (!status && r->ok) r->ok = kh_padding_kept(c, r) && kh_runs_agree(c, r);
     if (!status && r->ok) status = expect_of(c, kernel);
     if (!status && r->ok) kh_compare(c, r);

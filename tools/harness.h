@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Verification and timing of kernels, for the kiln command, the examples and tests.  Uses kiln.h
 // only.
-//   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in E,
-//   in the workspace and
-//          between padded rows, and the bounds that each checked element of E must lie within
+//   case:  one problem with inputs made from a seed, guard bands around every buffer, poison in the
+//   outputs, in the workspace and
+//          between padded rows, and the bounds that each checked element of an output must lie
+//          within
 //   sets:  several inputs of one problem in device memory, more than the last-level cache holds,
 //   for timing
 #ifndef KILN_HARNESS_H
@@ -11,16 +12,19 @@
 #include <kiln.h>
 
 /* ---- operands: where every element of a problem's tensors is (harness_values.c) ---- */
-enum { KH_MAX_OPERANDS = 2 + KILN_MAX_B + KILN_MAX_D };
-typedef enum kh_role { KH_A, KH_B, KH_E, KH_D } kh_role;
+enum { KH_MAX_OPERANDS = KILN_MAX_TENSORS, KH_BATCH = 3 /* beside the positions of sizes */ };
 
 typedef struct kh_operand {
-    kh_role role;
-    int index;        /* which B or D */
-    const char *name; /* "A", "B", "E", or the extra input's name; belongs to the registry */
+    const char *name; /* "A", "B", "bias"; belongs to the registry */
+    int at, arg;      /* positions in kiln_problem.tensor and kiln_args.tensor */
+    int out, extra;   /* written; one of the op's own, not of its family's */
+    int vector;       /* has no leading dimension: per_row, per_col, per_tensor */
+    int scaled;       /* of two that are multiplied and summed the second: a gemm's B */
     kiln_dtype dtype;
     kiln_layout layout;
-    int64_t rows, cols; /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
+    int along[2], block[2]; /* which of the problem's sizes rows and columns are, -1: none; and
+                               elements of it to a row, column */
+    int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
     size_t size, align;        /* bytes of an element; of which the base is a multiple */
@@ -29,20 +33,23 @@ typedef struct kh_operand {
 typedef struct kh_shape {
     kiln_problem problem; /* resolved */
     kiln_op_info op;
-    kh_operand operand[KH_MAX_OPERANDS];
-    int count, e; /* operands; E's position among them */
+    kh_operand operand[KH_MAX_OPERANDS]; /* inputs, then outputs, each as the op has them */
+    int count, inputs;                   /* operands; the first output's position */
 } kh_shape;
 
 kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
-/* Position of the first full input that E may be the memory of, given equal ld and batch stride;
- * -1: none. */
-int kh_in_place(const kh_shape *);
+/* The nth way, from 0, in which outputs may be the memory of full extra inputs, given equal ld and
+ * batch stride: first as many as can be, then, where there are several outputs, one alone.
+ * input[o]: the input that output o is, or -1.  0: there is no such way. */
+int kh_in_place(const kh_shape *, int nth, int input[KH_MAX_OPERANDS]);
 int64_t kh_place(const kh_operand *, int64_t batch, int64_t i,
-                 int64_t j);                           /* element's offset; i or j is ignored
-                                                          where the input is a vector */
-double kh_flops(const kh_shape *);                     /* of the products: 2 m n k batch each */
-double kh_bytes(const kh_shape *);                     /* every operand once */
-const void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args; not for E */
+                 int64_t j);                     /* element's offset; i or j is ignored
+                                                    where the operand is a vector */
+int64_t kh_elements(const kh_operand *);         /* rows * cols * batch */
+double kh_flops(const kh_shape *);               /* of the products: 2 m n k batch each */
+double kh_bytes(const kh_shape *);               /* every operand once */
+void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args */
+void *kh_pointer(const kiln_args *, const kh_operand *);
 
 /* ---- threads (harness_parts.c) ---- */
 typedef void kh_part(void *arg, int64_t part);
@@ -71,8 +78,8 @@ unsigned char kh_poison(kiln_dtype); /* the byte that fills what an input's read
 typedef struct kh_options {
     uint64_t seed;
     kh_values values;
-    int64_t tile_m, tile_n; /* further tile edges that a sample must include; 0: none */
-    int in_place;           /* E is the memory of the input that kh_in_place names */
+    int64_t tile[3]; /* further tile edges, by size, that a sample must include; 0: none */
+    int in_place;    /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
     double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
                       default */
 } kh_options;
@@ -85,7 +92,10 @@ typedef struct kh_result {
     double max_error;      /* largest |got - expected| */
     double bound_share;    /* the worst element's distance from the middle of its bounds, 1 = at the
                               bound */
-    char text[480];        /* one line: the worst element, or what is wrong */
+    struct {
+        size_t checked, determined;
+    } output[KH_MAX_OPERANDS]; /* of each */
+    char text[480];            /* one line: the worst element, or what is wrong */
 } kh_result;
 
 typedef struct kh_case kh_case;

@@ -1,72 +1,104 @@
 // SPDX-License-Identifier: MIT
-// What a kernel left in E, judged: the padding it must not have touched, two runs that must agree,
-// and the values against their bounds.  Bounds may be too wide to say anything (infinities cancel;
-// an operand near a pole), so elements whose bounds are narrow are counted: without enough of them
-// nothing was verified.
+// What a kernel left in its outputs, judged: the padding it must not have touched, two runs that
+// must agree, and the values against their bounds.  Bounds may be too wide to say anything
+// (infinities cancel; an operand near a pole), so elements whose bounds are narrow are counted:
+// without enough of them nothing was verified.
 #include "harness_case.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-int kh_padding_kept(const kh_case *c, kh_result *r)
+enum { KH_PLACE = 160 };
+
+static int padding_kept(const kh_case *c, int o, kh_result *r)
 {
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    for (int run = 0; c->inside && run < KH_RUNS; run++) {
-        const char *image = c->e_image[run] + c->operand[c->written].start;
-        const unsigned char fill = kh_e_fill(c, run);
+    const kh_operand *e = &c->shape.operand[o];
+    const kh_output *out = &c->output[o];
+    for (int run = 0; out->inside && run < KH_RUNS; run++) {
+        const char *image = out->image[run] + c->operand[out->written].start;
+        const unsigned char fill = kh_fill_of(c, o, run);
         for (int64_t i = 0; i < e->span; i++) {
             const size_t at = (size_t)i * e->size;
-            if (c->inside[i] || kh_first_other(image, at, at + e->size, fill) == at + e->size)
+            if (out->inside[i] || kh_first_other(image, at, at + e->size, fill) == at + e->size)
                 continue;
             snprintf(r->text, sizeof r->text,
-                     "wrote into the padding of E: element %lld, ld %lld, batch stride %lld",
-                     (long long)i, (long long)e->ld, (long long)e->stride);
+                     "wrote into the padding of %s: element %lld, ld %lld, batch stride %lld",
+                     e->name, (long long)i, (long long)e->ld, (long long)e->stride);
             return 0;
         }
     }
     return 1;
 }
 
-static void differ_text(const kh_case *c, size_t at, const char *place, kh_result *r)
+int kh_padding_kept(const kh_case *c, kh_result *r)
 {
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    int left = c->written == c->shape.e;
+    for (int o = c->shape.inputs; o < c->shape.count; o++)
+        if (!padding_kept(c, o, r)) return 0;
+    return 1;
+}
+
+static void differ_text(const kh_case *c, int o, size_t at, const char *place, kh_result *r)
+{
+    const kh_operand *e = &c->shape.operand[o];
+    const kh_output *out = &c->output[o];
+    int left = out->written == o;
     for (int run = 0; run < KH_RUNS; run++)
-        left &= kh_first_other(c->e_image[run], at, at + e->size, kh_poisons[run]) == at + e->size;
+        left &= kh_first_other(out->image[run], at, at + e->size, kh_poisons[run]) == at + e->size;
     if (left)
         snprintf(r->text, sizeof r->text, "%s was not written", place);
     else
         snprintf(r->text, sizeof r->text, "%s differs from run to run: %.9g, then %.9g", place,
-                 kh_decode(e->dtype, c->e_image[0] + at), kh_decode(e->dtype, c->e_image[1] + at));
+                 kh_decode(e->dtype, out->image[0] + at), kh_decode(e->dtype, out->image[1] + at));
 }
 
-static void place_text(char *text, size_t size, int64_t batch, int64_t i, int64_t j)
+/* `E[batch 0, m 3, n 5]`; a block of columns is `cols/128 5`. */
+static void place_text(const kh_case *c, int o, char *text, size_t size, int64_t batch, int64_t i,
+                       int64_t j)
 {
-    snprintf(text, size, "E[batch %lld, m %lld, n %lld]", (long long)batch, (long long)i,
-             (long long)j);
+    const kh_operand *e = &c->shape.operand[o];
+    const int64_t at[] = {i, j};
+    size_t used = (size_t)snprintf(text, size, "%s[batch %lld", e->name, (long long)batch);
+    for (int which = 0; which < 2 && used < size; which++) {
+        if (e->along[which] < 0) continue;
+        used += (size_t)snprintf(text + used, size - used, ", %s",
+                                 c->shape.op.size_name[e->along[which]]);
+        if (e->block[which] > 1 && used < size)
+            used += (size_t)snprintf(text + used, size - used, "/%d", e->block[which]);
+        if (used < size)
+            used += (size_t)snprintf(text + used, size - used, " %lld", (long long)at[which]);
+    }
+    if (used < size) snprintf(text + used, size - used, "]");
 }
 
-int kh_runs_agree(const kh_case *c, kh_result *r)
+static int runs_agree(const kh_case *c, int output, kh_result *r)
 {
-    const kh_operand *e = &c->shape.operand[c->shape.e];
+    const kh_operand *e = &c->shape.operand[output];
+    const kh_output *out = &c->output[output];
     const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
                   outer = e->layout == KILN_ROW ? e->rows : e->cols;
     for (int64_t b = 0; b < e->batch; b++)
         for (int64_t o = 0; o < outer; o++) {
             const size_t row =
-                c->operand[c->written].start + (size_t)(b * e->stride + o * e->ld) * e->size;
-            if (!memcmp(c->e_image[0] + row, c->e_image[1] + row, (size_t)inner * e->size))
+                c->operand[out->written].start + (size_t)(b * e->stride + o * e->ld) * e->size;
+            if (!memcmp(out->image[0] + row, out->image[1] + row, (size_t)inner * e->size))
                 continue;
             int64_t x = 0;
-            while (!memcmp(c->e_image[0] + row + (size_t)x * e->size,
-                           c->e_image[1] + row + (size_t)x * e->size, e->size))
+            while (!memcmp(out->image[0] + row + (size_t)x * e->size,
+                           out->image[1] + row + (size_t)x * e->size, e->size))
                 x++;
-            char place[96];
-            place_text(place, sizeof place, b, e->layout == KILN_ROW ? o : x,
+            char place[KH_PLACE];
+            place_text(c, output, place, sizeof place, b, e->layout == KILN_ROW ? o : x,
                        e->layout == KILN_ROW ? x : o);
-            differ_text(c, row + (size_t)x * e->size, place, r);
+            differ_text(c, output, row + (size_t)x * e->size, place, r);
             return 0;
         }
+    return 1;
+}
+
+int kh_runs_agree(const kh_case *c, kh_result *r)
+{
+    for (int o = c->shape.inputs; o < c->shape.count; o++)
+        if (!runs_agree(c, o, r)) return 0;
     return 1;
 }
 
@@ -107,38 +139,43 @@ static int is_determined(double lo, double hi, double usual)
 
 typedef struct worst {
     double got, lo, hi;
-    char place[96];
+    char place[KH_PLACE];
 } worst;
 
-static void judge(const kh_case *c, kh_result *r, worst *w)
+static void judge(const kh_case *c, int output, kh_result *r, worst *w)
 {
-    const kh_operand *e = &c->shape.operand[c->shape.e];
-    const char *image = c->e_image[0] + c->operand[c->written].start;
+    const kh_operand *e = &c->shape.operand[output];
+    const kh_output *out = &c->output[output];
+    const char *image = out->image[0] + c->operand[out->written].start;
     const samples *at = &c->compared;
-    const double usual =
-        usual_size(c->lo, c->hi, (size_t)(at->batches.count * at->rows.count * at->cols.count));
-    r->bound_share = -1;
-    for (int64_t b = 0; b < at->batches.count; b++)
-        for (int64_t i = 0; i < at->rows.count; i++)
-            for (int64_t j = 0; j < at->cols.count; j++, r->checked++) {
-                const double lo = c->lo[r->checked], hi = c->hi[r->checked];
-                const int64_t offset =
-                    kh_place(e, at->batches.at[b], at->rows.at[i], at->cols.at[j]);
+    const sample *batches = &at->of[KH_BATCH];
+    const int64_t rows = kh_compared(at, e, 0), cols = kh_compared(at, e, 1);
+    const size_t count = kh_compared_elements(at, e);
+    const double usual = usual_size(c->lo + out->first, c->hi + out->first, count);
+    if (!count) return;
+    size_t n = out->first, determined = 0;
+    for (int64_t b = 0; b < batches->count; b++)
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < cols; j++, n++, r->checked++) {
+                const double lo = c->lo[n], hi = c->hi[n];
+                const int64_t row = kh_row_at(at, e, i), col = kh_col_at(at, e, j);
+                const int64_t offset = kh_place(e, batches->at[b], row, col);
                 const double got = kh_decode(e->dtype, image + (size_t)offset * e->size);
                 const double share = share_of(got, lo, hi),
                              error = fabs(got - (lo + (hi - lo) / 2));
                 const int largest = isfinite(error) && error > r->max_error;
                 if (largest) r->max_error = error;
                 r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
-                r->determined += (size_t)is_determined(lo, hi, usual);
+                determined += (size_t)is_determined(lo, hi, usual);
                 const int worse = share > r->bound_share;
                 if (worse) r->bound_share = share;
                 if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
                 w->got = got, w->lo = lo, w->hi = hi;
-                place_text(w->place, sizeof w->place, at->batches.at[b], at->rows.at[i],
-                           at->cols.at[j]);
+                place_text(c, output, w->place, sizeof w->place, batches->at[b], row, col);
             }
-    if (r->bound_share < 0) r->bound_share = 0;
+    r->determined += determined;
+    r->output[output - c->shape.inputs].checked = count;
+    r->output[output - c->shape.inputs].determined = determined;
 }
 
 int kh_too_few(size_t determined, size_t checked)
@@ -150,9 +187,12 @@ int kh_too_few(size_t determined, size_t checked)
 void kh_compare(const kh_case *c, kh_result *r)
 {
     worst w = {0};
-    judge(c, r, &w);
+    r->bound_share = -1;
+    for (int o = c->shape.inputs; o < c->shape.count; o++) judge(c, o, r, &w);
+    if (r->bound_share < 0) r->bound_share = 0;
     /* Special values may leave nothing else. */
-    r->too_few = c->values != KH_SPECIALS && kh_too_few(r->determined, r->checked);
+    for (int o = 0; o < c->shape.count - c->shape.inputs && c->values != KH_SPECIALS; o++)
+        r->too_few |= kh_too_few(r->output[o].determined, r->output[o].checked);
     r->ok = !r->wrong && !r->too_few;
     if (r->wrong)
         snprintf(r->text, sizeof r->text,

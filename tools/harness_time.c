@@ -54,21 +54,17 @@ static size_t sets_wanted(const kiln_device_info *d, size_t bytes)
     return n ? n : 1;
 }
 
-/* E, the last operand, is written by every launch and needs no values. */
+/* Outputs, the last operands, are written by every launch and need no values. */
 static kiln_status upload_sets(kh_sets *s, char *image, const size_t *start, size_t total)
 {
     for (size_t i = 0; i < s->count; i++) {
         kiln_status status = kiln_malloc(s->ctx, total, &s->device[i]);
-        if (!status) status = kiln_upload(s->ctx, s->device[i], image, start[s->shape.e]);
+        if (!status) status = kiln_upload(s->ctx, s->device[i], image, start[s->shape.inputs]);
         if (status) return status;
         kiln_args *a = &s->args[i];
         *a = s->args[0];
         for (int o = 0; o < s->shape.count; o++) {
-            char *at = (char *)s->device[i] + start[o];
-            if (o == s->shape.e)
-                a->e = at;
-            else
-                *kh_slot(a, &s->shape.operand[o]) = at;
+            *kh_slot(a, &s->shape.operand[o]) = (char *)s->device[i] + start[o];
         }
     }
     return KILN_OK;
@@ -91,11 +87,11 @@ kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t se
     s->count = sets_wanted(&device, total);
     s->device = calloc(s->count, sizeof *s->device);
     s->args = calloc(s->count, sizeof *s->args);
-    image = calloc(start[s->shape.e] + 1, 1);
+    image = calloc(start[s->shape.inputs] + 1, 1);
     status = KILN_NO_MEMORY;
     if (!s->device || !s->args || !image) goto out;
     s->args[0].struct_size = sizeof *s->args;
-    for (int i = 0; i < s->shape.e; i++)
+    for (int i = 0; i < s->shape.inputs; i++)
         kh_fill(&s->shape, &s->shape.operand[i], KH_RANDOM, &seed, image + start[i]);
     kh_fill_scalars(&s->shape, KH_RANDOM, 0, &seed, s->args[0].scalars);
     status = upload_sets(s, image, start, total);

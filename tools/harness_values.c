@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Operands of a problem as strided arrays, and the numbers that tests put into them.
-// Inputs are scaled so that sums over K stay near 1 for floats; where they can't (int8), scales
-// among the extra inputs make up for it, so that results spread over E's range instead of all
-// saturating.
+// Where products are summed, inputs are scaled so that sums stay near 1 for floats; where they
+// can't (int8), scales among the extra inputs make up for it, so that results spread over the
+// output's range instead of all saturating.  Elsewhere some rows are larger than others, as what is
+// normalised or given a scale per row must tell them apart.
 #include "harness.h"
 #include <math.h>
 #include <stdio.h>
@@ -192,20 +193,46 @@ uint64_t kh_seed(void)
 }
 
 /* ---- operands ---- */
-static void set_operand(kh_shape *s, kh_role role, int index, const char *name,
-                        const kiln_tensor *t, int64_t rows, int64_t cols)
+static int64_t extent(const kiln_problem *p, int size, int block)
+{
+    return size < 0 ? 1 : block > 1 ? (p->size[size] + block - 1) / block : p->size[size];
+}
+
+static int is_empty(const kh_shape *s)
+{
+    int empty = 0;
+    for (size_t i = 0; i < s->op.nsizes; i++) empty |= !s->problem.size[i] && s->op.empty >> i & 1;
+    return empty;
+}
+
+static void set_operand(kh_shape *s, const kiln_tensor_info *info)
 {
     kh_operand *o = &s->operand[s->count++];
-    const int vector = role == KH_D && s->op.d_kind[index] != KILN_D_FULL;
-    const kiln_layout layout =
-        vector ? (s->op.d_kind[index] == KILN_D_PER_ROW ? KILN_COL : KILN_ROW) : t->layout;
+    const kiln_tensor *t = &s->problem.tensor[info->at];
+    /* Where there is nothing to do nothing is written, not even what has an element for each row.
+     */
+    const int none = info->out && is_empty(s);
+    const int64_t rows = none ? 0 : extent(&s->problem, info->rows, info->row_block),
+                  cols = none ? 0 : extent(&s->problem, info->cols, info->col_block);
+    const int vector = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_COL ||
+                       info->kind == KILN_D_PER_TENSOR;
+    const kiln_layout layout = vector ? (info->kind == KILN_D_PER_ROW ? KILN_COL : KILN_ROW)
+                               : t->layout == KILN_COL ? KILN_COL
+                                                       : KILN_ROW;
     const int64_t inner = layout == KILN_ROW ? cols : rows,
                   outer = layout == KILN_ROW ? rows : cols;
-    *o = (kh_operand){.role = role,
-                      .index = index,
-                      .name = name,
+    *o = (kh_operand){.name = info->name,
+                      .at = info->at,
+                      .arg = info->arg,
+                      .out = info->out,
+                      .extra = info->kind != KILN_D_NONE,
+                      .vector = vector,
+                      .scaled = info->summed && info->at > 0,
                       .dtype = t->dtype,
                       .layout = layout,
+                      .along = {info->rows, info->cols},
+                      .block = {info->row_block > 1 ? info->row_block : 1,
+                                info->col_block > 1 ? info->col_block : 1},
                       .rows = rows,
                       .cols = cols,
                       .batch = s->problem.batch,
@@ -222,6 +249,7 @@ static void set_operand(kh_shape *s, kh_role role, int index, const char *name,
 kiln_status kh_shape_of(kiln_ctx *ctx, const kiln_problem *problem, kh_shape *s)
 {
     memset(s, 0, sizeof *s);
+    s->problem.struct_size = sizeof s->problem;
     kiln_status status = kiln_problem_resolve(problem, &s->problem);
     if (status) return status;
     kiln_problem *p = &s->problem;
@@ -229,30 +257,40 @@ kiln_status kh_shape_of(kiln_ctx *ctx, const kiln_problem *problem, kh_shape *s)
     status = kiln_op_describe(ctx, p->op, &s->op);
     if (status) return status;
     if (p->batch == 0) p->batch = 1;
-    set_operand(s, KH_A, 0, "A", &p->a, p->m, p->k);
-    for (size_t i = 0; i < s->op.products; i++)
-        set_operand(s, KH_B, (int)i, s->op.products > 1 ? s->op.b_name[i] : "B", &p->b, p->k, p->n);
-    for (size_t i = 0; i < s->op.nd; i++) {
-        const kiln_dkind kind = s->op.d_kind[i];
-        set_operand(s, KH_D, (int)i, s->op.d_name[i], &p->d[i],
-                    kind == KILN_D_FULL || kind == KILN_D_PER_ROW ? p->m : 1,
-                    kind == KILN_D_FULL || kind == KILN_D_PER_COL ? p->n : 1);
+    for (int out = 0; out <= 1; out++) {
+        for (size_t i = 0; i < s->op.ntensors; i++)
+            if (!s->op.tensor[i].out == !out) set_operand(s, &s->op.tensor[i]);
+        if (!out) s->inputs = s->count;
     }
-    s->e = s->count;
-    set_operand(s, KH_E, 0, "E", &p->e, p->m, p->n);
     return KILN_OK;
 }
 
-int kh_in_place(const kh_shape *s)
+static int is_full(const kh_shape *s, const kh_operand *o)
 {
-    const kh_operand *e = &s->operand[s->e];
-    for (int i = 0; i < s->count; i++) {
-        const kh_operand *d = &s->operand[i];
-        if (d->role == KH_D && s->op.d_kind[d->index] == KILN_D_FULL && d->dtype == e->dtype &&
-            d->layout == e->layout)
-            return i;
-    }
-    return -1;
+    return !o->vector && o->along[0] == s->op.rows && o->along[1] == s->op.cols &&
+           o->block[0] == 1 && o->block[1] == 1;
+}
+
+static int may_be(const kh_shape *s, const kh_operand *out, const kh_operand *in)
+{
+    return in->extra && is_full(s, in) && is_full(s, out) && in->dtype == out->dtype &&
+           in->layout == out->layout;
+}
+
+int kh_in_place(const kh_shape *s, int nth, int input[KH_MAX_OPERANDS])
+{
+    int taken[KH_MAX_OPERANDS] = {0}, count = 0;
+    for (int i = 0; i < KH_MAX_OPERANDS; i++) input[i] = -1;
+    for (int o = s->inputs; o < s->count; o++)
+        for (int i = 0; i < s->inputs && input[o] < 0; i++)
+            if (!taken[i] && may_be(s, &s->operand[o], &s->operand[i]))
+                input[o] = i, taken[i] = 1, count++;
+    if (nth == 0 || s->count == s->inputs + 1) return nth == 0 && count > 0;
+    for (int i = 0; i < KH_MAX_OPERANDS; i++) input[i] = -1;
+    for (int o = s->inputs; o < s->count; o++)
+        for (int i = 0; i < s->inputs; i++)
+            if (may_be(s, &s->operand[o], &s->operand[i]) && --nth == 0) return input[o] = i, 1;
+    return 0;
 }
 
 int64_t kh_place(const kh_operand *o, int64_t batch, int64_t i, int64_t j)
@@ -262,11 +300,17 @@ int64_t kh_place(const kh_operand *o, int64_t batch, int64_t i, int64_t j)
     return batch * o->stride + (o->layout == KILN_ROW ? i * o->ld + j : i + j * o->ld);
 }
 
+int64_t kh_elements(const kh_operand *o)
+{
+    return o->rows * o->cols * o->batch;
+}
+
 double kh_flops(const kh_shape *s)
 {
     const kiln_problem *p = &s->problem;
-    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch *
-           (double)s->op.products;
+    if (s->op.summed < 0) return 0;
+    return 2.0 * (double)p->size[s->op.rows] * (double)p->size[s->op.cols] *
+           (double)p->size[s->op.summed] * (double)p->batch * (double)s->op.products;
 }
 
 double kh_bytes(const kh_shape *s)
@@ -280,28 +324,40 @@ double kh_bytes(const kh_shape *s)
     return sum;
 }
 
-const void **kh_slot(kiln_args *args, const kh_operand *o)
+void **kh_slot(kiln_args *args, const kh_operand *o)
 {
-    return o->role == KH_A ? &args->a : o->role == KH_B ? &args->b[o->index] : &args->d[o->index];
+    return &args->tensor[o->arg];
+}
+
+void *kh_pointer(const kiln_args *args, const kh_operand *o)
+{
+    return args->tensor[o->arg];
 }
 
 /* ---- filling ---- */
-/* Half the width of the values given to A or B. */
+/* Of products' sums: how many there are in one. */
+static double depth_of(const kh_shape *s)
+{
+    const int64_t k = s->op.summed >= 0 ? s->problem.size[s->op.summed] : 1;
+    return (double)(k > 0 ? k : 1);
+}
+
+/* Half the width of the values given to a tensor of the family's own. */
 static double scale_of(const kh_shape *s, const kh_operand *o)
 {
     if (!formats[o->dtype].is_float) return o->dtype == KILN_I8 ? 127 : 1000;
-    if (o->role != KH_B) return 1;
-    const double k = (double)(s->problem.k > 0 ? s->problem.k : 1);
+    if (!o->scaled) return 1;
     const double least = o->size == 1 ? 0.25 : 1.0 / 64; /* fp8 has little room below */
-    const double scale = 2 / sqrt(k);
+    const double scale = 2 / sqrt(depth_of(s));
     return scale > 1 ? 1 : scale < least ? least : scale;
 }
 
-/* Standard deviation to expect of an accumulator. */
+/* Standard deviation to expect of an accumulator; the family's first two inputs are multiplied. */
 static double accumulator_size(const kh_shape *s)
 {
+    if (s->op.summed < 0) return 1;
     const double a = 0.6 * scale_of(s, &s->operand[0]), b = 0.6 * scale_of(s, &s->operand[1]);
-    return a * b * sqrt((double)(s->problem.k > 0 ? s->problem.k : 1));
+    return a * b * sqrt(depth_of(s));
 }
 
 static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t *state)
@@ -313,11 +369,13 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
         return v < 0 ? v : v + 1;
     }
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));
-    if (o->role == KH_D && size > 8 && o->rows * o->cols < s->problem.m * s->problem.n)
+    if (o->extra && size > 8 &&
+        o->rows * o->cols < s->problem.size[s->op.rows] * s->problem.size[s->op.cols])
         return exp(uniform(state, log(0.5 / size),
                            0)); /* may be a scale: from taming the sum to leaving it */
     const double v = uniform(state, 0.125, 1) * scale;
-    return o->role == KH_D && kh_random(state) % 4 ? v : either_sign(state, v);
+    const int biased = o->extra && (s->op.summed >= 0 || !is_full(s, o));
+    return biased && kh_random(state) % 4 ? v : either_sign(state, v);
 }
 
 static void fill_one(const kh_operand *o, char *base, int64_t batch, double x, uint64_t *state)
@@ -336,7 +394,7 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
         fill_one(o, base, b, NAN, state);
         if (!inf) continue;
         fill_one(o, base, b, INFINITY, state);
-        if (o->role != KH_B) fill_one(o, base, b, -INFINITY, state);
+        if (!o->scaled) fill_one(o, base, b, -INFINITY, state);
     }
 }
 
@@ -373,7 +431,7 @@ static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n
 enum { PART = 1 << 18 };
 typedef struct filling {
     const kh_operand *o;
-    const unsigned char *pool;
+    const unsigned char *pool, *larger; /* for some of the rows; NULL: none are */
     char *base;
     uint64_t seed;
     int64_t inner, outer, rows, each; /* rows of all batches; rows of a part */
@@ -388,13 +446,15 @@ static void fill_part(void *arg, int64_t part)
     const int64_t end = (part + 1) * f->each < f->rows ? (part + 1) * f->each : f->rows;
     for (int64_t row = part * f->each; row < end; row++) {
         const int64_t at = row / f->outer * o->stride + row % f->outer * o->ld;
-        fill_row(f->base + at * (int64_t)o->size, f->pool, o->size, f->inner, &state);
+        const unsigned char *pool = f->larger && row % 4 == 2 ? f->larger : f->pool;
+        fill_row(f->base + at * (int64_t)o->size, pool, o->size, f->inner, &state);
     }
 }
 
-static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t seed, char *base)
+static void fill_rows(const kh_operand *o, const unsigned char *pool, const unsigned char *larger,
+                      uint64_t seed, char *base)
 {
-    filling f = {.o = o, .pool = pool, .base = base, .seed = seed};
+    filling f = {.o = o, .pool = pool, .larger = larger, .base = base, .seed = seed};
     f.inner = o->layout == KILN_ROW ? o->cols : o->rows;
     f.outer = o->layout == KILN_ROW ? o->rows : o->cols;
     f.rows = f.outer * (o->stride ? o->batch : 1);
@@ -404,29 +464,36 @@ static void fill_rows(const kh_operand *o, const unsigned char *pool, uint64_t s
 
 void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t *state, void *base)
 {
-    unsigned char pool[POOL * 4];
+    enum { LARGER = 8 };
+    unsigned char pool[POOL * 4], larger[POOL * 4];
     if (!o->span) return;
+    const int uneven =
+        values != KH_INTEGERS && s->op.summed < 0 && formats[o->dtype].is_float && is_full(s, o);
     const int64_t count = o->rows * o->cols * o->batch;
     for (int64_t i = 0; i < POOL && (i < 64 || i < 2 * count); i++)
         kh_encode(o->dtype, draw(s, o, values, state), pool + (size_t)i * o->size);
     for (int64_t i = 64; i < POOL; i++) /* a small operand needs no large pool */
         if (i >= 2 * count)
             memcpy(pool + (size_t)i * o->size, pool + (size_t)(i % 64) * o->size, o->size);
-    fill_rows(o, pool, kh_random(state), base);
+    for (size_t at = 0; uneven && at < POOL * o->size; at += o->size)
+        kh_encode(o->dtype, LARGER * kh_decode(o->dtype, pool + at), larger + at);
+    fill_rows(o, pool, uneven ? larger : NULL, kh_random(state), base);
     if (values == KH_SPECIALS) fill_specials(o, state, base);
 }
 
-/* Which of a few magnitudes suits a scalar depends on where the epilogue has it: attempt, in base
- * 4, says which to use. */
+/* Which of a few magnitudes suits a scalar depends on where the op has it: attempt, in base 4, says
+ * which to use. */
 void kh_fill_scalars(const kh_shape *s, kh_values values, int attempt, uint64_t *state,
                      float *scalars)
 {
     const double sum = accumulator_size(s), size = sum > 8 ? sum : 1;
-    const double range = formats[s->problem.e.dtype].is_float ? 2 : 96;
+    const double range = formats[s->operand[s->inputs].dtype].is_float ? 2 : 96;
     const double first[4] = {range / size, 1 / size, 1, range},
                  other[4] = {1, range, 1 / size, range / size};
+    const double plain[4] = {0.125, 1, 2, 0x1p-7}; /* may be added to a mean, or multiply */
     for (size_t i = 0; i < s->op.nscalars; i++, attempt /= 4) {
-        const double v = uniform(state, 0.5, 1) * (i ? other : first)[attempt % 4];
+        const double *from = s->op.summed < 0 ? plain : i ? other : first;
+        const double v = uniform(state, 0.5, 1) * from[attempt % 4];
         scalars[i] = (float)(values == KH_INTEGERS ? (double)(1 + kh_random(state) % 2) : v);
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kiln command: options are parsed here, once for all commands, from one table.
+#define _GNU_SOURCE
 #include "command.h"
 #include <errno.h>
 #include <stdio_ext.h>
@@ -125,8 +126,7 @@ static const struct argp_option report_options[] = {
     OPT_MODULES,
     {0}};
 static const struct argp_option new_options[] = {
-    {"template", KEY_TEMPLATE, "T", 0, "bias, residual, gated, quantized or plain; default bias",
-     0},
+    {"template", KEY_TEMPLATE, "T", 0, "what to start from; default bias", 0},
     {"folder", KEY_FOLDER, "DIR", 0, "where to put it; default instances", 0},
     {0}};
 
@@ -175,8 +175,8 @@ const kt_command kt_commands[] = {
      "problems "
      "each set is summed up: geometric mean, least and greatest ratio to the fastest peer that "
      "does "
-     "all of the work.  Peers that cannot fuse an op are followed by an element-wise kernel of "
-     "Kiln's where KILN_MODULE_PATH has modules of tests/bench/elementwise.",
+     "all of the work.  Peers that cannot fuse an op are followed by a row-wise kernel of Kiln's, "
+     "of an op of instances/elementwise.lua.",
      bench_options, 0, 1000, cmd_bench},
     {"tune", "[PROBLEM...]", "time every legal instance and write a tuning file",
      "Examples:\n"
@@ -363,6 +363,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* The names of templates are the build's. */
+static char *help_text(int key, const char *text, void *input)
+{
+    char names[1024], *more = NULL;
+    (void)input;
+    if (key != KEY_TEMPLATE || !text) return (char *)(uintptr_t)text;
+    if (asprintf(&more, "%s; default bias", kt_template_names(names, sizeof names, ", ", " or ")) <
+        0)
+        return (char *)(uintptr_t)text;
+    return more;
+}
+
 static int run_command(const kt_command *c, int argc, char **argv)
 {
     char name[64], doc[4096];
@@ -372,7 +384,7 @@ static int run_command(const kt_command *c, int argc, char **argv)
     snprintf(doc, sizeof doc, "\n%c%s: %s.\n\n%.*s\v%s%s%s", c->name[0] - 'a' + 'A', c->name + 1,
              c->summary, rest ? (int)(rest - c->help) : (int)strlen(c->help), c->help,
              rest ? rest + 1 : "", rest ? "\n\n" : "", exit_codes);
-    const struct argp argp = {c->options, parse_option, c->usage, doc, NULL, NULL, NULL};
+    const struct argp argp = {c->options, parse_option, c->usage, doc, NULL, help_text, NULL};
     argv[0] = name;
     const error_t wrong = argp_parse(&argp, argc, argv, 0, NULL, &p);
     return wrong ? EXIT_USAGE : c->run(&p.options);
@@ -398,6 +410,7 @@ static void print_help(FILE *f)
 
 static void print_completion(void)
 {
+    char names[1024];
     puts("# SPDX-License-Identifier: MIT\n"
          "# bash completion for kiln; written by `kiln --completion`\n"
          "_kiln() {\n"
@@ -405,12 +418,12 @@ static void print_completion(void)
          "    if ((COMP_CWORD == 1)); then");
     printf("        words='");
     for (size_t i = 0; i < kt_command_count; i++) printf("%s ", kt_commands[i].name);
+    puts("--help --version'\n    else\n"
+         "        case $before in\n"
+         "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
+         "        --peer) words='all openblas memory cublaslt hipblaslt' ;;");
+    printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
     puts(
-        "--help --version'\n    else\n"
-        "        case $before in\n"
-        "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
-        "        --peer) words='all openblas memory cublaslt hipblaslt' ;;\n"
-        "        --template) words='bias residual gated quantized plain' ;;\n"
         "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
         "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
         "        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "

@@ -10,7 +10,7 @@ typedef struct kt_entry { /* one row of a comparison */
     char name[64];  /* "kiln", "openblas", ... */
     char note[400]; /* how it does it, or what it leaves out */
     int whole;      /* does all of the op's work: its time can be compared */
-    int same;       /* writes all of it to the sets' E: its results can be, too */
+    int same;       /* writes all of it to the sets' outputs: its results can be, too */
     void (*close)(struct kt_entry *);
 } kt_entry;
 
@@ -36,6 +36,8 @@ typedef struct kt_peer {
 KT_PEERS(X)
 #undef X
 
+/* Whether the op is one of matrix products, which these libraries have; else says so. */
+int kt_has_products(const kh_sets *, char *why, size_t size);
 /* First of the libraries that can be loaded; NULL at the list's end. */
 void *kt_load(const char *const *names, char *why, size_t size);
 #endif

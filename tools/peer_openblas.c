@@ -29,6 +29,13 @@ void *kt_load(const char *const *names, char *why, size_t size)
     return NULL;
 }
 
+int kt_has_products(const kh_sets *sets, char *why, size_t size)
+{
+    const int products = !strcmp(kh_sets_shape(sets)->op.family, "gemm");
+    if (!products) snprintf(why, size, "it multiplies matrices, and no more");
+    return products;
+}
+
 /* The address as a function pointer, which ISO C cannot cast to. */
 #define BIND(to, library, name) (*(void **)(&(to)) = dlsym(library, name), (to) != NULL)
 
@@ -36,8 +43,7 @@ static const float *operand_of(const blas *x, const kh_shape *s, int i, const ki
                                size_t set)
 {
     if (x->operand[i]) return x->operand[i][set];
-    kiln_args copy = *args;
-    return i == s->e ? args->e : *kh_slot(&copy, &s->operand[i]);
+    return kh_pointer(args, &s->operand[i]);
 }
 
 static kiln_status launch(kh_runner *r, size_t set, void *stream)
@@ -45,7 +51,7 @@ static kiln_status launch(kh_runner *r, size_t set, void *stream)
     const blas *x = r->self;
     const kh_shape *s = kh_sets_shape(r->sets);
     const kiln_args *args = kh_sets_args(r->sets, set);
-    const kh_operand *e = &s->operand[s->e], *a = &s->operand[0];
+    const kh_operand *e = &s->operand[s->inputs], *a = &s->operand[0];
     const int order = e->layout == KILN_ROW ? ROW_MAJOR : COL_MAJOR;
     (void)stream;
     for (size_t product = 0; product < s->op.products; product++) {
@@ -56,7 +62,7 @@ static kiln_status launch(kh_runner *r, size_t set, void *stream)
                      b->layout == e->layout ? NO_TRANS : TRANS, (int)e->rows, (int)e->cols,
                      (int)a->cols, 1, operand_of(x, s, 0, args, set) + i * a->stride, (int)a->ld,
                      operand_of(x, s, at, args, set) + i * b->stride, (int)b->ld, 0,
-                     (float *)(uintptr_t)operand_of(x, s, s->e, args, set) + i * e->stride,
+                     (float *)(uintptr_t)operand_of(x, s, s->inputs, args, set) + i * e->stride,
                      (int)e->ld);
     }
     return KILN_OK;
@@ -78,7 +84,6 @@ static int convert(kh_sets *sets, blas *x, int i)
     const kh_shape *s = kh_sets_shape(sets);
     const kh_operand *o = &s->operand[i];
     const size_t span = (size_t)o->span + 1;
-    kiln_args args = *kh_sets_args(sets, 0);
     x->operand[i] = calloc(x->sets, sizeof **x->operand);
     if (!x->operand[i]) return 0;
     for (size_t set = 0; set < x->sets; set++) {
@@ -86,12 +91,13 @@ static int convert(kh_sets *sets, blas *x, int i)
         if (!to) return 0;
         if (set)
             memcpy(to, x->operand[i][0], (size_t)o->span * sizeof *to);
-        else if (i == s->e)
+        else if (i == s->inputs)
             memset(to, 0, span * sizeof *to);
         else
             for (int64_t at = 0; at < o->span; at++)
-                to[at] = (float)kh_decode(o->dtype,
-                                          (const char *)*kh_slot(&args, o) + (size_t)at * o->size);
+                to[at] =
+                    (float)kh_decode(o->dtype, (const char *)kh_pointer(kh_sets_args(sets, 0), o) +
+                                                   (size_t)at * o->size);
     }
     return 1;
 }
@@ -103,6 +109,7 @@ int kt_openblas(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *
     const kh_shape *s = kh_sets_shape(sets);
     void (*set_threads)(int);
     kiln_device_info device = {.struct_size = sizeof device};
+    if (!kt_has_products(sets, why, size)) return 1;
     void *library = kt_load(names, why, size);
     if (!library) return 1;
     blas *x = calloc(1, sizeof *x);
@@ -116,13 +123,13 @@ int kt_openblas(kh_sets *sets, const kt_peer_options *o, kt_entry *entry, char *
     if (BIND(set_threads, library, "openblas_set_num_threads") && threads) set_threads(threads);
     const int last = (int)s->op.products;
     for (int i = 0; i <= last + 1; i++) {
-        const int at = i <= last ? i : s->e;
+        const int at = i <= last ? i : s->inputs;
         if (s->operand[at].dtype != KILN_F32 && !convert(sets, x, at))
             return snprintf(why, size, "out of memory"), 1;
     }
     const int exact = s->operand[0].dtype == KILN_F32 && s->operand[1].dtype == KILN_F32;
     entry->whole = entry->same =
-        exact && !strcmp(s->op.name, "gemm") && s->operand[s->e].dtype == KILN_F32;
+        exact && !strcmp(s->op.name, "gemm") && s->operand[s->inputs].dtype == KILN_F32;
     snprintf(entry->note, sizeof entry->note, "%s%s",
              entry->same ? "sgemm" : "sgemm, plain GEMM only",
              exact ? "" : ", inputs converted to f32 beforehand");

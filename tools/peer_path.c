@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The library's best path for an op: the products it computes with all that they can fuse, then one
-// element-wise kernel of Kiln's for what is left (ops of tests/bench/elementwise, with K = 0).  Of
+// row-wise kernel of Kiln's for what is left (ops of instances/elementwise.lua).  Of
 // an op's paths, of each path's algorithms and of the kernels, the fastest by the bench's own
 // protocol. What passes between the steps lies in one buffer, as a program that calls them would
 // have it.
@@ -58,7 +58,7 @@ typedef struct path {
     void **joined;        /* of each set */
     kiln_problem problem; /* of the rest */
     kiln_op_info rest_op;
-    int from[KILN_MAX_D]; /* operand that is the rest's input; -1 - i: product i */
+    int from[KILN_MAX_TENSORS]; /* operand that is the rest's tensor; -1 - i: product i */
     const kiln_kernel *rest;
     void *workspace; /* enough for each of the rest's kernels */
     size_t workspace_size;
@@ -81,15 +81,16 @@ typedef struct candidate {
 } candidate;
 
 /* ---- launching ---- */
-static const void *input(const path *p, int operand, size_t set)
+static void *input(const path *p, int operand, size_t set)
 {
-    kiln_args args = *kh_sets_args(p->sets, set);
-    return operand < 0 ? NULL : *kh_slot(&args, &kh_sets_shape(p->sets)->operand[operand]);
+    return operand < 0
+               ? NULL
+               : kh_pointer(kh_sets_args(p->sets, set), &kh_sets_shape(p->sets)->operand[operand]);
 }
 
 static const void *input_of(const path *p, const kh_operand *o, size_t set)
 {
-    return o ? input(p, (int)(o - kh_sets_shape(p->sets)->operand), set) : NULL;
+    return o ? kh_pointer(kh_sets_args(p->sets, set), o) : NULL;
 }
 
 static kiln_status multiply(path *p, int algorithm, size_t set, void *stream)
@@ -111,17 +112,12 @@ static kiln_status multiply(path *p, int algorithm, size_t set, void *stream)
 
 static kiln_status finish(path *p, const kiln_kernel *kernel, size_t set, void *stream)
 {
-    const kiln_args *args = kh_sets_args(p->sets, set);
-    kiln_args rest = {.struct_size = sizeof rest,
-                      .a = args->a,
-                      .b = {args->b[0]},
-                      .e = args->e,
-                      .workspace = p->workspace,
-                      .workspace_size = p->workspace_size};
-    for (size_t i = 0; i < p->rest_op.nd; i++)
-        rest.d[i] = p->from[i] >= 0
-                        ? input(p, p->from[i], set)
-                        : (char *)p->middle + (size_t)(-1 - p->from[i]) * p->middle_step;
+    kiln_args rest = {
+        .struct_size = sizeof rest, .workspace = p->workspace, .workspace_size = p->workspace_size};
+    for (size_t i = 0; i < p->rest_op.ntensors; i++)
+        rest.tensor[p->rest_op.tensor[i].arg] =
+            p->from[i] >= 0 ? input(p, p->from[i], set)
+                            : (char *)p->middle + (size_t)(-1 - p->from[i]) * p->middle_step;
     return kiln_launch(kh_sets_ctx(p->sets), kernel, &p->problem, &rest, stream);
 }
 
@@ -221,7 +217,7 @@ static int choose_kernel(path *p)
 static int operand_named(const kh_shape *s, const char *name)
 {
     for (int i = 0; name && i < s->count; i++)
-        if (s->operand[i].role == KH_D && !strcmp(s->operand[i].name, name)) return i;
+        if (s->operand[i].extra && !strcmp(s->operand[i].name, name)) return i;
     return -1;
 }
 
@@ -297,36 +293,45 @@ static uint32_t alignment(size_t offset)
     return align;
 }
 
-/* The rest's problem: E's size with K = 0, its extra inputs found by name. */
+/* The operand that a tensor of the rest is, or -1 - i for product i; *ok = 0: there is none. */
+static int source_of(const kh_shape *s, const kiln_tensor_info *t, int *ok)
+{
+    if (t->out) return s->inputs; /* E */
+    for (size_t b = 0; b < s->op.products && s->op.products > 1; b++)
+        if (!strcmp(t->name, s->op.b_name[b])) return -1 - (int)b;
+    if (!strcmp(t->name, "product")) return -1;
+    const int operand = operand_named(s, t->name);
+    *ok &= operand >= 0;
+    return operand;
+}
+
+/* The rest's problem: as many rows and columns as E has, its tensors found by name. */
 static int describe_rest(path *p)
 {
     const kh_shape *s = kh_sets_shape(p->sets);
-    const kiln_tensor *e = &s->problem.e;
+    const kh_operand *e = &s->operand[s->inputs];
     kiln_problem *r = &p->problem;
-    *r = (kiln_problem){.struct_size = sizeof *r, .m = s->problem.m, .n = s->problem.n, .batch = 1};
+    int ok = 1;
+    *r = (kiln_problem){.struct_size = sizeof *r, .batch = 1};
     snprintf(r->op, sizeof r->op, "%s", p->recipe->rest);
-    /* K = 0: nothing is read; as every schedule takes them. */
-    r->a = (kiln_tensor){.dtype = e->dtype, .layout = KILN_ROW, .ld = 64, .align = 256};
-    r->b = (kiln_tensor){.dtype = e->dtype, .layout = KILN_COL, .ld = 64, .align = 256};
-    r->e = *e;
-    r->e.batch_stride = 0;
     p->rest_op.struct_size = sizeof p->rest_op;
-    if (s->problem.batch > 1 || kiln_op_describe(kh_sets_ctx(p->sets), r->op, &p->rest_op))
+    if (s->problem.batch > 1 || e->layout != KILN_ROW ||
+        kiln_op_describe(kh_sets_ctx(p->sets), r->op, &p->rest_op))
         return 0;
-    for (size_t i = 0; i < p->rest_op.nd; i++) {
-        const char *name = p->rest_op.d_name[i];
-        const int operand = operand_named(s, name);
-        int product = strcmp(name, "product") ? -1 : 0;
-        for (size_t b = 0; b < s->op.products && s->op.products > 1; b++)
-            if (!strcmp(name, s->op.b_name[b])) product = (int)b;
-        if (product < 0 && operand < 0) return 0;
-        p->from[i] = product >= 0 ? -1 - product : operand;
-        r->d[i].align = product >= 0 ? alignment((size_t)product * p->middle_step)
-                                     : s->problem.d[s->operand[operand].index].align;
-        if (p->rest_op.d_kind[i] == KILN_D_FULL)
-            r->d[i].ld = product >= 0 ? p->spec.e.ld : s->operand[operand].ld;
+    r->size[p->rest_op.rows] = e->rows, r->size[p->rest_op.cols] = e->cols;
+    for (size_t i = 0; i < p->rest_op.ntensors && ok; i++) {
+        const kiln_tensor_info *t = &p->rest_op.tensor[i];
+        kiln_tensor *to = &r->tensor[t->at];
+        const int from = p->from[i] = source_of(s, t, &ok);
+        if (!ok) return 0;
+        const kh_operand *o = from >= 0 ? &s->operand[from] : &p->spec.e;
+        to->dtype = o->dtype;
+        to->align = from >= 0 ? s->problem.tensor[o->at].align
+                              : alignment((size_t)(-1 - from) * p->middle_step);
+        if (t->kind == KILN_D_FULL) to->ld = o->ld;
+        if (t->kind == KILN_D_FULL && o->layout != KILN_ROW) return 0;
     }
-    return 1;
+    return ok;
 }
 
 static void close_path(path *p)
@@ -359,7 +364,7 @@ static int open_path(path *p, peer *o, kh_sets *sets, const recipe *r)
     kt_product_spec *spec = &p->spec;
     *spec = (kt_product_spec){.a = s->operand[0],
                               .b = s->operand[1],
-                              .e = s->operand[s->e],
+                              .e = s->operand[s->inputs],
                               .c = found(p, r->c, &ok),
                               .bias = found(p, r->bias, &ok),
                               .row = found(p, r->row, &ok),
@@ -402,7 +407,7 @@ static void describe_paths(const peer *o, int lacking, char *note, size_t size)
         (size_t)snprintf(note, size, "%s%s, best of %d candidates%s%s", p->recipe->says,
                          fast ? ", fast accumulation" : "", p->algorithms,
                          p->products > 1 ? " for each product" : "",
-                         lacking ? "; the rest needs modules of tests/bench/elementwise" : "");
+                         lacking ? "; the rest needs the ops of instances/elementwise.lua" : "");
     if (p->rest && !kiln_kernel_describe(p->rest, &info) && used < size)
         used += (size_t)snprintf(note + used, size - used, "; then %s, best of %d", info.name,
                                  p->kernels);
@@ -450,6 +455,7 @@ int kt_path_open(const kt_dialect *dialect, kh_sets *sets, const kt_peer_options
     o->paths[0] = (path){.owner = o, .sets = sets};
     entry->runner = (kh_runner){.launch = launch, .sets = sets, .self = o->paths};
     entry->close = close_peer;
+    if (!kt_has_products(sets, why, size)) return 1;
     if (!kt_blaslt_load(&o->vendor, dialect, kh_sets_ctx(sets), why, size)) return 1;
     open_paths(o, sets, &lacking);
     entry->same = entry->whole = o->count > 0;

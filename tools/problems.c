@@ -55,8 +55,8 @@ static char *keep(reader *r, const char *text, const char *more)
 
 static int promises_alignment(const kiln_problem *p)
 {
-    uint32_t any = p->a.align | p->b.align | p->e.align;
-    for (int i = 0; i < KILN_MAX_D; i++) any |= p->d[i].align;
+    uint32_t any = 0;
+    for (int i = 0; i < KILN_MAX_TENSORS; i++) any |= p->tensor[i].align;
     return any != 0;
 }
 

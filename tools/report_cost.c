@@ -22,10 +22,10 @@ static const struct kind {
     {"other", " wait nop barrier "},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char *const figures[] = {
-    "matrix cycles",         "LDS cycles",      "conflicts",      "segments",
-    "needed",                "groups per unit", "waves per SIMD", "modelled cycles",
-    "modelled matrix share", "modelled TFLOP/s"};
+static const char *const figures[] = {"matrix cycles",   "LDS cycles",      "conflicts",
+                                      "segments",        "needed",          "groups per unit",
+                                      "waves per SIMD",  "modelled cycles", "modelled matrix share",
+                                      "modelled TFLOP/s"};
 enum { FIGURES = sizeof figures / sizeof *figures, SHARED = 5 /* of matrix, LDS and memory */ };
 
 static unsigned long long sum_of(const kilnsim_cost *c, const char *classes)
@@ -67,20 +67,19 @@ static json_t *json_row(const report *p, const kilnsim_cost *c, const char *name
     json_t *counts = json_object();
     for (unsigned i = 0; i < c->class_count; i++)
         json_object_set_new(counts, c->class_name[i], json_integer((json_int_t)c->count[i]));
-    return json_pack("{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f "
-                     "s:f s:I s:I}",
-                     "instance", name, "op", p->kernel->op, "target", c->target, "kernel",
-                     c->kernel, "problem", kt_problem_text(p->problem, problem, sizeof problem),
-                     "groups", (json_int_t)c->groups, "waves", (json_int_t)c->waves, "instructions",
-                     counts, "mfma_cycles", (json_int_t)c->mfma_cycles, "lds_cycles",
-                     (json_int_t)c->lds_cycles, "lds_ideal_cycles", (json_int_t)c->lds_ideal_cycles,
-                     "segments", (json_int_t)c->segments, "segments_needed",
-                     (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
-                     "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
-                     (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
-                     "modelled_matrix_share", c->modelled_matrix_share, "modelled_tflops",
-                     modelled_rate(p, c), "clock_mhz", (json_int_t)c->clock_mhz, "compute_units",
-                     (json_int_t)c->compute_units);
+    return json_pack(
+        "{s:s s:s s:s s:s s:s s:I s:I s:o s:I s:I s:I s:I s:I s:I s:I s:I s:f s:f "
+        "s:f s:I s:I}",
+        "instance", name, "op", p->kernel->op, "target", c->target, "kernel", c->kernel, "problem",
+        kt_problem_text(p->problem, problem, sizeof problem), "groups", (json_int_t)c->groups,
+        "waves", (json_int_t)c->waves, "instructions", counts, "mfma_cycles",
+        (json_int_t)c->mfma_cycles, "lds_cycles", (json_int_t)c->lds_cycles, "lds_ideal_cycles",
+        (json_int_t)c->lds_ideal_cycles, "segments", (json_int_t)c->segments, "segments_needed",
+        (json_int_t)c->segments_needed, "global_bytes", (json_int_t)c->global_bytes,
+        "groups_per_cu", (json_int_t)c->groups_per_cu, "waves_per_simd",
+        (json_int_t)c->waves_per_simd, "modelled_cycles", c->modelled_cycles,
+        "modelled_matrix_share", c->modelled_matrix_share, "modelled_tflops", modelled_rate(p, c),
+        "clock_mhz", (json_int_t)c->clock_mhz, "compute_units", (json_int_t)c->compute_units);
 }
 
 static void add_row(const kilnsim_cost *c, void *user)
@@ -122,25 +121,42 @@ static int64_t at_least(int64_t n, int64_t least)
 
 /* Whole tiles, whose sides are powers of two, and tensors as aligned as can be: the path that large
    problems take.  mfma needs more depth, lest its start and end be most of what is priced. */
-static kiln_problem problem_of(const kiln_kernel_info *k)
+static void matrix_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
 {
-    enum { STEPS = 8, SIDE = 64, ALIGN = 256 };
+    enum { STEPS = 8, SIDE = 64 };
     static const struct sizes {
-        int64_t tiles, side, depth; /* tiles along m and n, but no less than side */
+        int64_t tiles, side, depth; /* tiles along rows and columns, but no less than side */
     } usual = {4, 1, 256}, matrix = {2, 256, 1024};
     const struct sizes *least = strcmp(k->schedule, "mfma") ? &usual : &matrix;
-    const int64_t depth = STEPS * tile(k, "k", SIDE / 2) * tile(k, "split_k", 1);
-    kiln_problem p = {.struct_size = sizeof p,
-                      .m = at_least(least->tiles * tile(k, "m", SIDE), least->side),
-                      .n = at_least(least->tiles * tile(k, "n", SIDE), least->side),
-                      .k = at_least(depth, least->depth),
-                      .acc = k->acc};
-    snprintf(p.op, sizeof p.op, "%s", k->op);
-    p.a = (kiln_tensor){.dtype = k->a, .layout = k->layout_a, .align = ALIGN};
-    p.b = (kiln_tensor){.dtype = k->b, .layout = k->layout_b, .align = ALIGN};
-    p.e = (kiln_tensor){.dtype = k->e, .layout = k->layout_e, .align = ALIGN};
-    for (int i = 0; i < KILN_MAX_D; i++) p.d[i].align = ALIGN;
-    return p;
+    const int side[] = {op->rows, op->cols};
+    for (int i = 0; i < 2; i++)
+        p->size[side[i]] =
+            at_least(least->tiles * tile(k, op->size_name[side[i]], SIDE), least->side);
+    p->size[op->summed] = at_least(
+        STEPS * tile(k, op->size_name[op->summed], SIDE / 2) * tile(k, "split_k", 1), least->depth);
+}
+
+/* Rows enough for several workgroups, as long as models have them. */
+static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
+{
+    enum { GROUPS = 8, ROWS = 16, COLS = 4096 };
+    p->size[op->rows] = at_least(GROUPS * tile(k, op->size_name[op->rows], 1), ROWS);
+    p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], COLS), COLS);
+}
+
+static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_problem *p)
+{
+    enum { ALIGN = 256 };
+    kiln_op_info op = {.struct_size = sizeof op};
+    kiln_status status = kt_kernel_problem(ctx, k, p);
+    if (!status) status = kiln_op_describe(ctx, k->op, &op);
+    if (status) return status;
+    if (op.summed >= 0)
+        matrix_sizes(&op, k, p);
+    else
+        row_sizes(&op, k, p);
+    for (size_t i = 0; i < op.ntensors; i++) p->tensor[op.tensor[i].at].align = ALIGN;
+    return KILN_OK;
 }
 
 typedef struct memory { /* one allocation for all operands and the workspace */
@@ -188,10 +204,7 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
     status = memory_open(ctx, &s, args.workspace_size, &m);
     for (int i = 0; !status && i < s.count; i++) {
         kh_fill(&s, &s.operand[i], KH_RANDOM, &seed, m.image + m.start[i]);
-        if (i == s.e)
-            args.e = m.device + m.start[i];
-        else
-            *kh_slot(&args, &s.operand[i]) = m.device + m.start[i];
+        *kh_slot(&args, &s.operand[i]) = m.device + m.start[i];
     }
     args.workspace = m.device + m.start[s.count];
     kh_fill_scalars(&s, KH_RANDOM, 0, &seed, args.scalars);
@@ -208,10 +221,10 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
 
 static void report_instance(report *p, const kt_instance *i)
 {
-    kiln_problem problem = problem_of(&i->info);
+    kiln_problem problem;
     double flops = 0;
-    const kiln_status status =
-        run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
+    kiln_status status = problem_of(p->ctx, &i->info, &problem);
+    if (!status) status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
     if (status == KILN_NOT_SUPPORTED)
         kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kernels for AMD's matrix cores need beyond kiln_device.h: buffer loads, which give zeros outside a matrix, the order of
-// instructions, and the words that matrix instructions take.  C++, gfx90a and gfx942.
+// What kernels for AMD's matrix cores need beyond kiln_device.h: buffer loads, which give zeros outside a matrix, the
+// order of instructions, and the words that matrix instructions take.  C++, gfx90a and gfx942.
 #ifndef KILN_MFMA_H
 #define KILN_MFMA_H
 #include "kiln_chunk.h"
@@ -8,7 +8,8 @@
 typedef _Float16 __attribute__((ext_vector_type(4))) kiln_half4;
 typedef short __attribute__((ext_vector_type(4))) kiln_short4;
 typedef float __attribute__((ext_vector_type(2))) kiln_float2;
-typedef unsigned __attribute__((ext_vector_type(4), may_alias)) kiln_piece; // 16 bytes along K: what a lane reads from LDS at once
+// 16 bytes along K: what a lane reads from LDS at once.
+typedef unsigned __attribute__((ext_vector_type(4), may_alias)) kiln_piece;
 template <typename T, int n> struct kiln_vector {
     typedef T __attribute__((ext_vector_type(n))) type;
 };
@@ -25,7 +26,8 @@ static KILN_DEVICE kiln_buffer kiln_make_buffer(const void *base, long long byte
     const unsigned long long at = (unsigned long long)base;
     const int size = bytes < 0 ? 0 : (int)bytes;
     // Uniform, though the compiler may not see it.
-    return kiln_buffer{__builtin_amdgcn_readfirstlane((int)at), __builtin_amdgcn_readfirstlane((int)(at >> 32) & 0xffff),
+    return kiln_buffer{__builtin_amdgcn_readfirstlane((int)at),
+                       __builtin_amdgcn_readfirstlane((int)(at >> 32) & 0xffff),
                        __builtin_amdgcn_readfirstlane(size), 0x00020000};
 }
 enum : int { KILN_NOWHERE = (int)0x80000000 }; // an offset that no buffer has
@@ -33,11 +35,15 @@ enum : int { KILN_NOWHERE = (int)0x80000000 }; // an offset that no buffer has
 // The intrinsics by name: clang has builtins for them only since version 19.
 typedef int __attribute__((ext_vector_type(2))) kiln_int2;
 typedef int __attribute__((ext_vector_type(4))) kiln_int4;
-__attribute__((device)) unsigned char kiln_buffer_load_i8(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i8");
-__attribute__((device)) unsigned short kiln_buffer_load_i16(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i16");
+__attribute__((device)) unsigned char kiln_buffer_load_i8(kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.load.i8");
+__attribute__((device)) unsigned short kiln_buffer_load_i16(kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.load.i16");
 __attribute__((device)) int kiln_buffer_load_i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.i32");
-__attribute__((device)) kiln_int2 kiln_buffer_load_v2i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.v2i32");
-__attribute__((device)) kiln_int4 kiln_buffer_load_v4i32(kiln_buffer, int, int, int) __asm("llvm.amdgcn.raw.buffer.load.v4i32");
+__attribute__((device)) kiln_int2 kiln_buffer_load_v2i32(kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.load.v2i32");
+__attribute__((device)) kiln_int4 kiln_buffer_load_v4i32(kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.load.v4i32");
 
 static KILN_DEVICE void kiln_fetch(kiln_words1 &to, kiln_buffer from, int offset)
 {
@@ -117,8 +123,8 @@ static KILN_DEVICE int kiln_most(int x, int y)
 {
     return x > y ? x : y;
 }
-// A value that all lanes share, as it is: in a scalar register, and not for LLVM to take apart.  Of an offset that grows with
-// every tile it would otherwise keep a sum for each load, and add to all of them.
+// A value that all lanes share, as it is: in a scalar register, and not for LLVM to take apart.  Of an offset that
+// grows with every tile it would otherwise keep a sum for each load, and add to all of them.
 static KILN_DEVICE int kiln_uniform(int x)
 {
     return __builtin_amdgcn_readfirstlane(x);

@@ -61,10 +61,12 @@ static KILN_DEVICE void kiln_mbarrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// In the threads where `condition` holds: without a branch, across which ptxas would not let wgmma's operands be made ahead.
+// In the threads where `condition` holds: without a branch, across which ptxas would not let wgmma's operands be made
+// ahead.
 static KILN_DEVICE void kiln_mbarrier_arrive_if(unsigned barrier, bool condition)
 {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(barrier), "r"((unsigned)condition) : "memory");
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}"
+                 ::"r"(barrier), "r"((unsigned)condition) : "memory");
 }
 // At the same place of block `rank` of the cluster.  Without release at cluster scope, which would
 // be a fence of the whole GPU: only for what wgmma alone has read, and has been waited for.
@@ -80,7 +82,8 @@ static KILN_DEVICE void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned ra
     asm volatile("{\n.reg .pred p;\n.reg .b32 there;\n"
                  "setp.ne.u32 p, %2, 0;\n"
                  "@p mapa.shared::cluster.u32 there, %0, %1;\n"
-                 "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank), "r"((unsigned)condition) : "memory");
+                 "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}"
+                 ::"r"(barrier), "r"(rank), "r"((unsigned)condition) : "memory");
 }
 static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
@@ -117,8 +120,8 @@ static KILN_DEVICE void kiln_cluster_barrier(void)
 {
     asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
 }
-// Without release at cluster scope, which would be a fence of the whole GPU: for sums in shared memory that a barrier of the
-// block has made whole, and for staying until others have read them.
+// Without release at cluster scope, which would be a fence of the whole GPU: for sums in shared memory that a barrier
+// of the block has made whole, and for staying until others have read them.
 static KILN_DEVICE void kiln_cluster_meet(void)
 {
     asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;" ::: "memory");
@@ -133,7 +136,8 @@ static KILN_DEVICE unsigned kiln_cluster_address(unsigned address, unsigned rank
 static KILN_DEVICE kiln_words4 kiln_cluster_load4(unsigned address)
 {
     kiln_words4 w;
-    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w.v[0]), "=r"(w.v[1]), "=r"(w.v[2]), "=r"(w.v[3]) : "r"(address) : "memory");
+    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.v[0]), "=r"(w.v[1]), "=r"(w.v[2]), "=r"(w.v[3]) : "r"(address) : "memory");
     return w;
 }
 
@@ -151,17 +155,21 @@ static KILN_DEVICE void kiln_tma_prefetch_map(const kiln_tensor_map *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 // What lies outside the matrix arrives as zeros, and is counted by the barrier as if it had been there.
-static KILN_DEVICE void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier)
+static KILN_DEVICE void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                      int batch, unsigned barrier)
 {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3, %4}], [%5];"
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier) : "memory");
 }
 // To the same place of the cluster's blocks in `mask`, and to the same barrier of each.
-static KILN_DEVICE void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier, unsigned mask)
+static KILN_DEVICE void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner,
+                                          int outer, int batch, unsigned barrier, unsigned mask)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
                  " [%0], [%1, {%2, %3, %4}], [%5], %6;"
-                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "h"((unsigned short)mask) : "memory");
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "h"((unsigned short)mask)
+                 : "memory");
 }
 // How long L2 should keep what is loaded: data that is read once goes first.
 static KILN_DEVICE unsigned long long kiln_l2_once(void)
@@ -176,15 +184,19 @@ static KILN_DEVICE unsigned long long kiln_l2_again(void)
     asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     return policy;
 }
-static KILN_DEVICE void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner, int outer, int batch, unsigned barrier, unsigned long long policy)
+static KILN_DEVICE void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner,
+                                           int outer, int batch, unsigned barrier,
+                                           unsigned long long policy)
 {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;"
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+                 " [%0], [%1, {%2, %3, %4}], [%5], %6;"
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "l"(policy) : "memory");
 }
 // Into L2 only.
 static KILN_DEVICE void kiln_tma_fetch(const kiln_tensor_map *map, int inner, int outer, int batch)
 {
-    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(map), "r"(inner), "r"(outer), "r"(batch) : "memory");
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];"
+                 ::"l"(map), "r"(inner), "r"(outer), "r"(batch) : "memory");
 }
 // What lies outside the matrix is not written.
 static KILN_DEVICE void kiln_tma_store(const kiln_tensor_map *map, unsigned from, int inner, int outer, int batch)
@@ -222,7 +234,8 @@ static KILN_DEVICE void kiln_grid_release(void)
 
 /* ---- wgmma ---- */
 
-// x is in its register here, though the compiler does not see what reads or changes it; `in_order`: between other accesses of memory.
+// x is in its register here, though the compiler does not see what reads or changes it; `in_order`: between other
+// accesses of memory.
 static KILN_DEVICE void kiln_keep(float &x)
 {
     asm volatile("" : "+f"(x));
@@ -266,16 +279,16 @@ template <int count> static KILN_DEVICE void kiln_take_registers(void)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
-// Matrix descriptor of a tile with rows of 128 bytes, swizzled, from a multiple of 1024 bytes on; eight rows are 1024 bytes.
-// `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.
+// Matrix descriptor of a tile with rows of 128 bytes, swizzled, from a multiple of 1024 bytes on; eight rows are 1024
+// bytes.  `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.
 static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
 {
     return (unsigned long long)((tile & 0x3ffff) >> 4) | (unsigned long long)((panel >> 4) & 0x3fff) << 16 |
            (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
 }
 
-// Where byte `byte` of row `row` lies in a box with rows of `inner` bytes, as TMA swizzles by that many: from a multiple of
-// 1024 bytes on.
+// Where byte `byte` of row `row` lies in a box with rows of `inner` bytes, as TMA swizzles by that many: from a
+// multiple of 1024 bytes on.
 template <int inner> static KILN_DEVICE int kiln_swizzled(int row, int byte)
 {
     const int chunk = inner == 128 ? row & 7 : inner == 64 ? row >> 1 & 3 : inner == 32 ? row >> 2 & 1 : 0;
@@ -285,30 +298,36 @@ template <int inner> static KILN_DEVICE int kiln_swizzled(int row, int byte)
 // Four 8x8 matrices of 16-bit elements, each lane one row's address.
 static KILN_DEVICE void kiln_stmatrix4(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
 {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
 // Two of them: the lanes from 16 on give no addresses.
 static KILN_DEVICE void kiln_stmatrix2(unsigned address, unsigned w0, unsigned w1)
 {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(w0), "r"(w1) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};"
+                 ::"r"(address), "r"(w0), "r"(w1) : "memory");
 }
 // The same of matrices whose columns the addresses are.
 static KILN_DEVICE void kiln_stmatrix4_turned(unsigned address, unsigned w0, unsigned w1, unsigned w2, unsigned w3)
 {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(address), "r"(w0), "r"(w1), "r"(w2), "r"(w3) : "memory");
 }
 static KILN_DEVICE void kiln_stmatrix2_turned(unsigned address, unsigned w0, unsigned w1)
 {
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(w0), "r"(w1) : "memory");
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
+                 ::"r"(address), "r"(w0), "r"(w1) : "memory");
 }
 // Four matrices the other way; a row's 16 bytes may be elements of any size.
 static KILN_DEVICE void kiln_ldmatrix4(unsigned (&w)[4], unsigned address)
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
 }
 static KILN_DEVICE void kiln_ldmatrix4_turned(unsigned (&w)[4], unsigned address)
 {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
 }
 
 /* ---- two at once ---- */
@@ -328,12 +347,13 @@ static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
 
 // Two bytes, the low half of w, as two 16-bit numbers: exact.
 // i8: 1024 + 128 + x has x in f16's last places, and -(128 + (x & 127)) in bf16's; where x is below 0, its
-// sign doubles that, and half of it is 256 too far.  Bytes and masks take the integer pipe's half speed, so the factor is made by a multiplication.
-// `upper`: 0x64 for f16, 0xc3 for bf16, the upper byte of 1024 and -128.
+// sign doubles that, and half of it is 256 too far.  Bytes and masks take the integer pipe's half speed, so the factor
+// is made by a multiplication.  `upper`: 0x64 for f16, 0xc3 for bf16, the upper byte of 1024 and -128.
 static KILN_DEVICE unsigned kiln_i8_to_f16_pair(unsigned w, unsigned upper)
 {
     unsigned x;
-    asm("{\n.reg .b32 u;\nprmt.b32 u, %1, %3, 0x4140;\nsub.rn.f16x2 %0, u, %2;\n}" : "=r"(x) : "r"(w ^ 0x8080u), "r"(0x64806480u), "r"(upper));
+    asm("{\n.reg .b32 u;\nprmt.b32 u, %1, %3, 0x4140;\nsub.rn.f16x2 %0, u, %2;\n}"
+        : "=r"(x) : "r"(w ^ 0x8080u), "r"(0x64806480u), "r"(upper));
     return x;
 }
 // `minus`: -1, of which the compiler must not know.
@@ -361,7 +381,8 @@ static KILN_DEVICE unsigned kiln_f8e5m2_to_f16_pair(unsigned w)
 static KILN_DEVICE unsigned kiln_f16_to_bf16_pair(unsigned w)
 {
     float low, high;
-    asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, h;\n}" : "=f"(low), "=f"(high) : "r"(w));
+    asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, h;\n}"
+        : "=f"(low), "=f"(high) : "r"(w));
     return kiln_bf16_pair(low, high);
 }
 static KILN_DEVICE unsigned kiln_f8e4m3_to_bf16_pair(unsigned w)

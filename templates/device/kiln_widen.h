@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four 1-byte elements of a word as two words of f16 or bf16, lowest first: kiln_widen_T_M(word).  Equal to kiln_T_to_f32 and then
-// kiln_f32_to_M, but no rounding is needed: every value of the small types is one of the large ones.  C++, AMD's gfx9.
+// Four 1-byte elements of a word as two words of f16 or bf16, lowest first: kiln_widen_T_M(word).  Equal to
+// kiln_T_to_f32 and then kiln_f32_to_M, but no rounding is needed: every value of the small types is one of the large
+// ones.  C++, AMD's gfx9.
 #ifndef KILN_WIDEN_H
 #define KILN_WIDEN_H
 #include "kiln_mfma.h"
@@ -24,8 +25,10 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_f16(unsigned word)
     const unsigned x = word ^ 0x80808080u;
     const kiln_half2 less = {(_Float16)1152.0f, (_Float16)1152.0f}; // 0x6400 is 1024
     kiln_words2 to;
-    to.v[0] = __builtin_bit_cast(unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04010400u)) - less);
-    to.v[1] = __builtin_bit_cast(unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04030402u)) - less);
+    to.v[0] = __builtin_bit_cast(
+        unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04010400u)) - less);
+    to.v[1] = __builtin_bit_cast(
+        unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04030402u)) - less);
     return to;
 }
 static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
@@ -59,13 +62,18 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
         return to;                                                                                 \
     }
 #define KILN_ONE_BY_ONE(T)                                                                         \
-    KILN_WIDEN(T, (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)word), kiln_##T##_to_f32((kiln_##T##_t)(word >> 8))}), \
-               (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)(word >> 16)), kiln_##T##_to_f32((kiln_##T##_t)(word >> 24))}))
+    KILN_WIDEN(T,                                                                                  \
+               (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)word),                                 \
+                            kiln_##T##_to_f32((kiln_##T##_t)(word >> 8))}),                        \
+               (kiln_float2{kiln_##T##_to_f32((kiln_##T##_t)(word >> 16)),                         \
+                            kiln_##T##_to_f32((kiln_##T##_t)(word >> 24))}))
 KILN_ONE_BY_ONE(f8e4m3)
 KILN_ONE_BY_ONE(f8e5m2)
 #if defined(__gfx942__) && __has_builtin(__builtin_amdgcn_cvt_pk_f32_fp8)
-KILN_WIDEN(f8e4m3fnuz, __builtin_amdgcn_cvt_pk_f32_fp8((int)word, false), __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true))
-KILN_WIDEN(f8e5m2fnuz, __builtin_amdgcn_cvt_pk_f32_bf8((int)word, false), __builtin_amdgcn_cvt_pk_f32_bf8((int)word, true))
+KILN_WIDEN(f8e4m3fnuz, __builtin_amdgcn_cvt_pk_f32_fp8((int)word, false),
+           __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true))
+KILN_WIDEN(f8e5m2fnuz, __builtin_amdgcn_cvt_pk_f32_bf8((int)word, false),
+           __builtin_amdgcn_cvt_pk_f32_bf8((int)word, true))
 #else
 KILN_ONE_BY_ONE(f8e4m3fnuz)
 KILN_ONE_BY_ONE(f8e5m2fnuz)

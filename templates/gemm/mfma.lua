@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop whose
--- every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one tile's K,
--- with stream = 1 only that of the tiles which would not fill the device.
+-- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
+-- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
+-- tile's K, with stream = 1 only that of the tiles which would not fill the device.
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -11,9 +11,9 @@ local function pow2(lo, hi)
   return values
 end
 
--- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K.  Per thread: loads of `wide` elements each.
--- Where K is contiguous that is a piece; else `deep` loads make a little tile of deep x wide, which is turned round in registers:
--- the shape with the fewest loads and writes to LDS, the wider of two.
+-- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K.  Per thread: loads of `wide` elements
+-- each.  Where K is contiguous that is a piece; else `deep` loads make a little tile of deep x wide, which is turned
+-- round in registers: the shape with the fewest loads and writes to LDS, the wider of two.
 local function move(t, rows, along_k, from, to)
   local piece, each = 16 // to.bytes, rows * t.k // t.threads
   if along_k then return each // piece, 1, piece end
@@ -34,9 +34,9 @@ local function traffic(p, t)
   return p.batch * (ceil_div(p.n, t.n) * a // 4 + ceil_div(p.m, t.m) * b // 4 + a + b + p.m * p.n * t.bytes_e)
 end
 
--- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share, each an
--- equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.  With stream = 1 the rest
--- is what does not fill the device, shared where that saves more time than the second kernel takes.
+-- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share,
+-- each an equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.  With
+-- stream = 1 the rest is what does not fill the device, shared where that saves more time than the second kernel takes.
 local function shared(p, t, target)
   local steps = max(ceil_div(p.k, t.k), 1)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
@@ -68,7 +68,9 @@ return schedule {
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then
+      return nil, "i8 is summed in i32 here, everything else in f32"
+    end
     return true
   end,
   tunables = {
@@ -78,16 +80,21 @@ return schedule {
     { "wm", values = pow2(1, 8), doc = "waves along M" },
     { "wn", values = pow2(1, 8), doc = "waves along N" },
     { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
-    { "ahead", values = { 1, 2 }, doc = "tiles of K on their way from memory, in registers; the main loop is unrolled by it" },
-    { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
-    { "stream", values = { 0, 1 }, doc = "1: only the tiles past the last that fill the device are shared, and where that pays" },
+    { "ahead", values = { 1, 2 },
+      doc = "tiles of K on their way from memory, in registers; the main loop is unrolled by it" },
+    { "split_k", values = pow2(1, 32),
+      doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
+    { "stream", values = { 0, 1 },
+      doc = "1: only the tiles past the last that fill the device are shared, and where that pays" },
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
-    { "xf32", values = { 0, 1 }, doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
-    { "vec", values = { 0, 1 }, doc = "1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends" },
+    { "xf32", values = { 0, 1 },
+      doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
+    { "vec", values = { 0, 1 },
+      doc = "1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends" },
   },
-  derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles", "n_tiles", "products",
-              "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e", "piece", "along_a", "along_b", "e_row",
-              "step_ns", "wait_ns", "product_bits", "resident", "two" },
+  derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
+              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e",
+              "piece", "along_a", "along_b", "e_row", "step_ns", "wait_ns", "product_bits", "resident", "two" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = t.wm * t.wn * 64
@@ -114,8 +121,8 @@ return schedule {
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
-    -- A step of a block alone on its unit takes the matrix unit's time, or the time of its tiles through LDS (128 bytes a
-    -- cycle at about 2 GHz); but never less than a part of a trip to memory that nothing else covers.
+    -- A step of a block alone on its unit takes the matrix unit's time, or the time of its tiles through LDS (128 bytes
+    -- a cycle at about 2 GHz); but never less than a part of a trip to memory that nothing else covers.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256
     t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate, lds) // 1
@@ -129,9 +136,15 @@ return schedule {
     { "k is not an even number of steps of the main loop", function(t)
       return t.steps > 0 and t.steps % 2 == 0 and t.steps * (64 // t.mfma) * t.piece == t.k
     end },
-    { "the tile of A does not divide into {threads} threads", function(t) return fits(t, t.m, t.loads_a, t.deep_a, t.wide_a) end },
-    { "the tile of B does not divide into {threads} threads", function(t) return fits(t, t.n, t.loads_b, t.deep_b, t.wide_b) end },
-    { "stream = 1 shares tiles between up to split_k blocks, which is 1", function(t) return t.stream == 0 or t.split_k > 1 end },
+    { "the tile of A does not divide into {threads} threads", function(t)
+      return fits(t, t.m, t.loads_a, t.deep_a, t.wide_a)
+    end },
+    { "the tile of B does not divide into {threads} threads", function(t)
+      return fits(t, t.n, t.loads_b, t.deep_b, t.wide_b)
+    end },
+    { "stream = 1 shares tiles between up to split_k blocks, which is 1", function(t)
+      return t.stream == 0 or t.split_k > 1
+    end },
     { "xf32 needs f32 and the matrix cores of gfx942", function(t, op, types, layout, target)
       return t.xf32 == 0 or (types.mul_a.name == "f32" and types.mul_b.name == "f32" and target.mma["xf32 xf32"] ~= nil)
     end },
@@ -142,8 +155,8 @@ return schedule {
     local depth = 64 // types.mul_a.bytes -- 64 bytes of K
     local n = op.products
     local function set(m, width, k, wm, wn, mfma, more)
-      local t = { m = m, n = width // n, k = k, wm = wm, wn = wn, mfma = mfma, ahead = 2, split_k = 1, stream = 0, group = 8,
-                  xf32 = 0, vec = 1 }
+      local t = { m = m, n = width // n, k = k, wm = wm, wn = wn, mfma = mfma, ahead = 2, split_k = 1, stream = 0,
+                  group = 8, xf32 = 0, vec = 1 }
       for name, value in pairs(more or {}) do t[name] = value end
       return t
     end
@@ -170,11 +183,13 @@ return schedule {
   problem_rules = {
     { "A's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
       local length = select(eq(t.along_a, 1), p.k, p.m)
-      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.lda % t.piece, 0), eq(p.align_a % (t.piece * t.bytes_a), 0)))
+      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.lda % t.piece, 0),
+                                   eq(p.align_a % (t.piece * t.bytes_a), 0)))
     end },
     { "B's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
       local length = select(eq(t.along_b, 1), p.k, p.n)
-      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.ldb % t.piece, 0), eq(p.align_b % (t.piece * t.bytes_b), 0)))
+      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.ldb % t.piece, 0),
+                                   eq(p.align_b % (t.piece * t.bytes_b), 0)))
     end },
     { "a tile of A spans 2 GiB or more", function(p, t)
       return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
@@ -194,12 +209,14 @@ return schedule {
   launch = function(p, t, target)
     local whole, rest, runs = shared(p, t, target)
     local tiles, batches = ceil_div(p.m, t.m) * ceil_div(p.n, t.n), max(min(p.batch, 65535), 1)
+    local blocks = max(select(eq(t.two, 1), whole + runs, tiles), 1)
     return {
-      { grid = { max(select(eq(t.two, 1), whole + runs, tiles), 1), select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
+      { grid = { blocks, select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
       { grid = { rest, ceil_div(t.m * t.n, t.threads * (16 // t.bytes_e)), 1 }, block = { t.threads } },
     }
   end,
-  -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not have.
+  -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not
+  -- have.
   workspace = function(p, t, target)
     local _, rest, runs = shared(p, t, target)
     local part = select(eq(t.e_row, 1), min(p.m, t.m) * t.n, min(p.n, t.n) * t.m)
@@ -208,12 +225,14 @@ return schedule {
   cost = function(p, t, target)
     local whole, rest, runs, length = shared(p, t, target)
     local units = max(p.units, 1)
-    local most, most_runs = ceil_div(whole, units), ceil_div(runs, units) -- blocks of the busiest unit,
-    local rounds, round_runs = ceil_div(most, t.resident), ceil_div(most_runs, t.resident) -- of which it holds some at once,
-    local run = ceil_div(rest * length, runs)  -- and their steps along K
+    local most, most_runs = ceil_div(whole, units), ceil_div(runs, units) -- blocks of the busiest unit
+    -- It holds some of them at once: so many rounds.
+    local rounds, round_runs = ceil_div(most, t.resident), ceil_div(most_runs, t.resident)
+    local run = ceil_div(rest * length, runs)  -- steps along K of each
     local busy = (most * length + most_runs * run) * t.step_ns / 1e3
     local latency = (rounds * length + round_runs * run) * t.wait_ns / 1e3
-    -- Before and after a block's steps: a trip to memory (more where the end of K is loaded by itself), and the way out of its sums.
+    -- Before and after a block's steps: a trip to memory (more where the end of K is loaded by itself), and the way out
+    -- of its sums.
     local once = 3 - 2 * t.vec + t.sums * 0.04
     local ends = (rounds + round_runs * (1 + t.stream)) * once
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)

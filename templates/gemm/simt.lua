@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride and
--- alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
+-- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
+-- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -10,7 +10,8 @@ local function pow2(lo, hi)
   return values
 end
 
--- Consecutive elements that a thread loads at once: up to 16 bytes, as far as the tile's shape lets all threads take part.
+-- Consecutive elements that a thread loads at once: up to 16 bytes, as far as the tile's shape lets all threads take
+-- part.
 local function chunk(elements, contiguous, threads, bytes)
   local n = 16 // bytes
   while n * bytes > 4 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
@@ -27,7 +28,9 @@ return schedule {
   title = "portable vector-unit kernel: any size, stride and alignment",
   supports = function(target, op, types, layout)
     if target.vendor == "host" then return nil, "needs a GPU" end
-    if types.acc.name == "i32" and not dot4(types) then return nil, "products of floating-point numbers cannot be summed in i32" end
+    if types.acc.name == "i32" and not dot4(types) then
+      return nil, "products of floating-point numbers cannot be summed in i32"
+    end
     return true
   end,
   tunables = {
@@ -36,7 +39,8 @@ return schedule {
     { "k", values = pow2(8, 64), doc = "length along K of the tiles in LDS" },
     { "tm", values = pow2(1, 8), doc = "rows of a thread's tile" },
     { "tn", values = pow2(1, 8), doc = "columns of a thread's tile" },
-    { "split_k", values = pow2(1, 32), doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
+    { "split_k", values = pow2(1, 32),
+      doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
               "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
@@ -58,8 +62,12 @@ return schedule {
     t.e_row = layout.e == "r" and 1 or 0
   end,
   rules = {
-    { "{threads} threads > {max_threads}", function(t, op, types, layout, target) return t.threads <= target.max_threads end },
-    { "{threads} threads do not fill a wave of {wave}", function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
+    { "{threads} threads > {max_threads}", function(t, op, types, layout, target)
+      return t.threads <= target.max_threads
+    end },
+    { "{threads} threads do not fill a wave of {wave}", function(t, op, types, layout, target)
+      return t.threads % target.wave == 0
+    end },
     { "the tile of A does not divide into {threads} threads", function(t, op, types)
       return t.m * t.k == t.threads * t.chunk_a * t.loads_a and t.loads_a > 0
     end },
@@ -76,10 +84,12 @@ return schedule {
     local n, i8 = op.products, dot4(types)
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
+    -- Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local hopper = target.wgmma and target.wgmma[both] and layout.a == "r" and layout.b == "c" and n == 1 -- large may not fit two
+    local hopper = target.wgmma and target.wgmma[both] and layout.a == "r" and layout.b == "c" and n == 1
     if hopper or target.mma and target.mma[both] then return { large } end
-    return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } } -- few rows: K keeps the machine busy
+    -- Few rows: K keeps the machine busy.
+    return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
   name = function(t)
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)
@@ -87,7 +97,8 @@ return schedule {
   end,
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   launch = function(p, t, target)
-    -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every driver's limits.
+    -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every
+    -- driver's limits.
     local x = max(min(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1048576), 1)
     local y = max(min(p.batch, 65535), 1)
     return {
@@ -106,13 +117,15 @@ return schedule {
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
     local together = max(512 // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
-    local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units -- of a unit, per microsecond
+    -- Of a unit, per microsecond.
+    local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units
     -- A word read from LDS serves tm or tn products; reading one takes about as long as four multiplications.
     local reuse = 4 * t.tm * t.tn / (4 * (t.tm + t.products * t.tn) + t.tm * t.tn * t.products)
     local work = 2 * t.m * t.n * t.k * steps * t.products
     local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
     local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
-    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
+    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4
+                 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
                  + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (target.gbps * 1e3)

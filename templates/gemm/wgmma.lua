@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Matrix product on Hopper's matrix unit (wgmma): persistent blocks, of which one warpgroup brings tiles of A, B and the full extra
--- inputs by tensor map and the others multiply; blocks of a cluster share a tile; E leaves by tensor map.
--- X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are contiguous, B and A
--- where its columns are; but one with an operator, or of bytes where the other has 16 bits, is X: that one can come through registers.
+-- Matrix product on Hopper's matrix unit (wgmma): persistent blocks, of which one warpgroup brings tiles of A, B and
+-- the full extra inputs by tensor map and the others multiply; blocks of a cluster share a tile; E leaves by tensor
+-- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
+-- contiguous, B and A where its columns are; but one with an operator, or of bytes where the other has 16 bits, is X:
+-- that one can come through registers.
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -55,9 +56,9 @@ local function beside_ring(t, op, types, layout)
       t.vector = t.vector + ((d.kind == "per_row") == (t.x_is_a == 1) and t.x or t.y)
     end
   end
-  -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take side by
-  -- side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a row, swizzled.  Where E
-  -- is contiguous along X, its rows are 64 long anyway.
+  -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take
+  -- side by side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a
+  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.
   t.strip = 0
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
@@ -74,8 +75,8 @@ end
 -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
 local CUT_FROM = 8
 
--- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two blocks
--- may share a tile twice as many; and whether they may.
+-- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two
+-- blocks may share a tile twice as many; and whether they may.
 local function work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
@@ -83,7 +84,8 @@ local function work(p, t)
   return items, max(min(items * select(may_cut, 2, 1), max(p.units // t.cluster, 1)), 1), may_cut
 end
 
--- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the ring.
+-- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
+-- ring.
 local function places(t, op, types, layout)
   local x = roles(op, types, layout)
   t.x_is_a = x == "a" and 1 or 0
@@ -105,18 +107,22 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if changed(op, types, "a") and changed(op, types, "b") then
-      return nil, "one of A and B goes from memory to the matrix unit as it is: no operator, no other type than is multiplied"
+      local text = "one of A and B goes from memory to the matrix unit as it is: "
+      return nil, text .. "no operator, no other type than is multiplied"
     end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
       return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then
+      return nil, "i8 is summed in i32 here, everything else in f32"
+    end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
       if types[x].bytes ~= mul.bytes and (types[x].bytes ~= 1 or mul.bytes ~= 2) then
-        return nil, ("%s of %s cannot become %s on its way through registers: bytes can become 16 bits, nothing else its size"):format(
-          x:upper(), types[x].name, mul.name)
+        local text = "%s of %s cannot become %s on its way through registers: "
+          .. "bytes can become 16 bits, nothing else its size"
+        return nil, text:format(x:upper(), types[x].name, mul.name)
       end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
         local text = "%s of %s must be contiguous along K: only 16-bit types may be so along the other dimension"
@@ -132,16 +138,19 @@ return schedule {
     { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 1, 2, 4 }, doc = "strips of E that each warpgroup has in shared memory" },
-    { "group", values = { 1, 2, 4, 8, 16, 32 }, doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
-    { "stream", values = { 0, 1 }, doc = "1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums" },
-    { "pingpong", values = { 0, 1 }, doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
+    { "group", values = { 1, 2, 4, 8, 16, 32 },
+      doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
+    { "stream", values = { 0, 1 },
+      doc = "1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums" },
+    { "pingpong", values = { 0, 1 },
+      doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
-  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums", "groups",
-              "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d", "beside_ring",
-              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate",
-              "product_bits", "sum_bits", "sum_step", "sum_chain" },
+  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
+              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d",
+              "beside_ring", "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d",
+              "rate", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
@@ -152,8 +161,8 @@ return schedule {
     t.sums = t.products * t.blocks * t.y // 2
     beside_ring(t, op, types, layout)
     t.lds_bytes = t.depth * t.slot_bytes + t.beside_ring
-    -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring holds
-    -- their sums.
+    -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
+    -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     local sent = t.sums // 8
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
@@ -161,9 +170,10 @@ return schedule {
     t.cut_from = CUT_FROM
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1
-    -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the largest of
-    -- them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437, 3.5.2; SageAttention2,
-    -- arXiv 2411.10958, 3.3).  Where a run along K may begin inside of a chain, its sums are those of two chains: a bit less.
+    -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
+    -- largest of them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437,
+    -- 3.5.2; SageAttention2, arXiv 2411.10958, 3.3).  Where a run along K may begin inside of a chain, its sums are
+    -- those of two chains: a bit less.
     local fp8 = types.mul_a.bytes == 1 and types.acc.name == "f32"
     local anywhere = t.promote > 1 and (t.cut == 1 or t.stream == 1)
     t.product_bits = t.tf32 == 1 and 11 or 0
@@ -177,10 +187,11 @@ return schedule {
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
       return types.acc.name ~= "i32" or t.y % 16 == 0 or t.y == 8 or t.y == 24
     end },
-    { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more", function(t)
-      return t.strip > 0
+    { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more",
+      function(t) return t.strip > 0 end },
+    { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
+      return t.y % (8 * t.cluster) == 0
     end },
-    { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t) return t.y % (8 * t.cluster) == 0 end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
     { "pingpong with full extra inputs", function(t) return t.pingpong == 0 or t.full_d == 0 end },
@@ -196,17 +207,22 @@ return schedule {
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
     end },
-    { "promote is for fp8", function(t, op, types) return t.promote == 0 or types.mul_a.bytes == 1 and types.acc.name == "f32" end },
+    { "promote is for fp8", function(t, op, types)
+      return t.promote == 0 or types.mul_a.bytes == 1 and types.acc.name == "f32"
+    end },
     { "an operand that is not contiguous along K needs a tile of a multiple of 64", function(t, op, types, layout)
       return (along_k(layout, "a") or t.m % 64 == 0) and (along_k(layout, "b") or t.n % 64 == 0)
     end },
-    { "{lds_bytes} bytes of shared memory > {lds}", function(t, op, types, layout, target) return t.lds_bytes <= target.lds end },
+    { "{lds_bytes} bytes of shared memory > {lds}", function(t, op, types, layout, target)
+      return t.lds_bytes <= target.lds
+    end },
   },
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster)
-      local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster, e_depth = 2, group = 8,
-                  stream = 0, pingpong = 0, promote = 0, tf32 = 0 } -- tf32 = 1 changes numerics: only where a sweep asks for it
+      local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
+                  e_depth = 2, group = 8, stream = 0, pingpong = 0, promote = 0,
+                  tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
       if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
       places(t, op, types, layout)
@@ -220,8 +236,11 @@ return schedule {
       return set
     end
     -- Width and cluster: widths with which usual numbers of tiles fill whole waves of blocks, by measure on an H200.
-    local wide = types.mul_a.bytes == 1 and { { 192, 2 }, { 160, 1 }, { 128, 1 } } or { { 224, 2 }, { 176, 2 }, { 128, 2 } }
-    if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then wide = { { 192, 2 }, { 128, 2 } } end
+    local wide = { { 224, 2 }, { 176, 2 }, { 128, 2 } }
+    if types.mul_a.bytes == 1 then wide = { { 192, 2 }, { 160, 1 }, { 128, 1 } } end
+    if op.products > 1 or not along_k(layout, "a") or not along_k(layout, "b") then
+      wide = { { 192, 2 }, { 128, 2 } }
+    end
     local list = { tile(128, 256, 2) }
     for _, size in ipairs(wide) do list[#list + 1] = tile(128, size[1], size[2]) end
     list[#list + 1] = tile(64, 128, 2)
@@ -253,8 +272,12 @@ return schedule {
       return any(eq(t.full_d, 0), ge(p.align_d, 16))
     end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
-    { "a leading dimension is above 2^37 elements", function(p, t) return le(max(max(p.lda, p.ldb), p.lde), 137438953472) end },
-    { "more than 2^30 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1073741824) end },
+    { "a leading dimension is above 2^37 elements", function(p, t)
+      return le(max(max(p.lda, p.ldb), p.lde), 137438953472)
+    end },
+    { "more than 2^30 tiles", function(p, t)
+      return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1073741824)
+    end },
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
@@ -278,7 +301,8 @@ return schedule {
       if (layout_of_it == "r") ~= (t.x_is_a == 1) then along, across = 64, t.strip end
       local inner = min(along, 128 // type.bytes)
       local row = inner * type.bytes
-      list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = (row == 32 or row == 64 or row == 128) and row or 0 }
+      local swizzle = (row == 32 or row == 64 or row == 128) and row or 0
+      list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = swizzle }
     end
     strip("e", types.e, layout.e)
     for _, d in ipairs(op.d) do
@@ -302,7 +326,8 @@ return schedule {
   end,
   cost = function(p, t, target)
     local items, clusters, may_cut = work(p, t)
-    -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2 and back.
+    -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2
+    -- and back.
     local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
     local most = select(cut, items / clusters, ceil_div(items, clusters))
     local sums = (items % clusters + clusters) * t.cluster * t.x * t.y * t.products * 4
@@ -319,7 +344,8 @@ return schedule {
     local step = max(flops / rate, lds) * converted + from_l2
     local out = t.x * t.y * t.products * (1 + t.full_d) / 24e3
     local tile = rounds * step + 0.8 + out
-    -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
+    -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
+    -- block.
     local half = ceil_div(rounds, 2) * (max(flops / rate, lds) + t.slot_bytes / 1750e3) + 2 + out / 2
     local rest = items % clusters
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))

@@ -1,22 +1,23 @@
 -- SPDX-License-Identifier: MIT
--- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and everything else
--- stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost little; blocks of a cluster
--- share a tile's K and add up through each other's shared memory in a fixed order.  One-byte weights of a 16-bit A are widened in
--- registers.
+-- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and
+-- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
+-- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
+-- One-byte weights of a 16-bit A are widened in registers.
 local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
--- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of four and eight do not fill every
--- group of units.
+-- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of four and eight do not
+-- fill every group of units.
 local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
   local best, least = 1, load(1)
   for _, s in ipairs { 2, 4, 8 } do
-    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s), le(tiles * s, units * select(gt(s, 2), 1, t.blocks)))
+    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s),
+                       le(tiles * s, units * select(gt(s, 2), 1, t.blocks)))
     best, least = select(better, s, best), select(better, load(s), least)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
@@ -40,22 +41,28 @@ return schedule {
     if not instruction(target, types) or types.a.bytes == 4 then
       return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.a.name == "i8") then return nil, "i8 is summed in i32 here, everything else in f32" end
+    if (types.acc.name == "i32") ~= (types.a.name == "i8") then
+      return nil, "i8 is summed in i32 here, everything else in f32"
+    end
     return true
   end,
   tunables = {
     { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
-    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256, 320, 384, 448 }, doc = "columns of the block's tile" },
+    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256, 320, 384, 448 },
+      doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
     { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
-    { "release", values = { 0, 1 }, doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
+    { "release", values = { 0, 1 },
+      doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
     { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
     { "across", values = { 0, 1 }, doc = "1: 64 rows of A are wgmma's 64, and the columns its other side" },
-    { "sets", values = { 1, 2 }, doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
-    { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
+    { "sets", values = { 1, 2 },
+      doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
+    { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
+      doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
   derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
               "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
@@ -85,8 +92,8 @@ return schedule {
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
     for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
-    -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for one block,
-    -- the thread that loads gets a warpgroup around it, which gives up its registers.
+    -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
+    -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     t.needs = t.sums + (t.mixed == 1 and 16 + 32 * t.sets or 40)
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 then
@@ -105,17 +112,18 @@ return schedule {
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
-    { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them", function(t)
-      return t.needs <= t.has
-    end },
+    { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them",
+      function(t) return t.needs <= t.has end },
     { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
-    { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t) return t.stage_bytes <= t.depth * t.slot_bytes end },
+    { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t)
+      return t.stage_bytes <= t.depth * t.slot_bytes
+    end },
   },
   defaults = function(target, op, types, layout)
     -- `set`: what a tile has that most have not.
     local function tile(m, n, wg, blocks, l2, set)
-      local t = { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1, turn = 0,
-                  across = 0, sets = 2 }
+      local t = { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1,
+                  turn = 0, across = 0, sets = 2 }
       for name, value in pairs(set or {}) do t[name] = value end
       return t
     end
@@ -128,7 +136,8 @@ return schedule {
     local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
     local across = { across = 1 }
     if op.products > 1 then
-      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across), tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }) }
+      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
+               tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }) }
     end
     return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
              tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
@@ -136,8 +145,9 @@ return schedule {
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
-    for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 }, { "f", t.l2, 1 },
-                         { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 }, { "o", t.sets, 2 } } do
+    for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 },
+                         { "f", t.l2, 1 }, { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 },
+                         { "o", t.sets, 2 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -148,7 +158,9 @@ return schedule {
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
-    { "more than 2^27 tiles", function(p, t) return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728) end },
+    { "more than 2^27 tiles", function(p, t)
+      return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728)
+    end },
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
@@ -162,7 +174,9 @@ return schedule {
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t)
-    return { { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true } }
+    return {
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
+    }
   end,
   workspace = function(p, t, target) return 0 end,
   cost = function(p, t, target)
@@ -179,8 +193,10 @@ return schedule {
     local memory = bytes / (target.gbps * 0.95e3)
     -- Weights come at no more than a unit's share of that; those in its rings come in 1.65 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units, here * t.depth * t.k * weights / 1.65)
-    -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be widened.
+    local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units,
+                                                here * t.depth * t.k * weights / 1.65)
+    -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
+    -- widened.
     local columns = t.columns * t.products -- with those beyond the tile
     local from_b = columns * t.bytes_b * (1 + t.mixed)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)

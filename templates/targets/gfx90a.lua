@@ -12,7 +12,8 @@ return target {
   -- Matrix instructions by the multiplied types: builtins by tile, what a lane gives of each operand (32-bit words).
   mma = {
     ["f16 f16"] = { [32] = "mfma_f32_32x32x8f16", [16] = "mfma_f32_16x16x16f16", operand = "kiln_half4", words = 2 },
-    ["bf16 bf16"] = { [32] = "mfma_f32_32x32x8bf16_1k", [16] = "mfma_f32_16x16x16bf16_1k", operand = "kiln_short4", words = 2 },
+    ["bf16 bf16"] = { [32] = "mfma_f32_32x32x8bf16_1k", [16] = "mfma_f32_16x16x16bf16_1k",
+      operand = "kiln_short4", words = 2 },
     ["f32 f32"] = { [32] = "mfma_f32_32x32x2f32", [16] = "mfma_f32_16x16x4f32", operand = "float", words = 1 },
     ["i8 i8"] = { [32] = "mfma_i32_32x32x8i8", [16] = "mfma_i32_16x16x16i8", operand = "int", words = 1 },
   },

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- NVIDIA Hopper: H200 (SXM), through HIP's NVIDIA platform.  lds is the most that one block can have, static_lds what it
--- can have without asking the driver at load time.
+-- NVIDIA Hopper: H200 (SXM), through HIP's NVIDIA platform.  lds is the most that one block can have, static_lds what
+-- it can have without asking the driver at load time.
 return target {
   name = "sm_90a", vendor = "nvidia",
   wave = 32, lds = 232448, static_lds = 49152, max_threads = 1024, vgprs = 255, units = 132,
@@ -9,7 +9,8 @@ return target {
   simt_tflops = 67, simt_i8_tops = 134,
   -- wgmma by the types of its two operands: what follows its shape in the instruction's name; K of one is 32 bytes.
   wgmma = {
-    ["f16 f16"] = "f32.f16.f16", ["bf16 bf16"] = "f32.bf16.bf16", ["i8 i8"] = "s32.s8.s8", ["tf32 tf32"] = "f32.tf32.tf32",
+    ["f16 f16"] = "f32.f16.f16", ["bf16 bf16"] = "f32.bf16.bf16", ["i8 i8"] = "s32.s8.s8",
+    ["tf32 tf32"] = "f32.tf32.tf32",
     ["f8e4m3 f8e4m3"] = "f32.e4m3.e4m3", ["f8e4m3 f8e5m2"] = "f32.e4m3.e5m2",
     ["f8e5m2 f8e4m3"] = "f32.e5m2.e4m3", ["f8e5m2 f8e5m2"] = "f32.e5m2.e5m2",
   },

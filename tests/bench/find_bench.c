@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+#include "../unit/fixture_families.h"
 #include "../unit/runtime_test.h"
 
 enum {
@@ -35,6 +36,7 @@ static kiln_str put(const char *format, ...)
 }
 
 static const uint8_t types[KEYS] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_F8E4M3};
+static kiln_family family;
 static kiln_op_row ops[OPS];
 static kiln_row rows[ROWS];
 
@@ -49,19 +51,12 @@ static void fill_row(kiln_row *r, int op, int key, int instance)
 {
     const uint8_t type = types[key], acc = type == KILN_I8 ? KILN_I32 : KILN_F32;
     *r = (kiln_row){.op = (uint32_t)op,
-                    .a = type,
-                    .b = type,
-                    .e = type,
-                    .acc = acc,
-                    .layout_a = KILN_ROW,
-                    .layout_b = KILN_COL,
-                    .layout_e = KILN_ROW,
+                    .sig = {type, type, type, acc, KILN_ROW, KILN_COL, KILN_ROW},
                     .t = {16 << instance, 10 * instance}};
     const char *name = kiln_dtype_name((kiln_dtype)type);
     r->name = put("host/fused_op_%03d/%s_%s_%s/rcr/plain_%dx%d", op, name, name, name,
                   16 << instance, 16 << instance);
-    const uint8_t sig[7] = {type, type, type, acc, KILN_ROW, KILN_COL, KILN_ROW};
-    r->key = kiln_key(strings + ops[op].name, sig);
+    r->key = kiln_key_of(kiln_name_hash(strings + ops[op].name), r->sig, 7);
 }
 
 static void write_source(void)
@@ -71,26 +66,29 @@ static void write_source(void)
         "#define BIN(name) __asm__(\".section .rodata\\n.balign 64\\n\" #name \": .incbin \\\"\" "
         "#name \".bin\\\"\\n"
         ".byte 0\\n.text\\n\"); extern const char name[] __attribute__((visibility(\"hidden\")))\n"
-        "BIN(rows); BIN(ops); BIN(strings);\n"
-        "static uint32_t check(const kiln_shape *s, const int32_t *t) { return t[0] > 16 && s->k % "
-        "8 ? 1 : 0; }\n"
+        "BIN(rows); BIN(ops); BIN(families); BIN(strings);\n"
+        "static uint32_t check(const kiln_shape *s, const int32_t *t) { return t[0] > 16 && "
+        "s->size[2] % 8 ? 1 : 0; }\n"
         "static void plan(const kiln_shape *s, const int32_t *t, kiln_plan *p) { (void)s; (void)t; "
         "p->stages = 1; }\n"
         "static uint64_t workspace(const kiln_shape *s, const int32_t *t) { (void)s; (void)t; "
         "return 0; }\n"
         "static double cost(const kiln_shape *s, const int32_t *t)\n"
-        "{ return (double)((s->m + t[0] - 1) / t[0] * ((s->n + t[0] - 1) / t[0])) * t[0] + t[1]; "
+        "{ return (double)((s->size[0] + t[0] - 1) / t[0] * ((s->size[1] + t[0] - 1) / t[0])) * "
+        "t[0] + t[1]; "
         "}\n"
         "static const kiln_str rule[] = { SCHEDULE }, slot[] = { SCHEDULE, SCHEDULE };\n"
         "static const kiln_schedule schedule = { SCHEDULE, 1, rule, 2, 2, slot, check, plan, "
         "workspace, cost };\n"
-        "static void run(const kiln_gemm_args *a, kiln_each each) { (void)a, (void)each; }\n"
+        "static void run(const void *a, kiln_each each) { (void)a, (void)each; }\n"
         "static const kiln_host_fn fn[] = { run };\n"
         "static const kiln_xnode node = { KILN_X_ACC, 0, { 0 }, 0 };\n"
         "__attribute__((visibility(\"default\"))) const kiln_module kiln_module_table = {\n"
         "    .magic = KILN_MODULE_MAGIC, .abi_version = KILN_ABI_VERSION, .size = "
         "sizeof(kiln_module),\n"
-        "    .row_size = sizeof(kiln_row), .op_size = sizeof(kiln_op_row), .target = TARGET, "
+        "    .row_size = sizeof(kiln_row), .op_size = sizeof(kiln_op_row), .family_size = "
+        "sizeof(kiln_family), .nfamilies = 1, .families = (const kiln_family *)families, .target = "
+        "TARGET, "
         ".version = VERSION,\n"
         "    .id = 7, .nrows = ROWS, .nops = OPS, .nschedules = 1, .nnodes = 1, .nhost_fns = 1,\n"
         "    .strings_size = STRINGS, .rows = (const kiln_row *)rows, .ops = (const kiln_op_row "
@@ -101,17 +99,26 @@ static void write_source(void)
 
 static void make_module(void)
 {
+#define X(name, text) const kiln_str name = put(text);
+    GEMM_STRINGS(X)
+#undef X
+#define S(name) name
+    family = (kiln_family)GEMM_FAMILY;
     const kiln_str target = put("host"), version = put(KILN_VERSION), schedule = put("plain");
     for (int op = 0; op < OPS; op++)
         ops[op] = (kiln_op_row){.hash = (uint64_t)op,
                                 .name = put("fused_op_%03d", op),
                                 .products = 1,
-                                .epilogue = {0, 1}};
+                                GEMM_TYPES,
+                                .ntensors = 3,
+                                .tensor = {GEMM_A, GEMM_B(f_big_b, 0), GEMM_E(0)},
+                                .function = {{0, 1}}};
     for (int i = 0; i < ROWS; i++)
         fill_row(&rows[i], i / (KEYS * INSTANCES), i / INSTANCES % KEYS, i % INSTANCES);
     qsort(rows, ROWS, sizeof *rows, by_key);
     write_bytes("rows.bin", rows, sizeof rows);
     write_bytes("ops.bin", ops, sizeof ops);
+    write_bytes("families.bin", &family, sizeof family);
     write_bytes("strings.bin", strings, strings_size);
     write_source();
     char command[1000], path[400];

@@ -180,22 +180,23 @@ static int give_memory(int64_t bytes, const void **p)
 
 static int make_arguments(void)
 {
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
+    kr_signature sig;
     kr_view v;
-    const void *e, *workspace;
+    const void *workspace;
     const kiln_op_row *op = kernel->op;
-    if (kr_key(&problem, sig, &key) ||
-        kr_view_make(&problem, sig, kernel->module, op, ctx->device->info.units, &v))
+    if (kr_op_name(&problem, &hash) || kr_sign(&problem, kernel->module, op, hash, &sig) ||
+        kr_view_make(&problem, &sig, kernel->module, op, ctx->device->info.units, &v))
         return fail("the problem");
     const size_t size = kiln_workspace_size(kernel, &problem);
     args = (kiln_args){.struct_size = sizeof args, .workspace_size = size};
-    int bad = size == SIZE_MAX || give_memory(v.a.bytes, &args.a) || give_memory(v.e.bytes, &e) ||
-              give_memory((int64_t)size, &workspace);
-    for (int i = 0; i < op->products; i++) bad = bad || give_memory(v.b.bytes, &args.b[i]);
-    for (int i = 0; i < op->nd; i++) bad = bad || give_memory(v.d[i].bytes, &args.d[i]);
+    int bad = size == SIZE_MAX || give_memory((int64_t)size, &workspace);
+    for (int i = 0; i < op->ntensors && !bad; i++) {
+        const void *memory;
+        bad = give_memory(v.t[i].bytes, &memory);
+        args.tensor[op->tensor[i].arg] = (void *)(uintptr_t)memory;
+    }
     if (bad) return fail("arguments");
-    args.e = (void *)(uintptr_t)e;
     args.workspace = (void *)(uintptr_t)workspace;
     return 0;
 }

@@ -58,20 +58,21 @@ static void *filled(const chain *c, const kr_operand *o)
 
 static void prepare(chain *c)
 {
-    uint8_t sig[7];
-    uint64_t key;
+    uint64_t hash;
+    kr_signature sig;
     kr_view v;
     const kiln_op_row *op = c->kernel[0]->op;
-    MUST(kr_key(&c->p, sig, &key));
-    MUST(kr_view_make(&c->p, sig, c->kernel[0]->module, op, 1, &v));
-    must(v.a.bytes == v.e.bytes && v.a.type == v.e.type && v.a.layout == v.e.layout,
-         "E must be like A");
-    c->bytes = (size_t)v.e.bytes;
+    MUST(kr_op_name(&c->p, &hash));
+    MUST(kr_sign(&c->p, c->kernel[0]->module, op, hash, &sig));
+    MUST(kr_view_make(&c->p, &sig, c->kernel[0]->module, op, 1, &v));
+    const kr_operand *a = &v.t[0], *e = &v.t[1 + op->products]; /* of a gemm */
+    must(a->bytes == e->bytes && a->type == e->type && a->layout == e->layout, "E must be like A");
+    c->bytes = (size_t)e->bytes;
     c->args = (kiln_args){.struct_size = sizeof c->args};
-    for (int i = 0; i < op->products; i++) c->args.b[i] = filled(c, &v.b);
-    for (int i = 0; i < op->nd; i++) c->args.d[i] = filled(c, &v.d[i]);
+    for (int i = 1; i < op->ntensors; i++)
+        if (!op->tensor[i].out) c->args.tensor[op->tensor[i].arg] = filled(c, &v.t[i]);
     for (int i = 0; i < op->nscalars; i++) c->args.scalars[i] = 1;
-    for (int i = 0; i < 2; i++) c->x[i] = filled(c, &v.a);
+    for (int i = 0; i < 2; i++) c->x[i] = filled(c, a);
     for (size_t i = 0; i < c->kernels; i++) {
         const size_t size = kiln_workspace_size(c->kernel[i], &c->p);
         if (size > c->args.workspace_size) c->args.workspace_size = size;

@@ -96,12 +96,9 @@ gcc -std=gnu11 -O1 -fPIC -shared -Wall -o "$tmp/libcublasLt.so.13" tests/tools/b
         tools/peer_path.c tools/peer_cublaslt.c tools/peer_openblas.c tools/harness*.c -L"$BUILD/lib" -lkiln -ldl -lpthread -lm \
         -Wl,-rpath,"$BUILD/lib" >>"$tmp/cc" 2>&1
 check 'the stand-in and its test compile' test -x "$tmp/peer_test"
-make instances BUILD="$BUILD" TARGETS=host INSTANCES=tests/bench/elementwise >"$tmp/make" 2>&1 || cat "$tmp/make"
-elementwise=${KILN_MODULE_PATH:+$KILN_MODULE_PATH:}$BUILD/modules/elementwise
 agrees() { LD_LIBRARY_PATH=$tmp KILN_DEVICE=host "$tmp/peer_test" "$@"; }
-with_steps() { KILN_MODULE_PATH=$elementwise agrees "$@"; }
-export -f agrees with_steps
-export tmp elementwise
+export -f agrees
+export tmp
 while read -r same text; do check "peer agrees: $text" agrees "$same" "$text"; done <<'EOP'
 fused gemm f32,f32,f32 rrr m=17 n=23 k=31
 fused gemm f32,f32,f32 crr m=17 n=23 k=31
@@ -121,7 +118,7 @@ plain swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
 EOP
 # What follows a product; FAKE_ROWS leaves one of two paths: two products of n columns, or one of 2n.
 while read -r rows text; do
-    check "steps agree${rows:+ ($rows rows)}: $text" env FAKE_ROWS="${rows/any/}" bash -c 'with_steps "$@"' - steps "$text"
+    check "steps agree${rows:+ ($rows rows)}: $text" env FAKE_ROWS="${rows/any/}" bash -c 'agrees "$@"' - steps "$text"
 done <<'EOP'
 any multiply_multiply bf16,bf16,bf16 rcr m=33 n=16 k=48
 any add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 ldd.residual=40
@@ -131,6 +128,6 @@ any add_fastgelu_multiply bf16,bf16,bf16 rcr m=33 n=17 k=25 lde=24 ldd.gate=32 l
 144 swiglu bf16,bf16,bf16 rcr m=7 n=72 k=24 ldb=32
 72 swiglu bf16,bf16,bf16 rrr m=7 n=72 k=24
 EOP
-check 'a library without vectors of scales' env FAKE_NO_VECTORS=1 bash -c 'with_steps "$@"' - \
+check 'a library without vectors of scales' env FAKE_NO_VECTORS=1 bash -c 'agrees "$@"' - \
     steps 'multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48'
 finish

@@ -51,7 +51,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
     mkdir -p "$tmp/module"
     rm -f "$tmp/module"/*.so
     {
-        printf '#include "kiln_args.h"\n#define real(args) right(args, each)\n'
+        printf '#include "kiln_gemm_args.h"\n#include "kiln_args.h"\n#define real(args) right(args, each)\n'
         for name in $names; do
             printf 'void right_%s(const kiln_gemm_args *, kiln_each);\nvoid %s(const kiln_gemm_args *, kiln_each);\n' "$name" "$name"
             printf 'void %s(const kiln_gemm_args *g, kiln_each each)\n{\n    void (*const right)(const kiln_gemm_args *, kiln_each) = right_%s;\n' "$name" "$name"
@@ -59,7 +59,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and e
         done
     } >"$tmp/fault.c"
     # shellcheck disable=SC2046,SC2086
-    gcc $cc_flags -c -o "$tmp/fault.o" "$tmp/fault.c" &&
+    gcc $cc_flags -I"$out/host" -c -o "$tmp/fault.o" "$tmp/fault.c" &&
         gcc $cc_flags -I"$out/host" -Wa,-I"$out/host" -shared -o "$tmp/module/libkiln-host.so" "$out/host/module.c" \
             $(for s in $sources; do echo "${s%.c}.o"; done) "$tmp/fault.o" -lm &&
         "$gen" --seal "$tmp/module/libkiln-host.so"
@@ -96,7 +96,7 @@ check 'is found' edge
 
 # ---- many instances, and bounds that say little: kernels of three loops, for the host ----
 mkdir -p "$tmp/loops/gemm" "$tmp/loops/targets" "$tmp/few"
-cp tests/gen/templates/gemm/plain.c.tmpl "$tmp/loops/gemm"
+cp tests/gen/templates/gemm/plain.c.tmpl templates/gemm/family.lua "$tmp/loops/gemm"
 sed "s/values = { 1, 2, 4 }/values = { $(seq -s, 300) }/" tests/gen/templates/gemm/plain.lua >"$tmp/loops/gemm/plain.lua"
 cp templates/targets/host.lua "$tmp/loops/targets"
 cat >"$tmp/few/few.lua" <<LUA
@@ -126,7 +126,7 @@ loops() { # All instances of `many` are one kernel under their names.
     one=$(find "$few/host/many" -name '*.c' | sort | head -n 1)
     names=$(grep -rho '^void kiln_many[a-z0-9_]*' "$few/host/many" | sed 's/^void //' | sort -u)
     {
-        echo '#include "kiln_args.h"'
+        echo '#include "kiln_gemm_args.h"'
         echo 'void one(const kiln_gemm_args *);'
         for name in $names; do echo "void $name(const kiln_gemm_args *g); void $name(const kiln_gemm_args *g) { one(g); }"; done
     } >"$tmp/many.c"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <kiln_args.h>
 #include "fake_driver.h"
+#include "fixture_families.h"
 
 #ifndef API
 #define API __attribute__((visibility("default")))

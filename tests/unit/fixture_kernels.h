@@ -50,18 +50,21 @@ static void bias_relu_rrr_row(const void *g, long long row, int thread)
     bias_relu_row(g, KILN_ROW, row);
 }
 
-static void bias_relu_rcr(const kiln_gemm_args *g, kiln_each each)
+static void bias_relu_rcr(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     each(g->units, (long long)g->batch * g->m, bias_relu_rcr_row, g);
 }
 
-static void bias_relu_rrr(const kiln_gemm_args *g, kiln_each each)
+static void bias_relu_rrr(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     each(g->units, (long long)g->batch * g->m, bias_relu_rrr_row, g);
 }
 
-static void axpby(const kiln_gemm_args *g, kiln_each each)
+static void axpby(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     (void)each;
     EACH(g, {
         const float c = ((const float *)g->d[0])[batch * g->stride_d[0] + i * g->ldd[0] + j];
@@ -69,8 +72,9 @@ static void axpby(const kiln_gemm_args *g, kiln_each each)
     })
 }
 
-static void swiglu(const kiln_gemm_args *g, kiln_each each)
+static void swiglu(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     (void)each;
     EACH(g, {
         const float gate = dot(g, 0, KILN_COL, batch, i, j);
@@ -79,8 +83,9 @@ static void swiglu(const kiln_gemm_args *g, kiln_each each)
     })
 }
 
-static void linear_i8(const kiln_gemm_args *g, kiln_each each)
+static void linear_i8(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     (void)each;
     EACH(g, {
         const int8_t *a = (const int8_t *)g->a + batch * g->stride_a + i * g->lda;
@@ -94,8 +99,9 @@ static void linear_i8(const kiln_gemm_args *g, kiln_each each)
     })
 }
 
-static void nothing(const kiln_gemm_args *g, kiln_each each)
+static void nothing(const void *args, kiln_each each)
 {
+    const kiln_gemm_args *g = args;
     (void)each;
     (void)g;
 }

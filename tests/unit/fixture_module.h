@@ -12,6 +12,7 @@
 #include <kiln.h>
 #include <kiln_module.h>
 #include "fixture.h"
+#include "fixture_families.h"
 
 #ifndef FIXTURE_ABI
 #define FIXTURE_ABI KILN_ABI_VERSION
@@ -43,6 +44,7 @@
 #define MANY_STRINGS(X)
 #endif
 #define STRINGS(X)                                                                                 \
+    FAMILY_STRINGS(X)                                                                              \
     MANY_STRINGS(X)                                                                                \
     X(target, FIXTURE_TARGET)                                                                      \
     X(version, FIXTURE_VERSION)                                                                    \
@@ -53,7 +55,7 @@
     X(linear_i8, "linear_i8")                                                                      \
     X(dequant, "dequant")                                                                          \
     X(bias, "bias")                                                                                \
-    X(c, "c")                                                                                      \
+    X(in_c, "c")                                                                                   \
     X(scale, "scale")                                                                              \
     X(zero, "zero")                                                                                \
     X(alpha, "alpha")                                                                              \
@@ -104,21 +106,22 @@ static uint32_t check_plain(const kiln_shape *s, const int32_t *t)
 static uint32_t check_wide(const kiln_shape *s, const int32_t *t)
 {
     (void)t;
-    if (s->k % 8) return 1;
-    return s->align_a % 16 ? 2 : 0;
+    if (s->size[SIZE_K] % 8) return 1;
+    return s->align[0] % 16 ? 2 : 0;
 }
 
 static uint32_t check_split(const kiln_shape *s, const int32_t *t)
 {
     (void)t;
-    return s->k < 1024;
+    return s->size[SIZE_K] < 1024;
 }
 
 static void plan_one(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     p->stages = 1;
-    p->stage[0] = (kiln_stage_plan){{(uint32_t)((s->m + t[0] - 1) / t[0]),
-                                     (uint32_t)((s->n + t[0] - 1) / t[0]), (uint32_t)s->batch},
+    p->stage[0] = (kiln_stage_plan){{(uint32_t)((s->size[SIZE_M] + t[0] - 1) / t[0]),
+                                     (uint32_t)((s->size[SIZE_N] + t[0] - 1) / t[0]),
+                                     (uint32_t)s->size[KILN_BATCH]},
                                     {256, 1, 1},
                                     {1, 1, 1},
                                     1024,
@@ -137,7 +140,8 @@ static void plan_split(const kiln_shape *s, const int32_t *t, kiln_plan *p)
 {
     plan_one(s, t, p);
     p->stages = 2;
-    p->stage[1] = (kiln_stage_plan){{s->k < 4096 ? 7 : 0, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 1};
+    p->stage[1] =
+        (kiln_stage_plan){{s->size[SIZE_K] < 4096 ? 7 : 0, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0, 1};
 }
 
 static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)
@@ -150,12 +154,13 @@ static uint64_t no_workspace(const kiln_shape *s, const int32_t *t)
 static uint64_t split_workspace(const kiln_shape *s, const int32_t *t)
 {
     (void)t;
-    return (uint64_t)(s->m * s->n) * 4;
+    return (uint64_t)(s->size[SIZE_M] * s->size[SIZE_N]) * 4;
 }
 
 static double cost(const kiln_shape *s, const int32_t *t)
 {
-    return (double)t[1] + (double)s->m * (double)s->n * (double)s->k * 1e-9;
+    return (double)t[1] +
+           (double)s->size[SIZE_M] * (double)s->size[SIZE_N] * (double)s->size[SIZE_K] * 1e-9;
 }
 
 static const kiln_str slot_name[] = {S(slot_m), S(slot_cost)};
@@ -214,34 +219,41 @@ enum { CLASH = 1000 };
 #else
 enum { CLASH = 0 };
 #endif
+static const kiln_family family[] = {GEMM_FAMILY, ROWWISE_FAMILY};
 static const kiln_op_row op[] = {
     {.hash = 1 + CLASH,
      .name = S(bias_relu),
      .file = S(file),
      .line = 3,
-     .nd = 1,
      .products = 1,
-     .d = {{S(bias), KILN_D_PER_COL, 0, 0x80 | 'e', 0}},
-     .epilogue = {0, 4},
+     GEMM_TYPES,
+     .ntensors = 4,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(3),
+                GEMM_D(S(bias), 0, KILN_D_PER_COL, 0x82, 0)},
+     .function = {{0, 4}},
      .first_shape = 0,
      .shapes = 2},
     {.hash = 2,
      .name = S(axpby),
      .file = S(file),
      .line = 9,
-     .nd = 1,
      .nscalars = 2,
      .products = 1,
-     .d = {{S(c), KILN_D_FULL, 0, 0x80 | 'e', 0}},
+     GEMM_TYPES,
+     .ntensors = 4,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(6),
+                GEMM_D(S(in_c), 0, KILN_D_FULL, 0x82, 0x82)},
      .scalar = {S(alpha), S(beta)},
-     .epilogue = {4, 7}},
+     .function = {{4, 7}}},
     {.hash = 3,
      .name = S(swiglu),
      .file = S(file),
      .line = 15,
      .products = 2,
-     .b_name = {S(gate), S(up)},
-     .epilogue = {11, 4},
+     GEMM_TYPES,
+     .ntensors = 4,
+     .tensor = {GEMM_A, GEMM_B(S(gate), 0), GEMM_B(S(up), 1), GEMM_E(3)},
+     .function = {{11, 4}},
      .rtol = 1e-5f},
     {.hash = 4,
      .name = S(linear_i8),
@@ -249,33 +261,34 @@ static const kiln_op_row op[] = {
      .line = 21,
      .nscalars = 1,
      .products = 1,
+     GEMM_TYPES,
+     .ntensors = 3,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(2)},
      .scalar = {S(alpha)},
-     .epilogue = {15, 3}},
+     .function = {{15, 3}}},
     {.hash = 5,
      .name = S(dequant),
      .file = S(file),
      .line = 27,
-     .nd = 2,
      .products = 1,
-     .d = {{S(scale), KILN_D_PER_ROW, 0, KILN_F32, 0},
-           {S(zero), KILN_D_PER_TENSOR, 0, KILN_BF16, 0}},
-     .epilogue = {18, 5},
-     .b_op = {23, 5},
-     .a_op = {28, 3}},
+     GEMM_TYPES,
+     .ntensors = 5,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(4),
+                GEMM_D(S(scale), 0, KILN_D_PER_ROW, KILN_F32, 0),
+                GEMM_D(S(zero), 1, KILN_D_PER_TENSOR, KILN_BF16, 0)},
+     .function = {{18, 5}, {28, 3}, {23, 5}}},
 #ifdef FIXTURE_MANY
-#define INPUT(name)                                                                                \
-    {                                                                                              \
-        S(name), KILN_D_FULL, 0, KILN_F32, 0                                                       \
-    }
+#define INPUT(i) GEMM_D(S(many_##i), i, KILN_D_FULL, KILN_F32, 0x82)
     {.hash = 6,
      .name = S(many),
      .file = S(file),
      .line = 33,
-     .nd = 8,
      .products = 1,
-     .d = {INPUT(many_0), INPUT(many_1), INPUT(many_2), INPUT(many_3), INPUT(many_4), INPUT(many_5),
-           INPUT(many_6), INPUT(many_7)},
-     .epilogue = {0, 1}},
+     GEMM_TYPES,
+     .ntensors = 11,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(0), INPUT(0), INPUT(1), INPUT(2), INPUT(3),
+                INPUT(4), INPUT(5), INPUT(6), INPUT(7)},
+     .function = {{0, 1}}},
 #endif
 };
 enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
@@ -283,7 +296,7 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-static const kiln_map map[] = {{KILN_OP_A, 128, 64, 128, 1, 3}, {KILN_OP_B0, 64, 64, 64, 0, 1}};
+static const kiln_map map[] = {{0, 128, 64, 128, 1, 3}, {1, 64, 64, 64, 0, 1}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,
@@ -294,8 +307,8 @@ static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,
 #define F32 KILN_F32
 #define ROW(name_, op_, sched, fn, a_, b_, e_, acc_, la, lb, le, ...)                              \
     {                                                                                              \
-        .name = S(name_), .op = op_, .schedule = sched, .host_fn = HOST_FN(fn), .a = a_, .b = b_,  \
-        .e = e_, .acc = acc_, .layout_a = la, .layout_b = lb, .layout_e = le, __VA_ARGS__          \
+        .name = S(name_), .op = op_, .schedule = sched, .host_fn = HOST_FN(fn),                    \
+        .sig = {a_, b_, e_, acc_, la, lb, le}, __VA_ARGS__                                         \
     }
 #define R KILN_ROW
 #define C KILN_COL
@@ -327,8 +340,9 @@ __attribute__((constructor)) static void finish(void)
 {
     for (int i = 0; i < ROWS; i++) {
         kiln_row *r = &row[i];
-        const uint8_t sig[7] = {r->a, r->b, r->e, r->acc, r->layout_a, r->layout_b, r->layout_e};
-        r->key = kiln_key((const char *)&pool + op[r->op].name, sig);
+        const kiln_op_row *of = &op[r->op];
+        r->key = kiln_key_of(kiln_name_hash((const char *)&pool + of->name), r->sig,
+                             of->ntypes + family[of->family].nlayouts);
 #ifdef FIXTURE_GPU
         r->code_offset = 16 + 64 * (uint64_t)i;
         r->code_size = 64;
@@ -352,6 +366,9 @@ __attribute__((visibility("default"))) const kiln_module kiln_module_table = {
     .size = sizeof(kiln_module),
     .row_size = sizeof(kiln_row),
     .op_size = sizeof(kiln_op_row),
+    .family_size = sizeof(kiln_family),
+    .nfamilies = sizeof family / sizeof *family,
+    .families = family,
     .target = S(target),
     .version = S(version),
     .id = 0x1234 + sizeof(FIXTURE_TARGET),

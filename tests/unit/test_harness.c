@@ -112,9 +112,9 @@ static void places(void **state)
 static void inputs(void **state)
 {
     static float data[64 * 72];
-    kh_shape s = {.problem = {.m = 64, .n = 64, .k = 64, .batch = 1}};
-    const kh_operand a = {.role = KH_A,
-                          .dtype = KILN_F32,
+    kh_shape s = {.problem = {.m = 64, .n = 64, .k = 64, .batch = 1},
+                  .op = {.rows = 0, .cols = 1, .summed = 2, .products = 1}};
+    const kh_operand a = {.dtype = KILN_F32,
                           .layout = KILN_ROW,
                           .rows = 64,
                           .cols = 64,
@@ -138,6 +138,66 @@ static void inputs(void **state)
     assert_int_equal(nans, 1);
 }
 
+/* What is computed row by row has rows of other sizes, and none that is zero. */
+static void uneven_rows(void **state)
+{
+    static float data[8 * 64];
+    kh_shape s = {.problem = {.rows = 8, .cols = 64, .batch = 1},
+                  .op = {.rows = 0, .cols = 1, .summed = -1}};
+    const kh_operand x = {.dtype = KILN_F32,
+                          .extra = 1,
+                          .layout = KILN_ROW,
+                          .along = {0, 1},
+                          .block = {1, 1},
+                          .rows = 8,
+                          .cols = 64,
+                          .ld = 64,
+                          .batch = 1,
+                          .span = 8 * 64,
+                          .size = 4};
+    uint64_t seed = 3;
+    float largest = 0, least = INFINITY;
+    int negative = 0;
+    (void)state;
+    s.operand[0] = x;
+    kh_fill(&s, &x, KH_RANDOM, &seed, data);
+    for (int i = 0; i < 8; i++) {
+        float most = 0;
+        for (int j = 0; j < 64; j++) {
+            assert_true(data[i * 64 + j] != 0);
+            most = fmaxf(most, fabsf(data[i * 64 + j])), negative += data[i * 64 + j] < 0;
+        }
+        largest = fmaxf(largest, most), least = fminf(least, most);
+    }
+    assert_true(largest > 4 * least);
+    assert_true(negative > 8 * 64 / 4 && negative < 8 * 64 * 3 / 4);
+}
+
+/* Which outputs may be which inputs: as many as can be, then one alone. */
+static void in_place(void **state)
+{
+    const kh_operand full = {
+        .extra = 1, .dtype = KILN_BF16, .layout = KILN_ROW, .along = {0, 1}, .block = {1, 1}};
+    kh_shape s = {.op = {.rows = 0, .cols = 1, .summed = -1}, .count = 5, .inputs = 3};
+    int input[KH_MAX_OPERANDS];
+    (void)state;
+    for (int i = 0; i < 5; i++) s.operand[i] = full;
+    s.operand[1].vector = 1;
+    s.operand[3].out = s.operand[4].out = 1;
+    assert_true(kh_in_place(&s, 0, input) && input[3] == 0 && input[4] == 2);
+    assert_true(kh_in_place(&s, 1, input) && input[3] == 0 && input[4] == -1);
+    assert_true(kh_in_place(&s, 2, input) && input[3] == 2 && input[4] == -1);
+    assert_true(kh_in_place(&s, 4, input) && input[3] == -1 && input[4] == 2);
+    assert_false(kh_in_place(&s, 5, input));
+    s.operand[4].dtype = KILN_F32;
+    s.operand[3].block[1] = 128; /* one for a block of columns is no full one */
+    assert_false(kh_in_place(&s, 0, input));
+    s.count = 4; /* one output alone: the first input that it may be */
+    s.operand[3] = full;
+    assert_true(kh_in_place(&s, 0, input) && input[3] == 0);
+    assert_false(kh_in_place(&s, 1, input));
+}
+
 /* As many threads as there are fill what one would, in each batch, and nothing between rows. */
 static void threads_agree(void **state)
 {
@@ -156,9 +216,9 @@ static void threads_agree(void **state)
     (void)state;
     for (size_t i = 0; i < POOL; i++) pool[i] = (unsigned char)(1 + i % 200);
     machine = 1;
-    fill_rows(&o, pool, 42, (char *)one);
+    fill_rows(&o, pool, NULL, 42, (char *)one);
     machine = 7;
-    fill_rows(&o, pool, 42, (char *)several);
+    fill_rows(&o, pool, NULL, 42, (char *)several);
     assert_memory_equal(one, several, SPAN);
     for (size_t row = 0; row < BATCH * ROWS; row++) {
         const unsigned char *at = one + row * LD;
@@ -193,7 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_codes),   cmocka_unit_test(there_and_back),
         cmocka_unit_test(rounding),      cmocka_unit_test(places),
-        cmocka_unit_test(inputs),        cmocka_unit_test(threads_agree),
+        cmocka_unit_test(inputs),        cmocka_unit_test(uneven_rows),
+        cmocka_unit_test(in_place),      cmocka_unit_test(threads_agree),
         cmocka_unit_test(parts_are_done)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

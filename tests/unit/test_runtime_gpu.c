@@ -7,6 +7,7 @@
 #include <kiln_args.h>
 #include "driver.h"
 #include "fake_driver.h"
+#include "fixture_families.h"
 #include "runtime_test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -65,6 +65,15 @@ static double allowance(kiln_xop op)
     case KILN_X_AND:
     case KILN_X_OR:
     case KILN_X_NOT:
+    case KILN_X_AT:
+    case KILN_X_ROW_SUM:
+    case KILN_X_ROW_MEAN:
+    case KILN_X_ROW_MAX:
+    case KILN_X_ROW_MIN:
+    case KILN_X_BLOCK_SUM:
+    case KILN_X_BLOCK_MEAN:
+    case KILN_X_BLOCK_MAX:
+    case KILN_X_BLOCK_MIN:
     case KILN_X_COUNT:
         return 0;
     case KILN_X_ADD:
@@ -97,13 +106,7 @@ static bool is_gate(kiln_xop op)
 /* One operation in double precision. */
 static double exact(const kiln_xnode *n, const float x[3])
 {
-    kiln_xnode node[4] = {0};
-    const double acc[3] = {(double)x[0], (double)x[1], (double)x[2]};
-    double v[4];
-    for (int i = 0; i < 3; i++) node[i] = (kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i};
-    node[3] = *n;
-    for (int i = 0; i < 3; i++) node[3].arg[i] = (uint16_t)i;
-    return kr_eval(node, 4, acc, &(kr_leaves){0}, v);
+    return kr_apply(n, (double)x[0], (double)x[1], (double)x[2]);
 }
 
 /* What kernels have. */
@@ -322,7 +325,7 @@ static void grow(expression *x)
     bool conditions = false;
     for (uint32_t at = LEAVES; at < NODES; x->count = ++at) {
         kiln_xop op;
-        do op = (kiln_xop)(KILN_X_ADD + below(KILN_X_COUNT - KILN_X_ADD));
+        do op = (kiln_xop)(KILN_X_ADD + below(KILN_X_AT - KILN_X_ADD));
         while (kiln_x_takes_condition(op, 0) && !conditions);
         x->node[at] = (kiln_xnode){.op = (uint8_t)op};
         if (op == KILN_X_CAST) x->node[at].index = (uint8_t)(1 + below(KILN_DTYPE_COUNT - 1));
@@ -362,7 +365,7 @@ static void check_reference(const expression *x, const kr_interval *r)
 {
     double acc[ACCS], v[NODES];
     for (int i = 0; i < ACCS; i++) acc[i] = (double)some_point(x->acc[i]);
-    kr_eval(x->node, x->count, acc, &(kr_leaves){.d = x->d, .s = x->s}, v);
+    kr_eval(x->node, x->count, &(kr_leaves){.acc = acc, .d = x->d, .s = x->s}, v);
     for (uint32_t i = 0; i < x->count; i++)
         if (!inside(r[i], v[i]))
             fail_msg("in double precision %s is %.17g, not in [%.9g, %.9g, %d]",

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "../runtime/products.c"
+#include "../runtime/ref_gemm.c"
 
 enum { MOST_K = 70 };
 
@@ -15,29 +15,29 @@ static double drawn(uint64_t *state)
     return ((double)(*state >> 11) * 0x1p-52 - 1) * (*state >> 5 & 7 ? 1 : 1e6);
 }
 
-static void check(dot_rows *dot, int64_t K, int64_t rows)
+static void check(dot_rows *dot, int64_t depth, int64_t rows)
 {
     static double a[ROWS * MOST_K + 1], b[MOST_K * COLS + 1];
     double value[ROWS + 1][COLS], magnitude[ROWS + 1][COLS], alone[ROWS + 1][COLS];
-    uint64_t state = (uint64_t)(K * 100 + rows);
-    for (int64_t i = 0; i < rows * K; i++) a[i] = drawn(&state);
-    for (int64_t i = 0; i < K * COLS; i++) b[i] = drawn(&state);
+    uint64_t state = (uint64_t)(depth * 100 + rows);
+    for (int64_t i = 0; i < rows * depth; i++) a[i] = drawn(&state);
+    for (int64_t i = 0; i < depth * COLS; i++) b[i] = drawn(&state);
     for (int j = 0; j < COLS; j++)
         value[rows][j] = magnitude[rows][j] = alone[rows][j] = 42; /* not to be written */
-    dot(K, rows, a, b, value, magnitude);
-    dot(K, rows, a, b, alone, NULL);
+    dot(depth, rows, a, b, value, magnitude);
+    dot(depth, rows, a, b, alone, NULL);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < COLS; j++) {
             volatile double sum = 0, size = 0; /* no fused multiply-add */
-            for (int64_t k = 0; k < K; k++) {
-                volatile double product = a[i * K + k] * b[k * COLS + j];
+            for (int64_t k = 0; k < depth; k++) {
+                volatile double product = a[i * depth + k] * b[k * COLS + j];
                 sum = sum + product;
                 size = size + fabs(product);
             }
             if (value[i][j] != sum || alone[i][j] != sum || magnitude[i][j] != size)
                 fail_msg("K=%lld, row %lld of %lld, column %d: %a and %a are not %a, or %a not %a",
-                         (long long)K, (long long)i, (long long)rows, j, value[i][j], alone[i][j],
-                         sum, magnitude[i][j], size);
+                         (long long)depth, (long long)i, (long long)rows, j, value[i][j],
+                         alone[i][j], sum, magnitude[i][j], size);
         }
     for (int j = 0; j < COLS; j++)
         assert_true(value[rows][j] == 42 && magnitude[rows][j] == 42 && alone[rows][j] == 42);
@@ -45,8 +45,8 @@ static void check(dot_rows *dot, int64_t K, int64_t rows)
 
 static void check_all(dot_rows *dot)
 {
-    for (int64_t K = 0; K < MOST_K; K += 1 + K / 9)
-        for (int64_t rows = 1; rows <= ROWS; rows++) check(dot, K, rows);
+    for (int64_t depth = 0; depth < MOST_K; depth += 1 + depth / 9)
+        for (int64_t rows = 1; rows <= ROWS; rows++) check(dot, depth, rows);
 }
 
 static void test_anywhere(void **state)

@@ -500,14 +500,8 @@ static kr_interval on_interval(kiln_xop op, int operands, const kr_interval *x)
 
 static double on_point(kiln_xop op, int operands, const double *x)
 {
-    kiln_xnode node[4] = {0};
-    double v[4];
-    for (int i = 0; i < operands; i++)
-        node[i] = (kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i};
-    node[operands] = (kiln_xnode){.op = (uint8_t)op};
-    for (int i = 0; i < operands; i++) node[operands].arg[i] = (uint16_t)i;
-    const kr_leaves leaf = {0};
-    return kr_eval(node, (uint32_t)operands + 1, x, &leaf, v);
+    const kiln_xnode node = {.op = (uint8_t)op};
+    return kr_apply(&node, x[0], operands > 1 ? x[1] : 0, operands > 2 ? x[2] : 0);
 }
 
 static void check_function(const function *f, double width)

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include "fixture_families.h"
 #include "runtime_test.h"
 
 static bytes whole; /* the host's fixture, sealed */
@@ -247,6 +248,10 @@ static void spoil_header(kiln_module *t)
     SPOIL(t->size, 8);
     SPOIL(t->row_size, 8);
     SPOIL(t->op_size, 8);
+    SPOIL(t->family_size, 8);
+    SPOIL(t->nfamilies, 0);
+    SPOIL(t->nfamilies, 1u << 30);
+    SPOIL(t->families, NULL);
     SPOIL(t->target, 0);
     SPOIL(t->target, 1u << 31);
     SPOIL(t->version, 1u << 31);
@@ -282,41 +287,110 @@ static void spoil_row(const kiln_module *t, kiln_row *r)
     SPOIL(r->host_fn, t->nhost_fns);
     SPOIL(r->first_map, 1);
     SPOIL(r->maps, 1);
-    SPOIL(r->a, 0);
-    SPOIL(r->acc, KILN_DTYPE_COUNT);
-    SPOIL(r->layout_e, 3);
+    SPOIL(r->sig[0], 0);
+    SPOIL(r->sig[3], KILN_DTYPE_COUNT);
+    SPOIL(r->sig[6], 3);
+    SPOIL(r->sig[7], 1); /* of no type, no layout */
 }
 
 static void spoil_op(const kiln_module *t, kiln_op_row *op)
 {
     SPOIL(op->name, 0);
     SPOIL(op->file, 1u << 31);
-    SPOIL(op->nd, KILN_MAX_D + 1);
-    SPOIL(op->nd, 0); /* its epilogue uses one */
+    SPOIL(op->family, 9);
+    SPOIL(op->family, FAMILY_ROWWISE);
+    SPOIL(op->ntensors, KILN_MAX_TENSORS + 1);
+    SPOIL(op->ntensors, 3); /* its epilogue uses an input */
+    SPOIL(op->ntensors, 0);
+    SPOIL(op->ntypes, 3);
+    SPOIL(op->ntypes, KILN_MAX_TYPES + 1);
+    SPOIL(op->type[0], 0);
     SPOIL(op->nscalars, KILN_MAX_SCALARS + 1);
     SPOIL(op->products, 0);
+    SPOIL(op->products, 2); /* has one B */
     SPOIL(op->products, 3);
-    SPOIL(op->d[0].kind, 0);
-    SPOIL(op->d[0].kind, 9);
-    SPOIL(op->d[0].layout, 3);
-    SPOIL(op->d[0].type, 0);
-    SPOIL(op->d[0].type, 0x80 | 'x');
-    SPOIL(op->d[0].name, 0);
-    SPOIL(op->epilogue.count, 0);
-    SPOIL(op->epilogue.count, KILN_EXPR_MAX + 1);
-    SPOIL(op->epilogue.first, 1u << 31);
+    kiln_tensor_row *const a = &op->tensor[0], *e = &op->tensor[2], *d = &op->tensor[3];
+    SPOIL(d->kind, 0);
+    SPOIL(d->kind, 9);
+    SPOIL(d->layout, 3);
+    SPOIL(d->layout, 0x83);
+    SPOIL(d->type, 0);
+    SPOIL(d->type, 0x84);
+    SPOIL(d->name, 0);
+    SPOIL(d->at, KILN_MAX_TENSORS);
+    SPOIL(d->at, 2); /* E's */
+    SPOIL(d->arg, KILN_MAX_TENSORS);
+    SPOIL(d->arg, 0);
+    SPOIL(d->pointer, 12);
+    SPOIL(d->pointer, 0);
+    SPOIL(d->pitch, 11);
+    SPOIL(d->pitch, 1);
+    SPOIL(d->own, 3);
+    SPOIL(d->own, 1);
+    SPOIL(d->rows, 3);
+    SPOIL(d->cols, 3);
+    SPOIL(d->col_block, 0);
+    SPOIL(d->row_block, 2); /* of no rows */
+    SPOIL(d->out, 2);
+    SPOIL(a->at, 1);
+    SPOIL(a->own, KILN_NOWHERE);
+    SPOIL(e->result, 4);
+    SPOIL(op->function[0].count, 0);
+    SPOIL(op->function[0].count, KILN_EXPR_MAX + 1);
+    SPOIL(op->function[0].first, 1u << 31);
+    SPOIL(op->function[2].count, 4); /* an epilogue is no b_op */
     SPOIL(op->shapes, 3);
 }
 
 static void spoil_nodes(const kiln_module *t, kiln_xnode *n)
 {
     SPOIL(n[0].op, KILN_X_COUNT);
-    SPOIL(n[0].op, KILN_X_ARG); /* not in an epilogue */
+    SPOIL(n[0].op, KILN_X_ARG);     /* not in an epilogue */
+    SPOIL(n[0].op, KILN_X_AT);      /* not in this op */
+    SPOIL(n[3].op, KILN_X_ROW_SUM); /* not in a gemm's epilogue */
+    SPOIL(n[3].op, KILN_X_BLOCK_MAX);
     SPOIL(n[0].index, 1);
     SPOIL(n[1].index, 1);
     SPOIL(n[0].arg[1], 1); /* unused: must be 0 */
     SPOIL(n[2].arg[0], 2); /* itself */
     SPOIL(n[2].arg[1], 3); /* a later one */
+}
+
+static void spoil_family(const kiln_module *t, kiln_family *f)
+{
+    SPOIL(f->name, 0);
+    SPOIL(f->size[2], 0);
+    SPOIL(f->own[0], 0);
+    SPOIL(f->prefix, 1u << 31);
+    SPOIL(f->nsizes, 0);
+    SPOIL(f->nsizes, KILN_MAX_SIZES + 1);
+    SPOIL(f->nsizes, 2); /* sums are over the third */
+    SPOIL(f->nown, KILN_MAX_OWN + 1);
+    SPOIL(f->nown, 2);
+    SPOIL(f->ntypes, KILN_MAX_TYPES + 1);
+    SPOIL(f->ntypes, 3);
+    SPOIL(f->nlayouts, KILN_MAX_LAYOUTS + 1);
+    SPOIL(f->nlayouts, 2);
+    SPOIL(f->type[0].name, 0);
+    SPOIL(f->type[0].tensor, 3);
+    SPOIL(f->type[0].tensor, KILN_NOWHERE); /* as acc */
+    SPOIL(f->type[3].of, 8);                /* itself */
+    SPOIL(f->type[3].real, KILN_DTYPE_COUNT);
+    SPOIL(f->rows, 3);
+    SPOIL(f->cols, KILN_NOWHERE);
+    SPOIL(f->empty, 8);
+    SPOIL(f->independent, 8);
+    SPOIL(f->summed, 3);
+    SPOIL(f->at[1], 0); /* A's */
+    SPOIL(f->at[1], KILN_MAX_TENSORS);
+    SPOIL(f->layout_of[0], 3);
+    SPOIL(f->extra, 2); /* E's */
+    SPOIL(f->most_extra, 10);
+    SPOIL(f->pointers, 11);
+    SPOIL(f->pitches, 10);
+    SPOIL(f->args_size, f->args_size + 8);
+    SPOIL(f->shapes, 3);
+    SPOIL(f->quick, 1);
 }
 
 static void spoil_schedule(const kiln_module *t, kiln_schedule *s)
@@ -338,11 +412,13 @@ static void test_table_fields(void **state)
     make_writable(t, sizeof *t);
     make_writable(t->rows, t->nrows * sizeof *t->rows);
     make_writable(t->ops, t->nops * sizeof *t->ops);
+    make_writable(t->families, t->nfamilies * sizeof *t->families);
     make_writable(t->nodes, t->nnodes * sizeof *t->nodes);
     make_writable(t->schedules, t->nschedules * sizeof *t->schedules);
     spoil_header(t);
     spoil_row(t, (kiln_row *)(uintptr_t)&t->rows[3]);
     spoil_op(t, (kiln_op_row *)(uintptr_t)&t->ops[0]);
+    spoil_family(t, (kiln_family *)(uintptr_t)&t->families[0]);
     spoil_nodes(t, (kiln_xnode *)(uintptr_t)t->nodes);
     spoil_schedule(t, (kiln_schedule *)(uintptr_t)&t->schedules[0]);
     const kiln_module copy = *t; /* a table outside any object */
@@ -360,7 +436,7 @@ static void test_map_fields(void **state)
     const kiln_module *t = module->table;
     kiln_map *m = (kiln_map *)(uintptr_t)t->map;
     make_writable(m, t->nmaps * sizeof *m);
-    SPOIL(m->operand, KILN_OP_D0 + KILN_MAX_D);
+    SPOIL(m->operand, KILN_MAX_TENSORS);
     SPOIL(m->swizzle, 48);
     SPOIL(m->box_inner, 0);
     SPOIL(m->box_inner, 257);

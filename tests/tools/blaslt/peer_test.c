@@ -11,7 +11,7 @@
 static int agree(kh_sets *sets, kh_runner *ours, kh_runner *theirs)
 {
     const kh_shape *s = kh_sets_shape(sets);
-    const kh_operand *e = &s->operand[s->e];
+    const kh_operand *e = &s->operand[s->inputs];
     const size_t bytes = (size_t)e->span * e->size;
     char *theirs_e = malloc(bytes), *ours_e = kh_sets_args(sets, 0)->e;
     double worst = 0;

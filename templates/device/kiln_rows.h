@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// What row-wise GPU kernels share: values of neighbouring columns in words, from and to memory at any alignment;
+// reductions over lanes and over the waves of a row; the machine's quick division.  C++ only.
+//   Words: element j of a piece lies in word j * bits / 32, the first in the low bits (KILN_ELEMENT8, ...).
+#ifndef KILN_ROWS_H
+#define KILN_ROWS_H
+#include "kiln_chunk.h"
+#include "kiln_math.h"
+#include "kiln_types.h"
+
+/* ---- neighbouring waves and kernels ---- */
+
+// Where the launch said `early` (NVIDIA): the kernel ahead has ended; the one behind may begin.
+static KILN_DEVICE void kiln_rows_begin(void)
+{
+#if defined(KILN_GPU_NVIDIA)
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+static KILN_DEVICE unsigned kiln_blocks_z(void)
+{
+#if defined(KILN_GPU_NVIDIA)
+    return gridDim.z;
+#else
+    return __builtin_amdgcn_grid_size_z();
+#endif
+}
+
+// The value of lane ^ mask; every lane of the wave is there.
+static KILN_DEVICE float kiln_other_lane(float x, int mask)
+{
+#if defined(KILN_GPU_NVIDIA)
+    return __shfl_xor_sync(0xffffffffu, x, mask);
+#else
+    const int lane = (int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+    return kiln_from_bits((unsigned)__builtin_amdgcn_ds_bpermute((lane ^ mask) * 4, (int)kiln_bits(x)));
+#endif
+}
+
+// Sum, largest, smallest: what each is over none, and of two.
+struct kiln_sum_of {
+    static KILN_DEVICE float none() { return 0.0f; }
+    static KILN_DEVICE float two(float x, float y) { return x + y; }
+};
+struct kiln_max_of {
+    static KILN_DEVICE float none() { return -KILN_INF; }
+    static KILN_DEVICE float two(float x, float y) { return kiln_max(x, y); }
+};
+struct kiln_min_of {
+    static KILN_DEVICE float none() { return KILN_INF; }
+    static KILN_DEVICE float two(float x, float y) { return kiln_min(x, y); }
+};
+
+// Over LANES neighbouring lanes, a power of two of at most a wave; all of them get it.
+template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
+{
+#pragma unroll
+    for (int mask = 1; mask < LANES; mask *= 2) x = OF::two(x, kiln_other_lane(x, mask));
+    return x;
+}
+
+// The second step of a reduction over WAVES waves, whose results lie side by side in LDS.
+template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
+{
+    return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
+}
+
+/* ---- pieces of a row ---- */
+
+template <int WORDS> struct kiln_piece {
+    unsigned v[WORDS];
+};
+
+// COUNT elements of BITS bits; `from` is a multiple of them, or of 16 bytes where they are more.
+template <int BITS, int COUNT> static KILN_DEVICE kiln_piece<(BITS * COUNT + 31) / 32> kiln_load_piece(const void *from)
+{
+    enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
+    kiln_piece<WORDS> to;
+    if (BITS * COUNT < 32) { // a half-word or a byte
+        to.v[0] = BITS * COUNT == 16 ? *(const kiln_uint16 *)from : *(const kiln_uint8 *)from;
+        return to;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i += EACH) {
+        if (EACH == 4) {
+            const kiln_words4 w = ((const kiln_words4 *)from)[i / EACH];
+            to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
+            to.v[(i + 2) % WORDS] = w.v[2 % EACH], to.v[(i + 3) % WORDS] = w.v[3 % EACH];
+        } else if (EACH == 2) {
+            const kiln_words2 w = *(const kiln_words2 *)from;
+            to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
+        } else {
+            to.v[i] = *(const kiln_uint32 *)from;
+        }
+    }
+    return to;
+}
+
+template <int BITS, int COUNT> static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w)
+{
+    enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
+    if (BITS * COUNT < 32) {
+        if (BITS * COUNT == 16)
+            *(kiln_uint16 *)at = (unsigned short)w.v[0];
+        else
+            *(kiln_uint8 *)at = (unsigned char)w.v[0];
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i += EACH) {
+        if (EACH == 4) {
+            kiln_words4 to;
+            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS], to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
+            ((kiln_words4 *)at)[i / EACH] = to;
+        } else if (EACH == 2) {
+            kiln_words2 to;
+            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
+            *(kiln_words2 *)at = to;
+        } else {
+            *(kiln_uint32 *)at = w.v[i];
+        }
+    }
+}
+
+// The same at the address of any element; only the first `valid` of them exist, the rest are zero bits and not stored.
+template <int BITS> struct kiln_bits_of;
+template <> struct kiln_bits_of<8> {
+    typedef kiln_uint8 type;
+};
+template <> struct kiln_bits_of<16> {
+    typedef kiln_uint16 type;
+};
+template <> struct kiln_bits_of<32> {
+    typedef kiln_uint32 type;
+};
+
+template <int BITS, int COUNT>
+static KILN_DEVICE kiln_piece<(BITS * COUNT + 31) / 32> kiln_load_some(const void *from, int valid)
+{
+    typedef typename kiln_bits_of<BITS>::type element;
+    kiln_piece<(BITS * COUNT + 31) / 32> to;
+#pragma unroll
+    for (int i = 0; i < (BITS * COUNT + 31) / 32; i++) to.v[i] = 0;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        if (i < valid) to.v[i * BITS / 32] |= (unsigned)((const element *)from)[i] << i * BITS % 32;
+    return to;
+}
+
+template <int BITS, int COUNT>
+static KILN_DEVICE void kiln_store_some(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w, int valid)
+{
+    typedef typename kiln_bits_of<BITS>::type element;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        if (i < valid) ((element *)at)[i] = (element)(w.v[i * BITS / 32] >> i * BITS % 32);
+}
+
+// Tells the compiler nothing of where the words come from, so that it converts them anew in each phase of a row instead
+// of keeping what they were converted to, which takes twice to four times the registers.
+template <int WORDS> static KILN_DEVICE void kiln_anew(kiln_piece<WORDS> &w)
+{
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+#if defined(KILN_GPU_NVIDIA)
+        asm volatile("" : "+r"(w.v[i]));
+#else
+        (void)w; // AMD's has registers to spare
+#endif
+    }
+}
+
+/* ---- two f32 converted to bits side by side, as kiln_f32_to_T converts each ---- */
+
+#define KILN_PAIR(T, bits)                                                                                              \
+    static KILN_DEVICE unsigned kiln_pair_##T(float lo, float hi)                                                      \
+    {                                                                                                                  \
+        return (unsigned)(kiln_uint##bits)kiln_f32_to_##T(lo) | (unsigned)(kiln_uint##bits)kiln_f32_to_##T(hi) << bits; \
+    }
+#if defined(KILN_GPU_NVIDIA)
+#define KILN_PAIR_PTX(T, ptx, size, c)                                       \
+    static KILN_DEVICE unsigned kiln_pair_##T(float lo, float hi)            \
+    {                                                                        \
+        size w;                                                              \
+        asm("cvt.rn." ptx ".f32 %0, %1, %2;" : c(w) : "f"(hi), "f"(lo));     \
+        return (unsigned)w;                                                  \
+    }
+KILN_PAIR_PTX(f16, "f16x2", unsigned, "=r")
+KILN_PAIR_PTX(bf16, "bf16x2", unsigned, "=r")
+KILN_PAIR_PTX(f8e4m3, "satfinite.e4m3x2", unsigned short, "=h")
+KILN_PAIR_PTX(f8e5m2, "satfinite.e5m2x2", unsigned short, "=h")
+#undef KILN_PAIR_PTX
+#else
+KILN_PAIR(f16, 16)
+KILN_PAIR(bf16, 16)
+KILN_PAIR(f8e4m3, 8)
+KILN_PAIR(f8e5m2, 8)
+#endif
+#if defined(__gfx942__)
+// The hardware's conversion, of what saturates by then; NaN goes through.
+static KILN_DEVICE float kiln_within(float x, float most)
+{
+    return x != x ? x : __builtin_amdgcn_fmed3f(x, -most, most);
+}
+static KILN_DEVICE unsigned kiln_pair_f8e4m3fnuz(float lo, float hi)
+{
+    return (unsigned)__builtin_amdgcn_cvt_pk_fp8_f32(kiln_within(lo, 240.0f), kiln_within(hi, 240.0f), 0, false) & 0xffffu;
+}
+static KILN_DEVICE unsigned kiln_pair_f8e5m2fnuz(float lo, float hi)
+{
+    return (unsigned)__builtin_amdgcn_cvt_pk_bf8_f32(kiln_within(lo, 57344.0f), kiln_within(hi, 57344.0f), 0, false) & 0xffffu;
+}
+#else
+KILN_PAIR(f8e4m3fnuz, 8)
+KILN_PAIR(f8e5m2fnuz, 8)
+#endif
+KILN_PAIR(i8, 8)
+#undef KILN_PAIR
+
+// COUNT values, converted side by side.
+#define KILN_PACK(T, bits)                                                                                           \
+    template <int COUNT> static KILN_DEVICE kiln_piece<(bits * COUNT + 31) / 32> kiln_pack_##T(const float (&x)[COUNT]) \
+    {                                                                                                                \
+        kiln_piece<(bits * COUNT + 31) / 32> w;                                                                      \
+        _Pragma("unroll") for (int i = 0; i < (bits * COUNT + 31) / 32; i++) w.v[i] = 0;                             \
+        if (COUNT == 1) w.v[0] = (unsigned)(kiln_uint##bits)kiln_f32_to_##T(x[0]);                                   \
+        _Pragma("unroll") for (int i = 0; i + 1 < COUNT; i += 2)                                                     \
+            w.v[i * bits / 32] |= kiln_pair_##T(x[i], x[(i + 1) % COUNT]) << i * bits % 32;                          \
+        return w;                                                                                                    \
+    }
+#define KILN_PACK32(T, to)                                                                              \
+    template <int COUNT> static KILN_DEVICE kiln_piece<COUNT> kiln_pack_##T(const float (&x)[COUNT])     \
+    {                                                                                                   \
+        kiln_piece<COUNT> w;                                                                            \
+        _Pragma("unroll") for (int i = 0; i < COUNT; i++) w.v[i] = to;                                  \
+        return w;                                                                                       \
+    }
+KILN_PACK(f16, 16)
+KILN_PACK(bf16, 16)
+KILN_PACK(i8, 8)
+KILN_PACK(f8e4m3, 8)
+KILN_PACK(f8e5m2, 8)
+KILN_PACK(f8e4m3fnuz, 8)
+KILN_PACK(f8e5m2fnuz, 8)
+KILN_PACK32(f32, kiln_bits(x[i]))
+KILN_PACK32(i32, (unsigned)kiln_f32_to_i32(x[i]))
+#undef KILN_PACK
+#undef KILN_PACK32
+
+/* ---- division ---- */
+
+// x / y within 2 ulp: the machine's inverse of y, which is brought near 1 beforehand so that neither it nor its inverse
+// is subnormal; x goes the same way first, and overflows or vanishes only where the quotient does.
+struct kiln_divisor {
+    float scale, inverse;
+};
+
+static KILN_DEVICE kiln_divisor kiln_divide_by(float y)
+{
+    const float a = kiln_abs(y);
+    kiln_divisor d;
+    d.scale = a > 1.8446744e19f ? 5.4210109e-20f : a < 5.4210109e-20f ? 1.8446744e19f : 1.0f; /* 2^64, 2^-64 */
+    d.inverse = kiln_recip_fast(y * d.scale);
+    return d;
+}
+
+static KILN_DEVICE float kiln_quotient(float x, kiln_divisor d)
+{
+    return x * d.scale * d.inverse;
+}
+#endif

@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+-- The instruction scheduler of the mfma schedule: which memory instruction stands behind which matrix instruction.
+--
+-- While a wave multiplies the tile that lies in one of the two LDS buffers, it brings the next ones along.  A tile
+-- takes `steps` steps, of so many `multiplications` each, and there is this to do meanwhile:
+--   reads   in every step: the pieces of A and B of the next step, from LDS to registers;
+--   moves   in every step but the last, a share of them: of the next tile, which is in registers, a `stash` writes
+--           something to the other LDS buffer, and a `fetch` loads of a later one into the registers that are free now.
+-- Before the last step stands the tile's only barrier: then the other buffer is whole, and the last step's reads are
+-- the next tile's first.
+--
+-- A matrix instruction runs for some cycles in which the wave issues others.  Were all memory instructions at the
+-- beginning of a step, the matrix unit would wait for the wave; at its end, the wave for memory.  So they are spread
+-- over the step's multiplications by what they cost, in the order in which the wave issues them.  The template unrolls
+-- all of this, and asks a table how many of them are `due` before each multiplication:
+--
+--     multiplication      0     1     2     3   ...   end
+--     due[step]           0     2     3     5          n     of a step's n memory instructions
+--     behind it stand    0 1    2    3 4   ...
+--
+-- Steps other than the last have theirs done after three quarters of the multiplications: the barrier, which waits
+-- until the last of all waves has written, should find that done.
+local schedule = {}
+
+local READ_COST = 2 -- about how many instructions a read takes, and
+local FETCH_COST = 1 -- a load; of a write, it is the operand's `work`
+
+-- The moves of a tile, numbered through.  For each of A, B and another B a part:
+--   name, x           of the field of `in_flight`, of the operand
+--   from, to          its moves are those from `from` to before `to`;
+--   group             they come in groups of so many: first writes to LDS, then
+--   group_loads       as many loads into the registers which these have left;
+--   fetch_from, _to   its loads, numbered through without the writes
+--   base              where its tile begins in an LDS buffer, in C
+-- Where K is contiguous, a group is one write and one load; else the rows of a little tile, and its loads.
+-- Returns the parts; what each move costs; and how many loads there are.
+function schedule.moves(A, B)
+  local parts, costs, fetches = {}, {}, 0
+  local function add(x, name, base)
+    local part = { x = x, name = name, base = base, from = #costs, fetch_from = fetches }
+    part.group, part.group_loads = x.along_k and 2 or x.wide + x.deep, x.along_k and 1 or x.deep
+    for i = 0, x.loads + x.stashes - 1 do
+      costs[#costs + 1] = i % part.group < part.group - part.group_loads and x.work or FETCH_COST
+    end
+    fetches = fetches + x.loads
+    part.to, part.fetch_to = #costs, fetches
+    parts[#parts + 1] = part
+  end
+  add(A, "a", "")
+  for p = 0, B.count - 1 do add(B, "b" .. p, " + PIECES * (TILE_M + " .. p .. " * TILE_N)") end
+  return parts, costs, fetches
+end
+
+-- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each
+-- multiplication, and all of them at the end.  At most `pace` stand together.  `share` of the multiplications (false:
+-- no matter when) have them evenly by cost: another is due as soon as its part of them has gone by, or when too
+-- few are left for the rest at that pace.
+local function spread(costs, multiplications, pace, share)
+  local total, row, done, spent = 0, { 0 }, 0, 0
+  for _, cost in ipairs(costs) do total = total + cost end
+  for i = 1, multiplications do
+    for _ = 1, min(pace, #costs - done) do
+      local early = share and (spent + costs[done + 1]) * share > total * i
+      local enough = #costs - done <= pace * (multiplications - i)
+      if early and enough then break end
+      done = done + 1
+      spent = spent + costs[done]
+    end
+    row[#row + 1] = done
+  end
+  return row
+end
+
+-- The table: a row per step; and `pace`, the most memory instructions that stand between two multiplications.
+function schedule.due(steps, multiplications, reads, moves)
+  local pace = ceil_div(reads + ceil_div(#moves, steps - 1), multiplications)
+  local due = {}
+  for step = 1, steps do
+    local costs = {}
+    for _ = 1, reads do costs[#costs + 1] = READ_COST end
+    local first, last = #moves * (step - 1) // (steps - 1) + 1, min(#moves * step // (steps - 1), #moves)
+    for i = first, last do costs[#costs + 1] = moves[i] end
+    due[step] = spread(costs, multiplications, pace, step < steps and multiplications * 3 // 4)
+  end
+  return due, pace
+end
+
+return schedule

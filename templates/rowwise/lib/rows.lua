@@ -1,0 +1,310 @@
+-- SPDX-License-Identifier: MIT
+-- From an op's traced graph to the statements of a row-wise kernel.
+--
+-- A node of the graph is worth one of three things to a kernel:
+--   row       it does not change along a row (varies "none" or "row"): one variable, n<k>
+--   element   it does: computed for each column where it is needed, e<k>
+--   block     a reduction of neighbouring columns: one variable for those that a lane has, b<k>
+-- A row is gone through once per phase: phase p computes the reductions over the row of what depends on p reductions, the
+-- last one the outputs.  Inside a phase, the columns that a lane has at once (a piece) are gone through in levels: a block
+-- reduction is worth something only after the level of its argument.
+local R = {}
+
+local OF = { sum = "kiln_sum_of", mean = "kiln_sum_of", max = "kiln_max_of", min = "kiln_min_of" }
+
+local function starts(text, with) return text:sub(1, #with) == with end
+function R.row_reduction(n) return starts(n.op, "row_") end
+function R.block_reduction(n) return starts(n.op, "block_") end
+local function along(n) return n.varies == "col" or n.varies == "both" end
+R.along = along
+
+-- What a reduction is over none and of two: a type of kiln_rows.h.
+function R.of(n) return OF[R.row_reduction(n) and n.op:sub(5) or n.op:sub(7)] end
+function R.is_mean(n) return n.op == "row_mean" or n.op == "block_mean" end
+
+-- The operation's text with its operands put in: "%0 + %1".
+local function fill(text, operand)
+  local out, from = "", 1
+  while true do
+    local at = text:find("%", from)
+    if not at then return out .. text:sub(from) end
+    out = out .. text:sub(from, at - 1) .. operand(tonumber(text:sub(at + 1, at + 1)) + 1)
+    from = at + 2
+  end
+end
+
+-- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
+local DEAR = { exp = true, log = true, tanh = true, gelu = true, gelu_tanh = true, silu = true, sigmoid = true, pow = true }
+
+-- The nodes that `targets` need, as a set; `stop(k)`: what below is known already.
+local function closure(graph, targets, stop)
+  local need = {}
+  local function visit(k)
+    if need[k] then return end
+    need[k] = true
+    if stop(k) then return end
+    for _, a in ipairs(graph[k].args) do visit(a) end
+  end
+  for _, k in ipairs(targets) do visit(k) end
+  return need
+end
+
+-- The plan of an op: its phases, what each of them reduces, which inputs it needs.
+function R.plan(op)
+  local g, plan = op.graph, { graph = op.graph, op = op, reductions = {}, last = 0 }
+  for k, n in ipairs(g) do
+    if R.row_reduction(n) then
+      local phase = g[n.args[1]].phase
+      plan.reductions[phase] = plan.reductions[phase] or {}
+      local list = plan.reductions[phase]
+      list[#list + 1] = { node = k, arg = n.args[1], index = #list }
+      plan.last = max(plan.last, phase + 1)
+    end
+  end
+  plan.slots = 0 -- of all reductions, in order of their phases
+  for p = 0, plan.last - 1 do
+    for _, r in ipairs(plan.reductions[p] or {}) do
+      r.slot = plan.slots
+      plan.slots = plan.slots + 1
+    end
+  end
+  plan.inputs, plan.outputs = {}, {}
+  for _, d in ipairs(op.d) do plan.inputs[d.name] = d end
+  for _, o in ipairs(op.outputs) do plan.outputs[#plan.outputs + 1] = o end
+  return plan
+end
+
+-- What phase p computes along the row.
+function R.targets(plan, p)
+  local list = {}
+  if p < plan.last then
+    for _, r in ipairs(plan.reductions[p] or {}) do list[#list + 1] = r.arg end
+  else
+    for _, o in ipairs(plan.outputs) do
+      if o.kind ~= "per_row" then list[#list + 1] = o.node end
+    end
+  end
+  return list
+end
+
+local function element_closure(plan, p, held)
+  local g = plan.graph
+  return closure(g, R.targets(plan, p), function(k) return not along(g[k]) or held and held[k] and held[k] < p end)
+end
+
+-- Dear elements that more than one phase needs: node -> the first phase, which keeps them.
+function R.held(plan)
+  local first, held = {}, {}
+  for p = 0, plan.last do
+    for k in pairs(element_closure(plan, p)) do
+      local n = plan.graph[k]
+      if along(n) and DEAR[n.op] then
+        if first[k] then held[k] = first[k] else first[k] = p end
+      end
+    end
+  end
+  return held
+end
+
+-- Inputs that vary along the row, of phase p, in the order of their positions.
+function R.inputs(plan, p, held)
+  local need, list = element_closure(plan, p, held), {}
+  for _, d in ipairs(plan.op.d) do
+    for k in pairs(need) do
+      local n = plan.graph[k]
+      if n.op == "d" and n.name == d.name and along(n) and not (held and held[k] and held[k] < p) then
+        list[#list + 1] = d
+        break
+      end
+    end
+  end
+  return list
+end
+
+function R.reads(list, d)
+  for _, i in ipairs(list) do if i.name == d.name then return true end end
+  return false
+end
+
+-- Variables of a row: which have a divisor beside them, because elements are divided by them.
+local function divisors(plan)
+  local is = {}
+  for _, n in ipairs(plan.graph) do
+    if n.op == "div" and along(n) and not along(plan.graph[n.args[2]]) then is[n.args[2]] = true end
+  end
+  return is
+end
+
+-- Statements that compute what is known of a row once the reductions of phases before `phase` are: nodes that do not vary
+-- along it.  from: the phase before which the others are known; -1: none are.
+function R.row_lines(plan, from, phase, device)
+  local g, lines, wanted = plan.graph, {}, {}
+  -- Wanted: operands of elements, arguments and results.
+  local roots = {}
+  for p = 0, plan.last do
+    for k in pairs(element_closure(plan, p)) do
+      if not along(g[k]) then roots[#roots + 1] = k end
+    end
+  end
+  for _, o in ipairs(plan.outputs) do if o.kind == "per_row" then roots[#roots + 1] = o.node end end
+  wanted = closure(g, roots, function(k) return R.row_reduction(g[k]) end)
+  local by = device and divisors(plan) or {}
+  for k, n in ipairs(g) do
+    if wanted[k] and not along(n) and n.phase > from and n.phase <= phase then
+      if not R.row_reduction(n) then
+        local text
+        local function operand(i) return "n" .. n.args[i] end
+        if n.op == "d" then text = plan.load_row(n)
+        elseif n.op == "scalar" then text = "g->s[" .. n.index .. "]"
+        elseif n.op == "at" then text = n.index == 0 and "(float)row" or nil
+        elseif R.block_reduction(n) then text = plan.flat_block(n, operand(1))
+        elseif n.op == "div" and device then
+          text = ("kiln_quotient(%s, kiln_divide_by(%s))"):format(operand(1), operand(2))
+        else text = fill(n.text, operand) end
+        lines[#lines + 1] = ("const %s n%d = %s;"):format(n.cond and "int" or "float", k, text)
+        lines[#lines + 1] = ("(void)n%d;"):format(k)
+      end
+      if by[k] then
+        lines[#lines + 1] = ("const kiln_divisor q%d = kiln_divide_by(n%d);"):format(k, k)
+        lines[#lines + 1] = ("(void)q%d;"):format(k)
+      end
+    end
+  end
+  return lines
+end
+
+-- Statements for one piece of a row in phase p.  s: how the target spells things:
+--   s.decode(d, node)       element j of an input, of the piece
+--   s.col                   the column of element j
+--   s.held[k], s.keep(k)    elements of dear nodes from earlier phases, and where this one keeps them
+--   s.reduce(r, text)       statement: reduction r takes an element
+--   s.output(o, text)       statement: an output's element j
+--   s.block(n, k, array)    statements: block reduction k of what `array` holds
+--   s.loop                  the head of a loop over j, ending in {
+--   s.count                 elements of a piece
+function R.piece_lines(plan, p, s)
+  local g, lines = plan.graph, {}
+  local function known(k) return not along(g[k]) or s.held and s.held[k] and s.held[k] < p end
+  local targets = R.targets(plan, p)
+  local need = closure(g, targets, known)
+  -- Levels.
+  local level, last = {}, 0
+  for k, n in ipairs(g) do
+    if need[k] and along(n) then
+      local l = 0
+      if not known(k) then
+        for _, a in ipairs(n.args) do if level[a] then l = max(l, level[a]) end end
+        if R.block_reduction(n) then l = l + 1 end
+      end
+      level[k] = l
+      last = max(last, l)
+    end
+  end
+  for _, k in ipairs(targets) do if level[k] then last = max(last, level[k]) end end
+  -- Elements that a later level, a block reduction or a later phase wants.
+  local array = {}
+  for k, n in ipairs(g) do
+    if level[k] then
+      for _, a in ipairs(n.args) do
+        if level[a] and R.block_reduction(n) then
+          array[a] = true
+        elseif level[a] and level[a] < level[k] and not known(a) then
+          local cheap = R.block_reduction(g[a]) or g[a].op == "d" or g[a].op == "at"
+          if not cheap then array[a] = true end
+        end
+      end
+    end
+  end
+  for k = 1, #g do
+    if array[k] then lines[#lines + 1] = ("float a%d[%s];"):format(k, s.count) end
+  end
+  for l = 0, last do
+    local body, done = {}, {}
+    local element
+    local function operand_of(n) return function(i) return element(n.args[i]) end end
+    -- The name of element k at this level, after the statements that it needs.
+    function element(k)
+      local n = g[k]
+      if not along(n) then return "n" .. k end
+      if s.held and s.held[k] and s.held[k] < p then return s.kept(k) end
+      if R.block_reduction(n) then return n.value >= s.piece and "b" .. k or ("b%d[j / %d]"):format(k, n.value) end
+      if done[k] then return "e" .. k end
+      if level[k] < l and array[k] then return ("a%d[j]"):format(k) end
+      done[k] = true
+      local text
+      if n.op == "d" then text = s.decode(plan.inputs[n.name], n)
+      elseif n.op == "at" then text = s.col
+      elseif n.op == "div" and s.divide then
+        local x, y = element(n.args[1]), n.args[2]
+        text = along(g[y]) and s.divide(x, element(y)) or ("kiln_quotient(%s, q%d)"):format(x, y)
+      else text = fill(n.text, operand_of(n)) end
+      body[#body + 1] = ("const %s e%d = %s;"):format(n.cond and "int" or "float", k, text)
+      if array[k] then body[#body + 1] = ("a%d[j] = e%d;"):format(k, k) end
+      if s.held and s.held[k] == p then body[#body + 1] = ("%s = e%d;"):format(s.kept(k), k) end
+      return "e" .. k
+    end
+    for k = 1, #g do -- arrays of this level, in order
+      if level[k] == l and array[k] then
+        local text = element(k)
+        if not done[k] then body[#body + 1] = ("a%d[j] = %s;"):format(k, text) end
+      end
+    end
+    if p < plan.last then
+      for _, r in ipairs(plan.reductions[p] or {}) do
+        if (level[r.arg] or 0) == l then
+          local line = s.reduce(r, element(r.arg)) -- after the statements that the element takes
+          body[#body + 1] = line
+        end
+      end
+    else
+      for _, o in ipairs(plan.outputs) do
+        if o.kind ~= "per_row" and (level[o.node] or 0) == l then
+          local line = s.output(o, element(o.node))
+          body[#body + 1] = line
+        end
+      end
+    end
+    if #body > 0 then
+      for _, h in ipairs(s.loop) do lines[#lines + 1] = h end
+      for _, b in ipairs(body) do lines[#lines + 1] = "    " .. b end
+      lines[#lines + 1] = "}"
+    end
+    for k, n in ipairs(g) do -- block reductions of this level's elements
+      if R.block_reduction(n) and level[k] == l + 1 then
+        for _, b in ipairs(s.block(n, k)) do lines[#lines + 1] = b end
+      end
+    end
+  end
+  return lines
+end
+
+-- Bytes that a row must move, and what it holds in registers: for tiles and the cost model.
+function R.sizes(op)
+  local bytes, wide, narrow, tensors = 0, 1, 4, 0
+  for _, list in ipairs { op.d, op.outputs } do
+    for _, d in ipairs(list) do
+      if d.kind == "full" then
+        bytes = bytes + d.type.bytes
+        wide, narrow = max(wide, d.type.bytes), min(narrow, d.type.bytes)
+        tensors = tensors + 1
+      end
+    end
+  end
+  return { bytes = bytes, wide = wide, narrow = narrow, tensors = tensors }
+end
+
+-- The largest block that the op reduces or has an output for; 1: none.
+function R.largest_block(op)
+  local n = 1
+  for _, x in ipairs(op.graph) do if R.block_reduction(x) then n = max(n, x.value) end end
+  for _, o in ipairs(op.outputs) do if o.block then n = max(n, o.block) end end
+  return n
+end
+
+function R.indented(lines, by)
+  local out = {}
+  for i, line in ipairs(lines) do out[i] = by .. line end
+  return table.concat(out, "\n")
+end
+
+return R

@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+-- Row-wise operations on every GPU.  A row belongs to a few lanes of a wave, to a wave or to a block, which keeps it in
+-- registers from phase to phase where it fits, or to several blocks where there are few long rows.  What does not reduce is
+-- shared out by parts of rows.
+local R = require "rows"
+
+-- Rows that fit into the registers of so many lanes, each with v pieces.
+local function fits(lanes, v, piece, cols) return lanes * v * piece >= cols end
+
+local function piece_of(op)
+  local s = R.sizes(op)
+  return s.narrow == 4 and 4 or 8 -- 16 bytes of the commonest formats
+end
+
+return schedule {
+  family = "rowwise",
+  title = "rows in registers, on lanes, waves or blocks: any size, stride and alignment",
+  supports = function(target, op)
+    if target.vendor == "host" then return nil, "needs a GPU" end
+    if R.largest_block(op) // piece_of(op) > target.wave then return nil, "a block of columns is larger than a wave holds" end
+    return true
+  end,
+  tunables = {
+    { "lanes", values = { 16, 32, 64, 128, 256, 512, 1024 }, doc = "threads of a row" },
+    { "rows", values = { 1, 2, 4, 8, 16 }, doc = "rows of a block" },
+    { "v", values = { 1, 2, 3, 4, 6, 8 }, doc = "pieces of 4 or 8 columns that a thread takes at once" },
+    { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
+    { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
+  },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "tensors", "registers", "at_once", "slots", "narrow_out", "work" },
+  derive = function(t, op, types, layout, target)
+    local plan, s = R.plan(op), R.sizes(op)
+    t.threads = t.lanes * t.rows
+    t.piece = piece_of(op)
+    t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
+    t.phases, t.slots = plan.last + 1, plan.slots
+    t.bytes, t.tensors = s.bytes, s.tensors
+    -- Registers: the inputs' words, what is kept of dear functions, one piece being worked on, addresses.
+    local words_held, kept = 0, 0
+    for p = 0, plan.last do
+      for _, d in ipairs(R.inputs(plan, p)) do
+        words_held = max(words_held, 0)
+      end
+    end
+    local seen = {}
+    for p = 0, plan.last do
+      for _, d in ipairs(R.inputs(plan, p)) do
+        if not seen[d.name] then
+          seen[d.name] = true
+          words_held = words_held + t.v * t.piece * d.type.bytes // 4
+        end
+      end
+    end
+    if t.resident == 1 and plan.last > 0 then
+      for _ in pairs(R.held(plan)) do kept = kept + t.v * t.piece end
+    end
+    t.registers = words_held + kept + 3 * t.piece + 4 * s.tensors + 16
+    local file = target.vendor == "nvidia" and 65536 or 131072
+    t.at_once = min(max(file // (t.threads * t.registers), 1), max(2048 // t.threads, 1))
+    t.narrow_out = s.narrow
+    t.work = #op.graph
+  end,
+  rules = {
+    { "{threads} threads > {max_threads}", function(t, op, types, layout, target) return t.threads <= target.max_threads end },
+    { "{threads} threads do not fill a wave of {wave}", function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
+    { "a block of columns lies on more than {lanes} lanes", function(t, op) return R.largest_block(op) // t.piece <= t.lanes end },
+    { "{registers} registers do not fit {threads} threads", function(t, op, types, layout, target)
+      local file = target.vendor == "nvidia" and 65536 or 131072
+      return t.threads * t.registers <= file and t.registers <= 240
+    end },
+    { "only rows that are reduced are kept or split", function(t, op) return t.phases > 1 or t.resident == 0 and t.split == 1 end },
+    { "blocks that share a row do not keep it, and have one row", function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 end },
+    { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
+  },
+  defaults = function(target, op)
+    local piece, list, plan = piece_of(op), {}, R.plan(op)
+    local function add(lanes, rows, v, resident, split)
+      list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split }
+    end
+    if plan.last == 0 then
+      add(target.wave, 256 // target.wave, 1, 0, 1)
+      add(256, 1, 8 // piece, 0, 1)
+      add(256, 1, 16 // piece, 0, 1)
+      return list
+    end
+    -- Conversions that the machine does not have by itself cost more than memory does: one tile will do.
+    local emulated = false
+    for _, o in ipairs(op.outputs) do
+      local fnuz, fp8 = o.type.name:find("fnuz") ~= nil, o.type.name:find("f8") == 1
+      emulated = emulated or fp8 and fnuz == (target.vendor == "nvidia")
+    end
+    local function keep(cols, lanes, rows)
+      if emulated and cols ~= 4096 then return end
+      local v = ceil_div(cols, lanes * piece)
+      if v == 5 then v = 6 elseif v == 7 then v = 8 end
+      if v <= 8 then add(lanes, rows, v, 1, 1) end
+    end
+    if target.vendor == "nvidia" then
+      keep(32 * piece, 32, 8)
+      keep(1024, 128, 2)
+      keep(2048, 256, 1)
+      keep(4096, 256, 1)
+      keep(6144, 256, 1)
+      keep(8192, 512, 1)
+      keep(12288, 512, 1)
+      keep(16384, 1024, 1)
+    else
+      keep(1024, 64, 4)
+      keep(4096, 256, 1)
+      keep(8192, 512, 1)
+    end
+    add(512, 1, 2, 0, 1)
+    add(256, 1, 2, 0, 32)
+    return list
+  end,
+  name = function(t)
+    local text = ("t%dx%d_v%d"):format(t.lanes, t.rows, t.v)
+    if t.resident == 1 then text = text .. "_r" end
+    return t.split > 1 and text .. "_s" .. t.split or text
+  end,
+  problem_rules = {
+    { "the row is longer than the registers of its lanes hold", function(p, t)
+      return any(eq(t.resident, 0), le(p.cols, t.cols))
+    end },
+    { "shared rows are for few and long ones", function(p, t)
+      return any(eq(t.split, 1), all(le(p.rows * p.batch, 1024), ge(p.cols, 8192)))
+    end },
+  },
+  stages = function(t) return t.split > 1 and t.phases or 1 end,
+  launch = function(p, t, target)
+    local x = max(min(ceil_div(p.rows, t.rows), 1048576), 1)
+    local parts = select(gt(t.phases, 1), t.split, min(ceil_div(p.cols, t.cols), 65535))
+    local stage = { grid = { x, max(parts, 1), max(min(p.batch, 65535), 1) }, block = { t.threads }, early = true }
+    return { stage, stage, stage, stage }
+  end,
+  -- What each block of a split row has of every reduction over it.
+  workspace = function(p, t, target)
+    return select(gt(t.split, 1), 4 * p.batch * p.rows * t.slots * t.split, 0)
+  end,
+  cost = function(p, t, target)
+    local parts = select(gt(t.phases, 1), t.split, ceil_div(p.cols, t.cols))
+    local blocks = ceil_div(p.rows, t.rows) * parts * p.batch
+    local turns = ceil_div(blocks, max(p.units, 1) * t.at_once)
+    -- A block: memory's latency for each time that it goes to memory, the reductions, and what its elements take.
+    local steps = ceil_div(ceil_div(p.cols, t.split), t.cols) * select(gt(t.phases, 1), 1, 0) + select(gt(t.phases, 1), 0, 1)
+    local loads = select(eq(t.resident, 1), 1, t.phases * steps)
+    local compute = t.phases * t.v * steps * t.piece * t.work * 0.0006 * max(t.threads * t.at_once / 512, 1)
+    local block = 0.8 * loads + 0.25 * (t.phases - 1) + compute
+    -- Unaligned rows go through element by element.
+    local slow = select(ge(p.vector, t.piece), 1, 6)
+    local memory = p.rows * p.cols * p.batch * t.bytes * select(eq(t.resident, 1), 1, max(t.phases * 0.6, 1)) / (target.gbps * 1e3 * 0.9)
+    return target.launch_us * select(gt(t.split, 1), t.phases, 1) + slow * max(turns * block, memory) + 0.1 * min(turns * block, memory)
+  end,
+}

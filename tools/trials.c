@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// What `kiln verify --all` tries: sizes that an op's instances share, those that suit its family
+// and those its description asks for, and the sizes around each instance's own tile, since that is
+// where tiled kernels go wrong.  Sizes are by position: a family with fewer of them takes the
+// first.
+#include "trials.h"
+#include "command.h"
+#include <string.h>
+
+/* Shorter names for tables. */
+enum {
+    PLAIN = 0,
+    PADDED = KT_PADDED,
+    STRIDED = KT_STRIDED,
+    BROADCAST = KT_BROADCAST,
+    ALIGNED = KT_ALIGNED,
+    ALIGNED16 = KT_ALIGNED16,
+    QUICK = KT_QUICK,
+    CUT = KT_CUT,
+    IN_PLACE = KT_IN_PLACE,
+    ONLY = KT_ONLY,
+    ONE = KT_ONE
+};
+
+static const kt_trial common_trials[] = {
+    {{1, 1, 1}, 1, QUICK, KH_RANDOM},
+    {{61, 67, 71}, 1, QUICK, KH_RANDOM},
+    {{5, 7, 0}, 1, QUICK, KH_RANDOM},
+    {{64, 64, 64}, 1, QUICK | ALIGNED, KH_RANDOM},
+    {{40, 48, 56}, 1, QUICK | ALIGNED16, KH_SPECIALS},
+    {{19, 23, 37}, 3, QUICK | PADDED | STRIDED, KH_RANDOM},
+    {{21, 35, 18}, 3, QUICK | BROADCAST, KH_RANDOM},
+    {{67, 93, 35}, 2, QUICK | PADDED | STRIDED | IN_PLACE | ONLY, KH_RANDOM},
+    {{33, 31, 3}, 1, PADDED, KH_RANDOM},
+    {{1, 129, 65}, 1, PLAIN, KH_RANDOM},
+    {{127, 1, 33}, 1, PADDED, KH_RANDOM},
+    {{0, 5, 5}, 1, PLAIN, KH_RANDOM},
+    {{5, 0, 5}, 1, PLAIN, KH_RANDOM},
+    {{96, 80, 72}, 1, ALIGNED16, KH_INTEGERS},
+    {{72, 104, 136}, 2, ALIGNED16 | PADDED, KH_RANDOM},
+    {{37, 41, 43}, 1, PADDED, KH_SPECIALS},
+    {{257, 263, 521}, 1, PLAIN, KH_RANDOM},
+};
+enum { COMMON = sizeof common_trials / sizeof *common_trials };
+
+static void add(kt_trial *t, size_t *count, const kt_trial *more)
+{
+    if (*count < KT_MAX_TRIALS) t[(*count)++] = *more;
+}
+
+static kt_trial of_shape(const int64_t *size, size_t sizes, int variant)
+{
+    kt_trial t = {.batch = 1, .variant = variant, .values = KH_RANDOM};
+    memcpy(t.size, size, sizes * sizeof *size);
+    return t;
+}
+
+/* Sizes that suit the family: aligned, and, where all are tried, once more as they come. */
+static void add_family(const kiln_op_info *op, int quick, kt_trial *t, size_t *count)
+{
+    const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
+    for (size_t i = 0; i < shapes; i++) {
+        const int in_turn = quick ? QUICK | ONE : 0;
+        const kt_trial aligned = of_shape(op->family_shapes[i], op->nsizes, ALIGNED | in_turn),
+                       plain = of_shape(op->family_shapes[i], op->nsizes, PLAIN);
+        add(t, count, &aligned);
+        if (!quick) add(t, count, &plain);
+    }
+}
+
+size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < COMMON; i++)
+        if (!quick || common_trials[i].variant & QUICK) add(t, &count, &common_trials[i]);
+    add_family(op, quick, t, &count);
+    for (size_t i = 0; i < op->nshapes && !quick; i++) {
+        const kt_trial asked = of_shape(op->shapes[i], op->nsizes, ALIGNED);
+        add(t, &count, &asked);
+    }
+    return count;
+}
+
+/* ---- tiles ---- */
+static int64_t value_of(const kiln_kernel_info *k, size_t values, const char *name)
+{
+    for (size_t i = 0; i < values; i++)
+        if (!strcmp(k->value_name[i], name)) return k->value[i];
+    return 0;
+}
+
+void kt_tile_of(const kiln_op_info *op, const kiln_kernel_info *k, int64_t tile[KILN_MAX_SIZES])
+{
+    for (int i = 0; i < KILN_MAX_SIZES; i++) {
+        tile[i] = 0;
+        if ((size_t)i >= op->nsizes) continue;
+        /* A depth that is derived is a step of the kernel's own, and no edge. */
+        tile[i] = value_of(k, i == op->summed ? k->ntunables : k->nvalues, op->size_name[i]);
+    }
+}
+
+static int is_cut(const kiln_kernel_info *k)
+{
+    return value_of(k, k->ntunables, "split_k") > 1 || value_of(k, k->ntunables, "cluster") > 1 ||
+           value_of(k, k->ntunables, "stream") > 0;
+}
+
+/* Of m x n results, each a sum over d. */
+static size_t matrix_tile(int64_t m, int64_t n, int64_t d, kt_trial *t)
+{
+    if (m <= 1 || n <= 1 || m > 4096 || n > 4096) return 0;
+    const int64_t depth = d > 1 && d <= 4096 ? d : 32;
+    const kt_trial all[] = {
+        {{m + 1, n + 1, depth + 1}, 1, QUICK, KH_RANDOM},
+        {{2 * m, 2 * n, 7 * depth}, 1, QUICK | ALIGNED, KH_RANDOM},
+        {{m, n, 24 * depth + 16}, 1, QUICK | ALIGNED | CUT | IN_PLACE, KH_RANDOM}, /* long enough */
+        {{m, n, depth}, 1, QUICK | ALIGNED | IN_PLACE | ONLY, KH_RANDOM},
+        {{m - 1, n - 1, depth - 1}, 1, PLAIN, KH_RANDOM},
+        {{m, n, depth / 2}, 1, ALIGNED, KH_RANDOM},
+        {{2 * m + 1, n - 1, 2 * depth + 3}, 2, PADDED, KH_RANDOM},
+        {{m, n, depth}, 2, ALIGNED | STRIDED, KH_INTEGERS},
+    };
+    memcpy(t, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+/* Of rows that are computed each on their own, `cols` of them at a time.  Long ones are tried few
+ * at a time, and not in a quick run. */
+static size_t row_tile(int64_t rows, int64_t cols, kt_trial *t)
+{
+    enum { SMALL = 6000 };
+    if (rows < 1) rows = 1;
+    if (cols <= 1 || cols > 1 << 20 || rows > 4096) return 0;
+    const int quick = rows * cols <= SMALL ? QUICK : 0;
+    const kt_trial all[] = {
+        {{rows + 1, cols + 1}, 1, quick, KH_RANDOM},
+        {{rows, cols}, 1, quick | ALIGNED | IN_PLACE, KH_RANDOM},
+        {{rows, cols - 1}, 1, PLAIN, KH_RANDOM},
+        {{1, 2 * cols}, 1, ALIGNED, KH_RANDOM},
+        {{1, 2 * cols + 5}, 2, PADDED, KH_RANDOM},
+        {{2 * rows + 1, cols - 1}, 2, PADDED | STRIDED, KH_RANDOM},
+        {{rows, cols}, 2, ALIGNED | STRIDED, KH_INTEGERS},
+    };
+    memcpy(t, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+size_t kt_tile_trials(const kiln_op_info *op, const kiln_kernel_info *k, int quick, kt_trial *t)
+{
+    int64_t tile[KILN_MAX_SIZES];
+    size_t kept = 0;
+    kt_tile_of(op, k, tile);
+    /* By position: a matrix's are rows, columns, depth. */
+    const size_t n = op->summed >= 0 ? matrix_tile(tile[0], tile[1], tile[2], t)
+                                     : row_tile(tile[op->rows], tile[op->cols], t);
+    for (size_t i = 0; i < n; i++)
+        if ((!quick || t[i].variant & QUICK) && (is_cut(k) || !(t[i].variant & CUT)))
+            t[kept++] = t[i];
+    return kept;
+}
+
+/* ---- problems ---- */
+/* `by` is another number for each tensor, and odd, but that of what a gemm's products are summed
+ * with. */
+static void lay_out(const kh_shape *s, int i, const kt_trial *trial, kiln_tensor *t)
+{
+    /* Vector loads stay possible where the base is aligned. */
+    const kh_operand *o = &s->operand[i];
+    const int variant = trial->variant, by = 3 + 2 * i + o->scaled, batches = trial->batch > 1;
+    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : 1, ld = o->ld + by * even;
+    const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
+    /* Where nothing is summed some inputs are shared by all batches, and others are not. */
+    const int shared = !o->out && by % 2 && (s->op.summed >= 0 || i % 2 == 0);
+    if (variant & PADDED && !o->vector && (!o->extra || (o->rows > 1 && o->cols > 1))) t->ld = ld;
+    if (batches && variant & STRIDED) t->batch_stride = (t->ld ? t->ld : o->ld) * outer + 7 * even;
+    if (batches && variant & BROADCAST && shared) t->batch_stride = KILN_BROADCAST;
+    t->align = variant & ALIGNED ? 256 : variant & ALIGNED16 ? 16 : 0;
+}
+
+/* Whether an operand before it is described by the same tensor: both B's of two products. */
+static int is_again(const kh_shape *s, int i)
+{
+    return i > 0 && s->operand[i - 1].at == s->operand[i].at;
+}
+
+kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_trial *t, int nth,
+                             kiln_problem *p, int *in_place)
+{
+    kh_shape s;
+    int input[KH_MAX_OPERANDS], ways = 0;
+    *in_place = 0;
+    kiln_status status = kt_kernel_problem(ctx, k, p);
+    if (status) return status;
+    kiln_op_info op = {.struct_size = sizeof op};
+    status = kiln_op_describe(ctx, k->op, &op);
+    if (status) return status;
+    memcpy(p->size, t->size, op.nsizes * sizeof *t->size);
+    p->batch = t->batch;
+    status = kh_shape_of(ctx, p, &s);
+    if (status) return status;
+    for (int i = 0; i < s.count; i++)
+        if (!is_again(&s, i)) lay_out(&s, i, t, &p->tensor[s.operand[i].at]);
+    if (!(t->variant & IN_PLACE)) return KILN_OK;
+    while (kh_in_place(&s, ways, input)) ways++;
+    if (!ways) return KILN_OK;
+    kh_in_place(&s, nth % ways, input);
+    *in_place = 1 + nth % ways;
+    for (int o = s.inputs; o < s.count; o++) {
+        if (input[o] < 0) continue;
+        kiln_tensor *d = &p->tensor[s.operand[input[o]].at];
+        const kiln_tensor *e = &p->tensor[s.operand[o].at];
+        d->ld = e->ld, d->batch_stride = e->batch_stride, d->align = e->align;
+    }
+    return KILN_OK;
+}
