@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Between family.c (files of families, their plain fields) and family_parts.c (types, tensors, inputs, functions, shapes).
+// Between family.c (files of families, their plain fields) and family_parts.c (types, tensors,
+// inputs, functions, shapes).
 #ifndef KILN_FAMILY_H
 #define KILN_FAMILY_H
 #include "spec.h"
@@ -21,8 +22,8 @@ typedef struct kg_field {
     void (*read)(kg_reader *, const kg_value *);
 } kg_field;
 
-/* The table on top, field by field in the order of the list; v->what: "" or what it is.  Of a whole file's, what follows
- * from a fault is not looked at. */
+/* The table on top, field by field in the order of the list; v->what: "" or what it is.  Of a whole
+ * file's, what follows from a fault is not looked at. */
 void kg_read_fields(kg_reader *, const kg_value *, const kg_field *, size_t n);
 /* The text on top, kept. */
 const char *kg_read_text(kg_reader *);
@@ -30,7 +31,8 @@ const char *kg_read_text(kg_reader *);
 uint8_t kg_read_position(kg_reader *, const kg_value *, const char *kind, const char *key,
                          const char *const *name, size_t n);
 /* The list of names on top as bits of positions in `name`. */
-uint32_t kg_read_set(kg_reader *, const kg_value *, const char *kind, const char *const *name, size_t n);
+uint32_t kg_read_set(kg_reader *, const kg_value *, const char *kind, const char *const *name,
+                     size_t n);
 /* The size on top, which is used by that. */
 uint8_t kg_read_size(kg_reader *, const kg_value *);
 

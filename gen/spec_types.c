@@ -175,7 +175,7 @@ void kg_spec_types(kg_spec *sp, const kg_value *v)
     if (bare || !kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "rows %s", one))) return;
     op->types = kg_alloc(sp->cx->arena, n * sizeof *op->types);
     for (size_t i = 1; i <= n; i++) {
-        type_row r = {.first = !fam->ntypes && i == 1};
+        type_row r = {.first = !op->nsig_types};
         kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "types: row %zu", i));
         add_row(sp, &item, &r);
         lua_pop(sp->L, 1);
