@@ -47,13 +47,14 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
                  kg_listed(sp->cx, known, all->n, " and "));
 }
 
-/* The table on top, field by field in the order of the list; v->what: "" or what it is. */
+/* The table on top, field by field in the order of the list; v->what: "" or what it is.  Of a whole file's, what follows
+ * from a fault is not looked at. */
 static void read_fields(reader *r, const kg_value *v, const field *f, size_t n)
 {
     lua_State *L = r->sp.L;
     fields all = {f, n};
     kg_spec_fields(&r->sp, v, check_known, &all);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && (*v->what || !r->sp.wrong); i++) {
         const kg_place *p = kg_place_field(v->place, f[i].name);
         const char *what = kg_printf(r->sp.cx->arena, "%s%s%s", v->what, *v->what ? "." : "", f[i].name);
         kg_value own = {p, kg_place_pos(&r->sp, p, v->pos), what};
@@ -102,7 +103,7 @@ static uint8_t find(reader *r, const kg_value *v, const char *kind, const char *
     if (near)
         kg_wrong(&r->sp, v->pos, "%s: unknown %s %s (did you mean '%s'?)", v->what, kind, quoted, near);
     else if (n)
-        kg_wrong(&r->sp, v->pos, "%s: unknown %s %s; there is %s", v->what, kind, quoted,
+        kg_wrong(&r->sp, v->pos, "%s: unknown %s %s; there %s %s", v->what, kind, quoted, n == 1 ? "is" : "are",
                  kg_listed(r->sp.cx, name, n, " and "));
     else kg_wrong(&r->sp, v->pos, "%s: unknown %s %s: there is none", v->what, kind, quoted);
     return KILN_NOWHERE;
@@ -286,8 +287,11 @@ static void read_types(reader *r, const kg_value *v)
             kg_wrong(&r->sp, item.pos, "types: a family has at most %d types", KILN_MAX_TYPES);
             name = NULL;
         }
-        for (size_t k = 0; name && k < before; k++)
-            if (strcmp(known[k], name) == 0) kg_wrong(&r->sp, item.pos, "types: '%s' is there twice", name);
+        for (size_t k = 0; name && k < before; k++) {
+            if (strcmp(known[k], name) != 0) continue;
+            kg_wrong(&r->sp, item.pos, "types: '%s' is there twice", name);
+            name = NULL;
+        }
         if (name) {
             item.what = kg_printf(cx->arena, "types.%s", name);
             read_fields(r, &item, f, COUNT(f));
@@ -351,7 +355,7 @@ static void add_tensor(reader *r, const kg_value *v, const kg_own *own)
         if (strcmp(fam->own[k].name, own->name) == 0)
             kg_wrong(&r->sp, v->pos, "tensors: '%s' is there twice", own->name);
     }
-    if (own->count > 1 && (!several || own->out))
+    if (own->count > 1 && (!several || own->out)) /* one field of instance files names them */
         kg_wrong(&r->sp, v->pos, own->out ? "%s: an output is one" : "%s: another tensor may be several already",
                  v->what);
     while (i < n && strcmp(known[i], own->name) != 0) i++;

@@ -574,6 +574,5 @@ void kg_lang_describe(const kg_ctx *cx, FILE *to)
     for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
         fprintf(to, "kind %s\n", input_kinds[i].name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) fprintf(to, "global %s\n", own[i]);
-    for (size_t i = 0; i < cx->nfamilies; i++) fprintf(to, "global %s\n", cx->family[i]->name);
     kg_library_describe(to);
 }

@@ -178,7 +178,7 @@ void kg_spec_describe(const kg_family *fam, FILE *to)
     field all[MAX_FIELDS];
     size_t n = list_fields(&cx, fam, all);
     fprintf(to, "family %s\n", fam->name);
-    for (size_t i = 0; i < n; i++) fprintf(to, "field %s\n", all[i].name);
-    for (size_t i = 0; i < fam->ntypes; i++) fprintf(to, "type-field %s\n", fam->type[i].name);
+    for (size_t i = 0; i < n; i++) fprintf(to, "field %s\n%s-field %s\n", all[i].name, fam->name, all[i].name);
+    for (size_t i = 0; i < fam->ntypes; i++) fprintf(to, "%s-type %s\n", fam->name, fam->type[i].name);
     kg_arena_free(cx.arena);
 }

@@ -288,7 +288,10 @@ void kg_spec_uses(kg_spec *sp)
                 sp,
                 kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
                 "scalar '%s' is never used", op->scalar[i]);
-    for (size_t i = 0; i < f->nargs; i++)
+    for (size_t i = 0; i < f->nargs; i++) {
         if (f->arg[i] == KG_ARG_ACC) check_products(sp);
+        if (f->arg[i] == KG_ARG_X && !kg_trace_used(main, KILN_X_ARG, 0))
+            kg_wrong(sp, op->function_pos[0], "%s never uses x, the element", op->code ? "ref" : f->name);
+    }
     op->uses_at = kg_trace_used(main, KILN_X_AT, 0) || kg_trace_used(main, KILN_X_AT, 1);
 }
