@@ -36,6 +36,7 @@ stds.instance = { read_globals = names(dtypes, language, sandbox, sweeps) }
 stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 
 files["**/instances/*.lua"] = { std = "instance" }
+files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/bench/elementwise/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }

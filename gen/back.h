@@ -181,7 +181,7 @@ enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE,
  * reported.  anew: builds all that one may write to, so that no rendering sees what another one
  * wrote. */
 const int *kg_present(kg_ctx *, kg_view, bool anew);
-void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
+void kg_protect(kg_ctx *);                /* the table on top takes no new fields from Lua */
 void kg_push_dtype(kg_ctx *, kiln_dtype); /* its table */
 /* graph.c: pushes the nodes of one of the op's functions as a list of tables. */
 void kg_push_graph(kg_ctx *, const kg_op *, size_t function);
@@ -235,12 +235,12 @@ const char *kg_args_file(kg_ctx *, const kg_family *);
 void kg_args_text(kg_ctx *, const kg_family *, const kg_target *, kg_buf *);
 
 typedef struct kg_back {
-    kg_syms *syms;     /* of the function being traced; NULL: none */
-    kg_buf text;       /* what is being rendered; its memory is kept for the next */
-    int globals;       /* reference to what schedules and templates see */
+    kg_syms *syms;                /* of the function being traced; NULL: none */
+    kg_buf text;                  /* what is being rendered; its memory is kept for the next */
+    int globals;                  /* reference to what schedules and templates see */
     int present[KG_MAX_FAMILIES]; /* to each family's `present`, or LUA_NOREF */
-    int meta;          /* and to a metatable that falls through to it */
-    void *view, *tmpl, *parts; /* private to present.c, tmpl.c, parts.c */
+    int meta;                     /* and to a metatable that falls through to it */
+    void *view, *tmpl, *parts;    /* private to present.c, tmpl.c, parts.c */
 } kg_back;
 static inline kg_back *kg_back_of(kg_ctx *cx)
 {

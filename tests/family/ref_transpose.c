@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What an op of the tests' own family means: y[j][i] = body(x[i][j], d.., s..).  Linked into a library of the tests' own
-// (tests/tools/family.sh): with its one line in references.h it is all that the library needs of a new family.
+// What an op of the tests' own family means: y[j][i] = body(x[i][j], d.., s..).  Linked into a
+// library of the tests' own (tests/tools/family.sh): with its one line in references.h it is all
+// that the library needs of a new family.
 #include <stdlib.h>
 #include "internal.h"
 
-enum { ROWS, COLS };    /* sizes */
-enum { X, Y };          /* of the op's tensors */
+enum { ROWS, COLS }; /* sizes */
+enum { X, Y };       /* of the op's tensors */
 
 static kr_leaves leaves_at(const kr_job *job, int64_t b, int64_t i, int64_t j, double *d)
 {
@@ -27,10 +28,12 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
                 const kr_leaves leaf = leaves_at(job, b, i, j, d);
                 const int64_t at = (b * size[COLS] + j) * size[ROWS] + i;
                 if (job->bounds)
-                    kr_interval_put(job->view.t[Y].type, kr_eval_interval(node, body.count, NULL, &leaf, room), &lo[at],
+                    kr_interval_put(job->view.t[Y].type,
+                                    kr_eval_interval(node, body.count, NULL, &leaf, room), &lo[at],
                                     &hi[at]);
                 else
-                    kr_encode(job->view.t[Y].type, kr_eval(node, body.count, &leaf, scratch), kr_element(job, Y, b, j, i));
+                    kr_encode(job->view.t[Y].type, kr_eval(node, body.count, &leaf, scratch),
+                              kr_element(job, Y, b, j, i));
             }
     const bool good = scratch && room;
     free(scratch);
