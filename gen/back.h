@@ -86,6 +86,7 @@ typedef struct kg_result {
 /* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and
  * symbols. */
 void kg_sym_open(kg_ctx *, lua_State *);
+void kg_sym_name_fields(kg_ctx *, const kg_family *, kg_shape_names *);
 /* p and t made from now on belong to these, of which family and slots are set. */
 void kg_sym_begin(kg_ctx *, kg_syms *);
 void kg_sym_push_p(kg_ctx *, lua_State *);
@@ -231,6 +232,7 @@ bool kg_slice_has(const kg_slice *, const kg_family *); /* an instance of it */
 const char *kg_object_ext(const kg_target *);
 
 /* ---- args.c: the struct of a family's kernels as a header; its name is kiln_FAMILY_args.h ---- */
+bool kg_args_check(kg_ctx *, const kg_family *); /* that no two fields have one name */
 const char *kg_args_file(kg_ctx *, const kg_family *);
 void kg_args_text(kg_ctx *, const kg_family *, const kg_target *, kg_buf *);
 

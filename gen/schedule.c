@@ -441,7 +441,9 @@ static bool load_present(kg_ctx *cx, size_t family)
 {
     int *ref = &kg_back_of(cx)->present[family];
     *ref = LUA_NOREF;
-    if (!run_file(cx, cx->family[family]->name, "family", "family")) return false;
+    if (!kg_args_check(cx, cx->family[family]) ||
+        !run_file(cx, cx->family[family]->name, "family", "family"))
+        return false;
     lua_pushstring(cx->T, "present");
     const int type = lua_rawget(cx->T, -2);
     if (type == LUA_TFUNCTION)
