@@ -38,7 +38,6 @@ stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 files["**/instances/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
-files["tests/bench/elementwise/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }

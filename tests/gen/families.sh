@@ -28,12 +28,12 @@ file=$tmp/templates/pair/family.lua
 # wrong SED EXPECTED: the file above, edited, gets exactly this message.
 wrong() {
     sed -E "$1" "$tmp/good" >"$file"
-    if cmp -s "$tmp/good" "$file"; then echo "nothing was edited" >"$tmp/out"; result 1 "$2"; return; fi
+    if cmp -s "$tmp/good" "$file"; then echo "nothing was edited" >"$tmp/out"; result 1 "${2%%$'\n'*}"; return; fi
     "$gen" --check --templates "$tmp/templates" "$tmp/op.lua" >/dev/null 2>"$tmp/err"
     status=$?
     sed -n "s|^$file:||p" "$tmp/err" >"$tmp/out"
     [ "$status" -eq 1 ] && [ "$(cat "$tmp/out")" = "$2" ]
-    result $? "$2"
+    result $? "${2%%$'\n'*}"
 }
 
 wrong 's/"pair"/"pear"/' "2:10: error: name: must be 'pair', as its folder is called, not 'pear'"
