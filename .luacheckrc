@@ -20,7 +20,7 @@ local schedules = {
 
 -- Each schedule is a sweep's constructor in `tiles`.
 local sweeps = {}
-local folder = io.popen("cd templates 2>/dev/null && ls gemm rowwise ../tests/gpu/templates/gemm")
+local folder = io.popen("cd templates 2>/dev/null && ls gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
 for file in folder:lines() do sweeps[#sweeps + 1] = file:match("^([a-z0-9_]+)%.lua$") end
 folder:close()
 
@@ -36,10 +36,10 @@ stds.instance = { read_globals = names(dtypes, language, sandbox, sweeps) }
 stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 
 files["**/instances/*.lua"] = { std = "instance" }
+files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
-files["**/templates/gemm/**/*.lua"] = { std = "template", ignore = { "212" } }
-files["**/templates/rowwise/**/*.lua"] = { std = "template", ignore = { "212" } }
+files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
 files["**/templates/targets/*.lua"] = { std = "template" }
 files["tests/gpu/templates/gemm/*.lua"] = { max_line_length = 140 }
