@@ -5,16 +5,17 @@ exclude_files = { "**/*.d.lua", "tests/spec" } -- tests/spec: mistakes on purpos
 
 local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" }
 local language = {
-  "gemm", "rowwise", "code", "full", "per_row", "per_col", "per_tensor",
+  "gemm", "rowwise", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
   "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
   "floor", "eq", "ne", "and_", "or_", "not_",
+  "row_sum", "row_mean", "row_max", "row_min", "block_sum", "block_mean", "block_max", "block_min",
 }
 local sandbox = {
   "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",
 }
 local schedules = {
-  "schedule", "target", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
+  "schedule", "target", "family", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
 }
 
 -- Each schedule is a sweep's constructor in `tiles`.
@@ -39,5 +40,9 @@ files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/gemm/**/*.lua"] = { std = "template", ignore = { "212" } }
+files["**/templates/rowwise/**/*.lua"] = { std = "template", ignore = { "212" } }
+-- What `kiln new` starts from.
+files["templates/gemm/new/*.lua"] = { std = "instance" }
+files["templates/rowwise/new/*.lua"] = { std = "instance" }
 files["**/templates/targets/*.lua"] = { std = "template" }
 files["tests/gpu/templates/gemm/*.lua"] = { max_line_length = 140 }
