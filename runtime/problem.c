@@ -485,7 +485,9 @@ static void put_fields(const kiln_problem *p, const kr_op *op, const uint8_t *si
 {
     const kr_module *m = op->module;
     const kiln_family *f = kr_family(m, op->row);
-    kr_put(t, "%s ", p->op);
+    bool types = false;
+    for (int i = 0; i < op->row->ntypes; i++) types |= kr_type_in_text(f, i);
+    kr_put(t, types ? "%s " : "%s", p->op);
     kr_put_types(f, op->row, sig, t);
     if (f->nlayouts) kr_put(t, " ");
     kr_put_layouts(f, op->row, sig, t);

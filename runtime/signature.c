@@ -26,7 +26,9 @@ static kiln_dtype family_type(const kiln_problem *p, const kiln_family *f, int i
     if (p->acc) return p->acc;
     bool integers = true;
     for (int from = 0; from < i; from++)
-        if (t->of >> from & 1 && kr_is_float((kiln_dtype)sig[from])) integers = false;
+        if (t->of >> from & 1 && kr_dtype_ok((kiln_dtype)sig[from]) &&
+            kr_is_float((kiln_dtype)sig[from]))
+            integers = false;
     return (kiln_dtype)(integers ? t->integer : t->real);
 }
 

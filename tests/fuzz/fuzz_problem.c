@@ -11,6 +11,7 @@ static void start(void)
 {
     make_folder();
     install_fixture("host", "libkiln-host.so");
+    install_fixture("rowwise", "libkiln-rowwise.so");
     ctx = open_ctx("host");
 }
 

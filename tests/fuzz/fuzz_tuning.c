@@ -15,6 +15,7 @@ static void start(void)
 {
     make_folder();
     install_fixture("host", "libkiln-host.so");
+    install_fixture("rowwise", "libkiln-rowwise.so");
     ctx = open_ctx("host");
     device.struct_size = sizeof device;
     if (kiln_device_describe(ctx, &device)) abort();
@@ -52,11 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const text[] = {"bias_relu f32,f32,f32 rcr m=64 n=64 k=2048",
                                        "bias_relu f32,f32,f32 rcr m=1 n=1 k=1",
-                                       "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=64"};
+                                       "bias_relu f32,f32,f32 rcr m=64 n=64 k=64 align=64",
+                                       "add_sub f32 rows=64 cols=64 align=16"};
     if (!ctx) start();
     write_input(data, size);
     kr_tuning_load(ctx, path);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         kiln_problem p;
         const kiln_kernel *k;
         if (kiln_problem_parse(text[i], &p) || kiln_find(ctx, &p, &k) ||
