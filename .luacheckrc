@@ -41,5 +41,7 @@ files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
+-- What `kiln new` starts from.
+files["templates/*/new/*.lua"] = { std = "instance" }
 files["**/templates/targets/*.lua"] = { std = "template" }
 files["tests/gpu/templates/gemm/*.lua"] = { max_line_length = 140 }
