@@ -24,7 +24,7 @@ typedef struct run {
     const kt_options *o;
     kiln_ctx *ctx;
     uint64_t seed;
-    size_t passed, failed, turn; /* turn: of trials that one instance of a group is enough for */
+    size_t passed, failed;
 } run;
 
 /* ---- running ---- */
@@ -71,15 +71,11 @@ static void run_trial(run *r, unit *units, size_t n, const kt_trial *t, size_t n
     kh_options options = {.seed = r->seed, .values = t->values, .in_place = in_place};
     if (tile) memcpy(options.tile, tile, sizeof options.tile);
     if (!status) status = kh_case_open(r->ctx, &p, &options, &c);
-    const size_t first = t->variant & KT_ONE ? r->turn++ : 0;
     for (size_t i = 0; i < n; i++) {
-        unit *u = &units[(first + i) % n];
         if (status)
-            blame(u, &p, kiln_error());
+            blame(&units[i], &p, kiln_error());
         else
-            run_case(u, &p, c, 1);
-        if (t->variant & KT_ONE && (status || kiln_workspace_size(u->kernel, &p) != SIZE_MAX))
-            break;
+            run_case(&units[i], &p, c, 1);
     }
     kh_case_close(c);
 }

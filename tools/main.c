@@ -50,8 +50,7 @@ enum {
 #define OPT_OP       OPTION("op", KEY_OP, "X", "only instances of op X")
 #define OPT_TARGET   OPTION("target", KEY_TARGET, "T", "only instances of target T")
 #define OPT_SCHEDULE OPTION("schedule", KEY_SCHEDULE, "S", "only instances of schedule S")
-#define OPT_DTYPE                                                                                  \
-    OPTION("dtype", KEY_DTYPE, "TYPE", "only instances where A, B or E is of this type")
+#define OPT_DTYPE    OPTION("dtype", KEY_DTYPE, "TYPE", "only instances with a tensor of this type")
 #define OPT_INSTANCE OPTION("instance", KEY_INSTANCE, "NAME", "only this instance")
 #define OPT_SEED     OPTION("seed", KEY_SEED, "N", "seed of the inputs; default: a fresh one, printed")
 #define OPT_THREADS                                                                                \
@@ -151,7 +150,8 @@ const kt_command kt_commands[] = {
      "  kiln verify --all --device host\n"
      "  kiln verify 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
      "  kiln verify --all --op swiglu --quick --seed 7\n\v"
-     "Inputs are random, E, workspace and padding are poisoned, every buffer lies between guard "
+     "Inputs are random, outputs, workspace and padding are poisoned, every buffer lies between "
+     "guard "
      "bands, and each "
      "instance runs twice.  Large problems are compared on a sample of rows and columns that "
      "includes the edges.  "

@@ -114,6 +114,7 @@ static int64_t tile(const kiln_kernel_info *k, const char *name, int64_t otherwi
     return otherwise;
 }
 
+enum { ATTEMPTS = 3 };
 static int64_t at_least(int64_t n, int64_t least)
 {
     return n > least ? n : least;
@@ -136,15 +137,20 @@ static void matrix_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln
         STEPS * tile(k, op->size_name[op->summed], SIDE / 2) * tile(k, "split_k", 1), least->depth);
 }
 
-/* Rows enough for several workgroups, as long as models have them. */
-static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
+/* Rows enough for several workgroups: as long as models have them, short, long. */
+static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, int attempt,
+                      kiln_problem *p)
 {
-    enum { GROUPS = 8, ROWS = 16, COLS = 4096 };
-    p->size[op->rows] = at_least(GROUPS * tile(k, op->size_name[op->rows], 1), ROWS);
-    p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], COLS), COLS);
+    enum { GROUPS = 8 };
+    static const int64_t least[ATTEMPTS][2] = {{16, 4096}, {64, 256}, {1, 65536}};
+    const int64_t *size = least[attempt];
+    p->size[op->rows] = at_least(GROUPS * tile(k, op->size_name[op->rows], 0), size[0]);
+    p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], size[1]), size[1]);
 }
 
-static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_problem *p)
+/* attempt: instances are made for other sizes than the first. */
+static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, int attempt,
+                              kiln_problem *p)
 {
     enum { ALIGN = 256 };
     kiln_op_info op = {.struct_size = sizeof op};
@@ -154,7 +160,7 @@ static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_pro
     if (op.summed >= 0)
         matrix_sizes(&op, k, p);
     else
-        row_sizes(&op, k, p);
+        row_sizes(&op, k, attempt, p);
     for (size_t i = 0; i < op.ntensors; i++) p->tensor[op.tensor[i].at].align = ALIGN;
     return KILN_OK;
 }
@@ -223,8 +229,12 @@ static void report_instance(report *p, const kt_instance *i)
 {
     kiln_problem problem;
     double flops = 0;
-    kiln_status status = problem_of(p->ctx, &i->info, &problem);
-    if (!status) status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
+    kiln_status status = KILN_NOT_SUPPORTED;
+    for (int attempt = 0; attempt < ATTEMPTS && status == KILN_NOT_SUPPORTED; attempt++) {
+        status = problem_of(p->ctx, &i->info, attempt, &problem);
+        if (!status)
+            status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
+    }
     if (status == KILN_NOT_SUPPORTED)
         kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)

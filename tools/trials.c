@@ -18,8 +18,7 @@ enum {
     QUICK = KT_QUICK,
     CUT = KT_CUT,
     IN_PLACE = KT_IN_PLACE,
-    ONLY = KT_ONLY,
-    ONE = KT_ONE
+    ONLY = KT_ONLY
 };
 
 static const kt_trial common_trials[] = {
@@ -55,16 +54,15 @@ static kt_trial of_shape(const int64_t *size, size_t sizes, int variant)
     return t;
 }
 
-/* Sizes that suit the family: aligned, and, where all are tried, once more as they come. */
+/* Sizes that suit the family: aligned, and once more as they come. */
 static void add_family(const kiln_op_info *op, int quick, kt_trial *t, size_t *count)
 {
     const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
     for (size_t i = 0; i < shapes; i++) {
-        const int in_turn = quick ? QUICK | ONE : 0;
-        const kt_trial aligned = of_shape(op->family_shapes[i], op->nsizes, ALIGNED | in_turn),
+        const kt_trial aligned = of_shape(op->family_shapes[i], op->nsizes, ALIGNED),
                        plain = of_shape(op->family_shapes[i], op->nsizes, PLAIN);
         add(t, count, &aligned);
-        if (!quick) add(t, count, &plain);
+        add(t, count, &plain);
     }
 }
 

@@ -13,8 +13,7 @@ enum {
     KT_QUICK = 32,     /* with --quick, too */
     KT_CUT = 64,       /* of tiles that blocks share along the summed size */
     KT_IN_PLACE = 128, /* outputs are full inputs' memory where the op has such */
-    KT_ONLY = 256,     /* else there is no such trial */
-    KT_ONE = 512       /* of a group's instances one is enough, another one each time */
+    KT_ONLY = 256      /* else there is no such trial */
 };
 
 typedef struct kt_trial {

@@ -98,7 +98,8 @@ template <int BITS, int COUNT> static KILN_DEVICE kiln_piece<(BITS * COUNT + 31)
     return to;
 }
 
-template <int BITS, int COUNT> static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w)
+template <int BITS, int COUNT>
+static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w)
 {
     enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
     if (BITS * COUNT < 32) {
@@ -112,7 +113,8 @@ template <int BITS, int COUNT> static KILN_DEVICE void kiln_store_piece(void *at
     for (int i = 0; i < WORDS; i += EACH) {
         if (EACH == 4) {
             kiln_words4 to;
-            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS], to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
+            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
+            to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
             ((kiln_words4 *)at)[i / EACH] = to;
         } else if (EACH == 2) {
             kiln_words2 to;
@@ -174,10 +176,11 @@ template <int WORDS> static KILN_DEVICE void kiln_anew(kiln_piece<WORDS> &w)
 
 /* ---- two f32 converted to bits side by side, as kiln_f32_to_T converts each ---- */
 
-#define KILN_PAIR(T, bits)                                                                                              \
-    static KILN_DEVICE unsigned kiln_pair_##T(float lo, float hi)                                                      \
-    {                                                                                                                  \
-        return (unsigned)(kiln_uint##bits)kiln_f32_to_##T(lo) | (unsigned)(kiln_uint##bits)kiln_f32_to_##T(hi) << bits; \
+#define KILN_PAIR(T, bits)                                                          \
+    static KILN_DEVICE unsigned kiln_pair_##T(float lo, float hi)                   \
+    {                                                                               \
+        const unsigned first = (unsigned)(kiln_uint##bits)kiln_f32_to_##T(lo);      \
+        return first | (unsigned)(kiln_uint##bits)kiln_f32_to_##T(hi) << bits;      \
     }
 #if defined(KILN_GPU_NVIDIA)
 #define KILN_PAIR_PTX(T, ptx, size, c)                                       \
@@ -206,11 +209,13 @@ static KILN_DEVICE float kiln_within(float x, float most)
 }
 static KILN_DEVICE unsigned kiln_pair_f8e4m3fnuz(float lo, float hi)
 {
-    return (unsigned)__builtin_amdgcn_cvt_pk_fp8_f32(kiln_within(lo, 240.0f), kiln_within(hi, 240.0f), 0, false) & 0xffffu;
+    lo = kiln_within(lo, 240.0f), hi = kiln_within(hi, 240.0f);
+    return (unsigned)__builtin_amdgcn_cvt_pk_fp8_f32(lo, hi, 0, false) & 0xffffu;
 }
 static KILN_DEVICE unsigned kiln_pair_f8e5m2fnuz(float lo, float hi)
 {
-    return (unsigned)__builtin_amdgcn_cvt_pk_bf8_f32(kiln_within(lo, 57344.0f), kiln_within(hi, 57344.0f), 0, false) & 0xffffu;
+    lo = kiln_within(lo, 57344.0f), hi = kiln_within(hi, 57344.0f);
+    return (unsigned)__builtin_amdgcn_cvt_pk_bf8_f32(lo, hi, 0, false) & 0xffffu;
 }
 #else
 KILN_PAIR(f8e4m3fnuz, 8)
@@ -221,7 +226,8 @@ KILN_PAIR(i8, 8)
 
 // COUNT values, converted side by side.
 #define KILN_PACK(T, bits)                                                                                           \
-    template <int COUNT> static KILN_DEVICE kiln_piece<(bits * COUNT + 31) / 32> kiln_pack_##T(const float (&x)[COUNT]) \
+    template <int COUNT>                                                                                             \
+    static KILN_DEVICE kiln_piece<(bits * COUNT + 31) / 32> kiln_pack_##T(const float(&x)[COUNT])                    \
     {                                                                                                                \
         kiln_piece<(bits * COUNT + 31) / 32> w;                                                                      \
         _Pragma("unroll") for (int i = 0; i < (bits * COUNT + 31) / 32; i++) w.v[i] = 0;                             \

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Row-wise operations on CPUs: each thread takes some rows, and of each row a piece of columns at a time, by vectors.  What
--- does not reduce is shared out by parts of rows, too.
+-- Row-wise operations on CPUs: each thread takes some rows, and of each row a piece of columns at a time, by vectors.
+-- What does not reduce is shared out by parts of rows, too.
 local R = require "rows"
 
 return schedule {
@@ -19,7 +19,8 @@ return schedule {
     t.work = #op.graph
   end,
   rules = {
-    { "blocks of columns are larger than a piece of {piece}", function(t, op) return R.largest_block(op) <= t.piece end },
+    { "blocks of columns are larger than a piece of {piece}",
+      function(t, op) return R.largest_block(op) <= t.piece end },
   },
   defaults = function(target, op)
     return { { piece = max(64, R.largest_block(op)), step = 262144 } }

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Row-wise operations on every GPU.  A row belongs to a few lanes of a wave, to a wave or to a block, which keeps it in
--- registers from phase to phase where it fits, or to several blocks where there are few long rows.  What does not reduce is
--- shared out by parts of rows.
+-- registers from phase to phase where it fits, or to several blocks where there are few long rows.  What does not
+-- reduce is shared out by parts of rows.  docs/rowwise.md explains phases, pieces and paths.
 local R = require "rows"
 
 -- Rows that fit into the registers of so many lanes, each with v pieces.
@@ -17,7 +17,9 @@ return schedule {
   title = "rows in registers, on lanes, waves or blocks: any size, stride and alignment",
   supports = function(target, op)
     if target.vendor == "host" then return nil, "needs a GPU" end
-    if R.largest_block(op) // piece_of(op) > target.wave then return nil, "a block of columns is larger than a wave holds" end
+    if R.largest_block(op) // piece_of(op) > target.wave then
+      return nil, "a block of columns is larger than a wave holds"
+    end
     return true
   end,
   tunables = {
@@ -27,49 +29,50 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
   },
-  derived = { "threads", "piece", "cols", "phases", "bytes", "tensors", "registers", "at_once", "slots", "narrow_out", "work" },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "work" },
   derive = function(t, op, types, layout, target)
     local plan, s = R.plan(op), R.sizes(op)
     t.threads = t.lanes * t.rows
     t.piece = piece_of(op)
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
     t.phases, t.slots = plan.last + 1, plan.slots
-    t.bytes, t.tensors = s.bytes, s.tensors
-    -- Registers: the inputs' words, what is kept of dear functions, one piece being worked on, addresses.
-    local words_held, kept = 0, 0
+    t.bytes = s.bytes
+    -- Registers: of a resident row the words of inputs that a phase or a later one reads, and what was kept of dear
+    -- functions, whichever phase has most; of another one piece's; beside them addresses and what is being worked on.
+    local held = t.resident == 1 and R.held(plan, target) or {}
+    local live, words_of = 0, t.v * t.piece
     for p = 0, plan.last do
-      for _, d in ipairs(R.inputs(plan, p)) do
-        words_held = max(words_held, 0)
-      end
-    end
-    local seen = {}
-    for p = 0, plan.last do
-      for _, d in ipairs(R.inputs(plan, p)) do
-        if not seen[d.name] then
+      local words_left, kept, seen = 0, 0, {}
+      for q = p, t.resident == 1 and plan.last or p do
+        for _, d in ipairs(R.inputs(plan, q, held)) do
+          if not seen[d.name] then words_left = words_left + words_of * d.type.bytes // 4 end
           seen[d.name] = true
-          words_held = words_held + t.v * t.piece * d.type.bytes // 4
         end
       end
+      for _, first in pairs(held) do if first < p then kept = kept + words_of end end
+      for _, first in pairs(held) do if first == p then words_left = max(words_left, words_of) end end
+      live = max(live, words_left + kept)
     end
-    if t.resident == 1 and plan.last > 0 then
-      for _ in pairs(R.held(plan)) do kept = kept + t.v * t.piece end
-    end
-    t.registers = words_held + kept + 3 * t.piece + 4 * s.tensors + 16
+    t.registers = live + 14 + 2 * #op.tensors
     local file = target.vendor == "nvidia" and 65536 or 131072
     t.at_once = min(max(file // (t.threads * t.registers), 1), max(2048 // t.threads, 1))
-    t.narrow_out = s.narrow
     t.work = #op.graph
   end,
   rules = {
-    { "{threads} threads > {max_threads}", function(t, op, types, layout, target) return t.threads <= target.max_threads end },
-    { "{threads} threads do not fill a wave of {wave}", function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
-    { "a block of columns lies on more than {lanes} lanes", function(t, op) return R.largest_block(op) // t.piece <= t.lanes end },
+    { "{threads} threads > {max_threads}",
+      function(t, op, types, layout, target) return t.threads <= target.max_threads end },
+    { "{threads} threads do not fill a wave of {wave}",
+      function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
+    { "a block of columns lies on more than {lanes} lanes",
+      function(t, op) return R.largest_block(op) // t.piece <= t.lanes end },
     { "{registers} registers do not fit {threads} threads", function(t, op, types, layout, target)
       local file = target.vendor == "nvidia" and 65536 or 131072
       return t.threads * t.registers <= file and t.registers <= 240
     end },
-    { "only rows that are reduced are kept or split", function(t, op) return t.phases > 1 or t.resident == 0 and t.split == 1 end },
-    { "blocks that share a row do not keep it, and have one row", function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 end },
+    { "only rows that are reduced are kept or split",
+      function(t) return t.phases > 1 or t.resident == 0 and t.split == 1 end },
+    { "blocks that share a row do not keep it, and have one row",
+      function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 end },
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
   },
   defaults = function(target, op)
@@ -101,9 +104,9 @@ return schedule {
       keep(2048, 256, 1)
       keep(4096, 256, 1)
       keep(6144, 256, 1)
-      keep(8192, 512, 1)
+      keep(8192, 256, 1)
       keep(12288, 512, 1)
-      keep(16384, 1024, 1)
+      keep(16384, 512, 1)
     else
       keep(1024, 64, 4)
       keep(4096, 256, 1)
@@ -122,8 +125,8 @@ return schedule {
     { "the row is longer than the registers of its lanes hold", function(p, t)
       return any(eq(t.resident, 0), le(p.cols, t.cols))
     end },
-    { "shared rows are for few and long ones", function(p, t)
-      return any(eq(t.split, 1), all(le(p.rows * p.batch, 1024), ge(p.cols, 8192)))
+    { "blocks share rows where there are at most 1024", function(p, t)
+      return any(eq(t.split, 1), le(p.rows * p.batch, 1024))
     end },
   },
   stages = function(t) return t.split > 1 and t.phases or 1 end,
@@ -142,13 +145,14 @@ return schedule {
     local blocks = ceil_div(p.rows, t.rows) * parts * p.batch
     local turns = ceil_div(blocks, max(p.units, 1) * t.at_once)
     -- A block: memory's latency for each time that it goes to memory, the reductions, and what its elements take.
-    local steps = ceil_div(ceil_div(p.cols, t.split), t.cols) * select(gt(t.phases, 1), 1, 0) + select(gt(t.phases, 1), 0, 1)
+    local steps = select(gt(t.phases, 1), ceil_div(ceil_div(p.cols, t.split), t.cols), 1)
     local loads = select(eq(t.resident, 1), 1, t.phases * steps)
     local compute = t.phases * t.v * steps * t.piece * t.work * 0.0006 * max(t.threads * t.at_once / 512, 1)
     local block = 0.8 * loads + 0.25 * (t.phases - 1) + compute
     -- Unaligned rows go through element by element.
     local slow = select(ge(p.vector, t.piece), 1, 6)
-    local memory = p.rows * p.cols * p.batch * t.bytes * select(eq(t.resident, 1), 1, max(t.phases * 0.6, 1)) / (target.gbps * 1e3 * 0.9)
-    return target.launch_us * select(gt(t.split, 1), t.phases, 1) + slow * max(turns * block, memory) + 0.1 * min(turns * block, memory)
+    local bytes = p.rows * p.cols * p.batch * t.bytes * select(eq(t.resident, 1), 1, max(t.phases * 0.6, 1))
+    local memory, work = bytes / (target.gbps * 1e3 * 0.9), turns * block
+    return target.launch_us * select(gt(t.split, 1), t.phases, 1) + slow * max(work, memory) + 0.1 * min(work, memory)
   end,
 }

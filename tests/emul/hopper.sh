@@ -55,15 +55,15 @@ result $? "batches whose tiles are cut along K"
 KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 
-# fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template; verify of faults/ must find it, or with
-# these arguments of short/, and then in every instance.
+# fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
+# find it, or with these arguments of short/, and then in every instance.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
-    sed -i -E "$2" "$tmp/templates/gemm/wgmma.hip.tmpl"
-    if cmp -s templates/gemm/wgmma.hip.tmpl "$tmp/templates/gemm/wgmma.hip.tmpl"; then
+    sed -i -E "$2" "$tmp/templates/gemm/wgmma.hip.tmpl" "$tmp"/templates/gemm/lib/wgmma_*.tmpl
+    if diff -rq templates/gemm "$tmp/templates/gemm" >/dev/null; then
         result 1 "$1: the template has nothing to plant it in"
     elif module fault tests/emul/$folder "$tmp/templates"; then
         if [ $# -gt 2 ]; then

@@ -85,7 +85,7 @@ for f in sys.argv[1:]:
     problems = [p for l in lines if l and l[0] != "[" for p in l.split(" vs ")]
     assert problems and len(set(lines) - {""}) == len([l for l in lines if l]), f
     for p in problems:
-        assert re.fullmatch(r"\w+ \w+,\w+,\w+ [rc]{3} m=\d+ n=\d+ k=\d+ align=256", p), p
+        assert re.fullmatch(r"\w+ (\w+,\w+,\w+ [rc]{3} m=\d+ n=\d+ k=\d+|\w+(,\w+)* rows=\d+ cols=\d+) align=256", p), p
 PY
 }
 check 'the shipped files of problems' shipped
@@ -112,9 +112,9 @@ fused add_relu bf16,bf16,bf16 rcr m=9 n=35 k=12 ldd.residual=40
 fused linear_relu_abde_i8 i8,i8,i8 rcr m=16 n=32 k=64
 fused add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
 fused add_add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
-fused multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48
+either multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48
 plain add_relu_add bf16,bf16,bf16 rcr m=16 n=8 k=24
-plain swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
 EOP
 # What follows a product; FAKE_ROWS leaves one of two paths: two products of n columns, or one of 2n.
 while read -r rows text; do

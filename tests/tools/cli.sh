@@ -44,7 +44,9 @@ names = [r["name"] for r in rows]
 assert len(set(names)) == len(names), "names are unique"
 for r in rows:
     assert r["name"].split("/")[0] == r["target"] and r["name"].split("/")[1] == r["op"], r
-    assert r["tunables"] and r["line"] > 0 and len(r["layouts"]) == 3, r
+    assert r["tunables"] and r["line"] > 0 and r["types"], r
+    assert r["family"] != "gemm" or len(r["layouts"]) == 3 and r["types"]["a"] == r["a"] and r["e"], r
+assert {r["family"] for r in rows} >= {"gemm", "rowwise"}
 PY
 }
 check 'list --json' list_json
@@ -186,7 +188,7 @@ completes() {
 }
 completion() {
     [ "$(completes kiln expl)" = explain ] && [ "$(completes kiln verify --qu)" = --quick ] &&
-        [ "$(completes kiln bench --peer openb)" = openblas ] && [ "$(completes kiln list --op bias_r)" = bias_relu ]
+        [ "$(completes kiln bench --peer openb)" = openblas ] && [ "$(completes kiln list --op bias_rel)" = bias_relu ]
 }
 check 'completion of commands, options, peers and ops' completion
 

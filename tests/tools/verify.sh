@@ -27,6 +27,18 @@ gemm "spoiled" {
   epilogue = function(acc, d) return relu(acc + d.bias) + d.rest end,
 }
 LUA
+cat >"$tmp/faults/spoiled_rows.lua" <<'LUA'
+-- y = x * w + rest, the sums of its rows, the largest of each block
+rowwise "spoiled_rows" {
+  types   = { { t = f32 } },
+  d       = { rest = full "t", w = per_col "t", x = full "t" },
+  outputs = { largest = per_block(f32, 1, 64), total = per_row(f32), y = full "t" },
+  body    = function(d)
+    local y = d.x * d.w + d.rest
+    return { largest = block_max(abs(y), 64), total = row_sum(y), y = y }
+  end,
+}
+LUA
 out=$tmp/gen
 generate() { "$gen" --templates templates --out "$out" --target host "$tmp/faults"; }
 check 'the op to spoil is generated' generate
@@ -35,7 +47,7 @@ cc_flags='-std=gnu11 -O2 -fPIC -fopenmp-simd -fvisibility=hidden -Iabi -Itemplat
 
 # Every instance's own function gets another name; the wrapper takes the old one.
 # shellcheck disable=SC2086
-names=$(grep -ho '^void kiln_[a-z0-9_]*(const kiln_gemm_args \*' $sources | sed 's/^void //; s/(.*//' | sort -u)
+names=$(grep -ho '^void kiln_[a-z0-9_]*(const kiln_[a-z]*_args \*' $sources | sed 's/^void //; s/(.*//' | sort -u)
 renames=$(for name in $names; do echo "-D$name=right_$name"; done)
 compile() {
     for s in $sources; do
@@ -46,26 +58,29 @@ compile() {
 }
 check 'and compiled' compile
 
-build_fault() { # statements in terms of g, real (the right kernel) and e
-    local name
+family=gemm prologue='float *e = g->e; (void)e;'
+build_fault() { # statements in terms of g, real (the right kernel) and what the prologue declares
+    local name type fault
     mkdir -p "$tmp/module"
     rm -f "$tmp/module"/*.so
     {
-        printf '#include "kiln_args.h"\n#define real(args) right(args, each)\n'
+        printf '#include "kiln_args.h"\n#include "kiln_gemm_args.h"\n#include "kiln_rowwise_args.h"\n#define real(args) right(args, each)\n'
         for name in $names; do
-            printf 'void right_%s(const kiln_gemm_args *, kiln_each);\nvoid %s(const kiln_gemm_args *, kiln_each);\n' "$name" "$name"
-            printf 'void %s(const kiln_gemm_args *g, kiln_each each)\n{\n    void (*const right)(const kiln_gemm_args *, kiln_each) = right_%s;\n' "$name" "$name"
-            printf '    float *e = g->e;\n    (void)e;\n    %s\n}\n' "$1"
+            case $name in kiln_spoiled_rows_*) type=kiln_rowwise_args ;; *) type=kiln_gemm_args ;; esac
+            case $type in kiln_${family}_args) fault="$prologue $1" ;; *) fault='real(g);' ;; esac
+            printf 'void right_%s(const %s *, kiln_each);\nvoid %s(const %s *, kiln_each);\n' "$name" "$type" "$name" "$type"
+            printf 'void %s(const %s *g, kiln_each each)\n{\n    void (*const right)(const %s *, kiln_each) = right_%s;\n' "$name" "$type" "$type" "$name"
+            printf '    %s\n}\n' "$fault"
         done
     } >"$tmp/fault.c"
     # shellcheck disable=SC2046,SC2086
-    gcc $cc_flags -c -o "$tmp/fault.o" "$tmp/fault.c" &&
+    gcc $cc_flags -I"$out/host" -c -o "$tmp/fault.o" "$tmp/fault.c" &&
         gcc $cc_flags -I"$out/host" -Wa,-I"$out/host" -shared -o "$tmp/module/libkiln-host.so" "$out/host/module.c" \
             $(for s in $sources; do echo "${s%.c}.o"; done) "$tmp/fault.o" -lm &&
         "$gen" --seal "$tmp/module/libkiln-host.so"
 }
 finds() { # exit code, text in the output, fault
-    build_fault "$3" && exits "$1" verify --modules "$tmp/module" --all --device host --op spoiled --seed 4 --threads 1 &&
+    build_fault "$3" && exits "$1" verify --modules "$tmp/module" --all --device host --op "${op:-spoiled}" --seed 4 --threads 1 &&
         says "$2"
 }
 check 'unspoiled, it passes' finds 0 ', 0 failed' 'real(g);'
@@ -94,9 +109,26 @@ check 'a fault in a sampled problem, at an edge' build_fault 'real(g); if (g->n 
 edge() { exits 1 verify --modules "$tmp/module" --device host --seed 6 'spoiled f32,f32,f32 rrr m=700 n=3000 k=300' && says 'of 3000 columns'; }
 check 'is found' edge
 
+# Several outputs: d[0] rest, d[1] w, d[2] x, then largest, total, y.
+family=rowwise op=spoiled_rows prologue='float *largest = g->d[3], *total = g->d[4], *y = g->d[5]; (void)largest, (void)total, (void)y; const long blocks = (g->cols + 63) / 64; (void)blocks;'
+check 'rows: unspoiled, it passes' finds 0 ', 0 failed' 'real(g);'
+check 'rows: a wrong last sum' finds 1 'total\[batch .*expected' 'real(g); if (g->rows > 1 && g->cols) total[g->rows - 1] += 1;'
+check 'rows: a wrong last block' finds 1 'largest\[batch .*cols/64 .*expected' 'real(g); if (g->rows && g->cols > 64) largest[blocks - 1] += 0.25f;'
+check 'rows: an unwritten block' finds 1 'largest\[.* was not written' \
+    'float was = g->rows && g->cols > 64 ? largest[blocks - 1] : 0; real(g); if (g->rows && g->cols > 64) largest[blocks - 1] = was;'
+check 'rows: a write past the sums' finds 1 'past the end of total' 'real(g); if (g->rows && g->cols) total[(g->batch - 1) * g->stride_d[4] + g->rows] = 0;'
+check 'rows: a write into the padding of the blocks' finds 1 'padding of largest' 'real(g); if (g->ldd[3] > blocks && g->rows > 1) largest[blocks] = 0;'
+check 'rows: a write into an input' finds 1 'input w' 'real(g); if (g->cols > 3) ((float *)g->d[1])[1] = 7;'
+check 'rows: y written before what is in its place is read' finds 1 'expected' 'if (g->rows && g->cols) y[0] = 0; real(g);'
+check 'rows: a wrong batch stride' finds 1 'expected' 'kiln_rowwise_args h = *g; h.stride_d[1] = 0; real(&h);'
+check 'rows: an unwritten row' finds 1 'was not written' 'kiln_rowwise_args h = *g; if (g->rows > 2) h.rows--; real(&h);'
+check 'rows: a fault in few of many rows' build_fault 'real(g); if (g->rows > 10000) total[g->rows - 1] += 1;'
+row() { exits 1 verify --modules "$tmp/module" --device host --seed 6 'spoiled_rows f32 rows=20000 cols=300' && says 'of 20000 rows, 300 of 300 columns'; }
+check 'rows: is found' row
+
 # ---- many instances, and bounds that say little: kernels of three loops, for the host ----
 mkdir -p "$tmp/loops/gemm" "$tmp/loops/targets" "$tmp/few"
-cp tests/gen/templates/gemm/plain.c.tmpl "$tmp/loops/gemm"
+cp tests/gen/templates/gemm/plain.c.tmpl templates/gemm/family.lua "$tmp/loops/gemm"
 sed "s/values = { 1, 2, 4 }/values = { $(seq -s, 300) }/" tests/gen/templates/gemm/plain.lua >"$tmp/loops/gemm/plain.lua"
 cp templates/targets/host.lua "$tmp/loops/targets"
 cat >"$tmp/few/few.lua" <<LUA
@@ -126,7 +158,7 @@ loops() { # All instances of `many` are one kernel under their names.
     one=$(find "$few/host/many" -name '*.c' | sort | head -n 1)
     names=$(grep -rho '^void kiln_many[a-z0-9_]*' "$few/host/many" | sed 's/^void //' | sort -u)
     {
-        echo '#include "kiln_args.h"'
+        echo '#include "kiln_gemm_args.h"'
         echo 'void one(const kiln_gemm_args *);'
         for name in $names; do echo "void $name(const kiln_gemm_args *g); void $name(const kiln_gemm_args *g) { one(g); }"; done
     } >"$tmp/many.c"

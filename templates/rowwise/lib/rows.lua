@@ -5,9 +5,9 @@
 --   row       it does not change along a row (varies "none" or "row"): one variable, n<k>
 --   element   it does: computed for each column where it is needed, e<k>
 --   block     a reduction of neighbouring columns: one variable for those that a lane has, b<k>
--- A row is gone through once per phase: phase p computes the reductions over the row of what depends on p reductions, the
--- last one the outputs.  Inside a phase, the columns that a lane has at once (a piece) are gone through in levels: a block
--- reduction is worth something only after the level of its argument.
+-- A row is gone through once per phase: phase p computes the reductions over the row of what depends on p reductions,
+-- the last one the outputs.  Inside a phase, the columns that a lane has at once (a piece) are gone through in levels:
+-- a block reduction is worth something only after the level of its argument.
 local R = {}
 
 local OF = { sum = "kiln_sum_of", mean = "kiln_sum_of", max = "kiln_max_of", min = "kiln_min_of" }
@@ -33,8 +33,11 @@ local function fill(text, operand)
   end
 end
 
--- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
-local DEAR = { exp = true, log = true, tanh = true, gelu = true, gelu_tanh = true, silu = true, sigmoid = true, pow = true }
+-- Functions that cost much more than converting an input again: their values stay in registers for a later phase.  Where
+-- the machine has 2^x as an instruction, what is built on that alone is not among them.
+local DEAR = { log = true, tanh = true, gelu = true, gelu_tanh = true, pow = true }
+local EXPONENTIAL = { exp = true, silu = true, sigmoid = true }
+local function is_dear(n, target) return DEAR[n.op] or EXPONENTIAL[n.op] and target.vendor ~= "nvidia" end
 
 -- The nodes that `targets` need, as a set; `stop(k)`: what below is known already.
 local function closure(graph, targets, stop)
@@ -93,12 +96,12 @@ local function element_closure(plan, p, held)
 end
 
 -- Dear elements that more than one phase needs: node -> the first phase, which keeps them.
-function R.held(plan)
+function R.held(plan, target)
   local first, held = {}, {}
   for p = 0, plan.last do
     for k in pairs(element_closure(plan, p)) do
       local n = plan.graph[k]
-      if along(n) and DEAR[n.op] then
+      if along(n) and is_dear(n, target) then
         if first[k] then held[k] = first[k] else first[k] = p end
       end
     end
@@ -135,8 +138,8 @@ local function divisors(plan)
   return is
 end
 
--- Statements that compute what is known of a row once the reductions of phases before `phase` are: nodes that do not vary
--- along it.  from: the phase before which the others are known; -1: none are.
+-- Statements that compute what is known of a row once the reductions of phases before `phase` are: nodes that do not
+-- vary along it.  from: the phase before which the others are known; -1: none are.
 function R.row_lines(plan, from, phase, device)
   local g, lines, wanted = plan.graph, {}, {}
   -- Wanted: operands of elements, arguments and results.
