@@ -15,12 +15,12 @@ local sandbox = {
   "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",
 }
 local schedules = {
-  "schedule", "target", "family", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
+  "family", "schedule", "target", "ceil_div", "min", "max", "select", "lt", "le", "gt", "ge", "eq", "all", "any", "not_",
 }
 
 -- Each schedule is a sweep's constructor in `tiles`.
 local sweeps = {}
-local folder = io.popen("cd templates/gemm 2>/dev/null && ls . ../../tests/gpu/templates/gemm")
+local folder = io.popen("cd templates 2>/dev/null && ls gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
 for file in folder:lines() do sweeps[#sweeps + 1] = file:match("^([a-z0-9_]+)%.lua$") end
 folder:close()
 
@@ -36,13 +36,12 @@ stds.instance = { read_globals = names(dtypes, language, sandbox, sweeps) }
 stds.template = { read_globals = names(dtypes, sandbox, schedules) }
 
 files["**/instances/*.lua"] = { std = "instance" }
+files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
-files["**/templates/gemm/**/*.lua"] = { std = "template", ignore = { "212" } }
-files["**/templates/rowwise/**/*.lua"] = { std = "template", ignore = { "212" } }
+files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
 -- What `kiln new` starts from.
-files["templates/gemm/new/*.lua"] = { std = "instance" }
-files["templates/rowwise/new/*.lua"] = { std = "instance" }
+files["templates/*/new/*.lua"] = { std = "instance" }
 files["**/templates/targets/*.lua"] = { std = "template" }
 files["tests/gpu/templates/gemm/*.lua"] = { max_line_length = 140 }

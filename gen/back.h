@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, graph.c, parts.c, tmpl.c, args.c, module.c,
-// files.c, emit.c, pack.c and seal.c.
+// plan.c, expand.c, present.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c, emit.c, pack.c
+// and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "../abi/kiln_values.h"
@@ -86,6 +86,7 @@ typedef struct kg_result {
 /* Sets ceil_div, min, max, select, lt .. not_ in the table on top of L; they take plain numbers and
  * symbols. */
 void kg_sym_open(kg_ctx *, lua_State *);
+void kg_sym_name_fields(kg_ctx *, const kg_family *, kg_shape_names *);
 /* p and t made from now on belong to these, of which family and slots are set. */
 void kg_sym_begin(kg_ctx *, kg_syms *);
 void kg_sym_push_p(kg_ctx *, lua_State *);
@@ -181,7 +182,7 @@ enum { KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE, KG_FN_TABLE, KG_CALL_TABLE,
  * reported.  anew: builds all that one may write to, so that no rendering sees what another one
  * wrote. */
 const int *kg_present(kg_ctx *, kg_view, bool anew);
-void kg_protect(kg_ctx *); /* the table on top takes no new fields from Lua */
+void kg_protect(kg_ctx *);                /* the table on top takes no new fields from Lua */
 void kg_push_dtype(kg_ctx *, kiln_dtype); /* its table */
 /* graph.c: pushes the nodes of one of the op's functions as a list of tables. */
 void kg_push_graph(kg_ctx *, const kg_op *, size_t function);
@@ -231,16 +232,17 @@ bool kg_slice_has(const kg_slice *, const kg_family *); /* an instance of it */
 const char *kg_object_ext(const kg_target *);
 
 /* ---- args.c: the struct of a family's kernels as a header; its name is kiln_FAMILY_args.h ---- */
+bool kg_args_check(kg_ctx *, const kg_family *); /* that no two fields have one name */
 const char *kg_args_file(kg_ctx *, const kg_family *);
 void kg_args_text(kg_ctx *, const kg_family *, const kg_target *, kg_buf *);
 
 typedef struct kg_back {
-    kg_syms *syms;     /* of the function being traced; NULL: none */
-    kg_buf text;       /* what is being rendered; its memory is kept for the next */
-    int globals;       /* reference to what schedules and templates see */
+    kg_syms *syms;                /* of the function being traced; NULL: none */
+    kg_buf text;                  /* what is being rendered; its memory is kept for the next */
+    int globals;                  /* reference to what schedules and templates see */
     int present[KG_MAX_FAMILIES]; /* to each family's `present`, or LUA_NOREF */
-    int meta;          /* and to a metatable that falls through to it */
-    void *view, *tmpl, *parts; /* private to present.c, tmpl.c, parts.c */
+    int meta;                     /* and to a metatable that falls through to it */
+    void *view, *tmpl, *parts;    /* private to present.c, tmpl.c, parts.c */
 } kg_back;
 static inline kg_back *kg_back_of(kg_ctx *cx)
 {

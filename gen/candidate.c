@@ -318,8 +318,8 @@ static bool is_default(const kg_op *op, const kg_types *y, size_t i)
     return y->type[i] == (real ? f->type[i].real : f->type[i].integer);
 }
 
-/* The parts of an instance's name behind the op's that it has: f16_f16_f16, rcr, the tile; `between`
- * each of them, and before the first. */
+/* The parts of an instance's name behind the op's that it has: f16_f16_f16, rcr, the tile;
+ * `between` each of them, and before the first. */
 static const char *name_parts(kg_ctx *cx, kg_view v, const char *tile, const char *between,
                               const char *first)
 {

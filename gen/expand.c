@@ -138,14 +138,15 @@ static bool check_axis(kg_ctx *cx, const kg_op *op, const kg_schedule *s, const 
     size_t k = 0;
     while (k < s->ntunables && strcmp(s->slot[k], a->name) != 0) k++;
     if (k == s->ntunables) {
-        kg_error(cx, a->pos, "%s \"%s\": schedule '%s' has no tunable '%s'%s", op->family->name, op->name,
-                 s->name, a->name, near_text(cx, a->name, s->slot, s->ntunables));
+        kg_error(cx, a->pos, "%s \"%s\": schedule '%s' has no tunable '%s'%s", op->family->name,
+                 op->name, s->name, a->name, near_text(cx, a->name, s->slot, s->ntunables));
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
         if (allowed(&s->tunable[k], a->value[i])) continue;
-        kg_error(cx, a->pos, "%s \"%s\": %s: %s = %lld is not one of %s", op->family->name, op->name,
-                 s->name, a->name, (long long)a->value[i], values_text(cx, &s->tunable[k]));
+        kg_error(cx, a->pos, "%s \"%s\": %s: %s = %lld is not one of %s", op->family->name,
+                 op->name, s->name, a->name, (long long)a->value[i],
+                 values_text(cx, &s->tunable[k]));
         return false;
     }
     return true;
@@ -186,8 +187,8 @@ static bool check_sweeps(kg_ctx *cx, const kg_op *op)
             product *= (double)w->axis[k].count;
         }
         if (product > (double)KG_MAX_INSTANCES)
-            kg_error(cx, w->pos, "%s \"%s\": %.0f combinations; a sweep may have %d", op->family->name,
-                     op->name, product, KG_MAX_INSTANCES);
+            kg_error(cx, w->pos, "%s \"%s\": %.0f combinations; a sweep may have %d",
+                     op->family->name, op->name, product, KG_MAX_INSTANCES);
         good &= known && s && product <= (double)KG_MAX_INSTANCES;
     }
     return good;

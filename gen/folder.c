@@ -31,7 +31,8 @@ static bool holds(kg_ctx *cx, const char *path, const char *name, const char *fi
 
 /* The names in a folder that `want` takes, less `cut` letters at their end. */
 static bool list(kg_ctx *cx, const char *path, const char *file, size_t cut,
-                 bool (*want)(kg_ctx *, const char *, const char *, const char *), kg_names_list *out)
+                 bool (*want)(kg_ctx *, const char *, const char *, const char *),
+                 kg_names_list *out)
 {
     size_t cap = 0;
     DIR *d = opendir(path);

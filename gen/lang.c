@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The description language: finds instance files, runs each in the sandbox, and gives them their
-// globals: one function per family (gemm, rowwise), kinds of tensors, code, one sweep constructor per schedule, require.  spec.c
-// checks what they describe.
+// globals: one function per family (gemm, rowwise), kinds of tensors, code, one sweep constructor
+// per schedule, require.  spec.c checks what they describe.
 #include "spec.h"
 #include "library.h"
 #include <errno.h>
@@ -204,8 +204,8 @@ static int describe(lua_State *L) /* upvalues: name, file*, line, column, family
     op->where_ref = LUA_NOREF;
     f->pending = NULL;
     if (lua_gettop(L) != 1 || !lua_istable(L, 1))
-        return kg_raise(L, NULL, "%s \"%s\": expected a table { ... }, got %s",
-                        op->family->name, name, kg_kind_of(L, 1));
+        return kg_raise(L, NULL, "%s \"%s\": expected a table { ... }, got %s", op->family->name,
+                        name, kg_kind_of(L, 1));
     if (seen_before(cx, L, op)) return 0;
     kg_spec sp = {.cx = cx, .L = L, .table = 1, .op = op, .source = f->source};
     sp.prefix = kg_printf(cx->arena, "%s \"%s\": ", op->family->name, op->name);
@@ -232,11 +232,13 @@ static int start_op(lua_State *L) /* upvalue: family */
     const char *word = fam->name;
     const char *why, *name = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
     if (name && lua_gettop(L) > 1)
-        return kg_raise(L, word, "%s takes the name alone and then the table, without brackets "
-                                 "and comma: %s \"name\" { ... }", word, word);
+        return kg_raise(L, word,
+                        "%s takes the name alone and then the table, without brackets "
+                        "and comma: %s \"name\" { ... }",
+                        word, word);
     if (!name)
-        return kg_raise(L, word, "%s needs a name and a table: %s \"name\" { ... }, got %s",
-                        word, word, kg_kind_of(L, 1));
+        return kg_raise(L, word, "%s needs a name and a table: %s \"name\" { ... }, got %s", word,
+                        word, kg_kind_of(L, 1));
     kg_pos at;
     file *f = running_file(L, word, &at);
     if (!f) return kg_raise(L, word, "%s is called outside of an instance file", word);
@@ -288,8 +290,10 @@ static void input_type(lua_State *L, kg_made *m)
     size_t len;
     const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
     m->type = kg_to_dtype(L, 1);
-    if (s) m->type_name = kg_strndup(cx->arena, s, len);
-    else if (!m->type && !lua_isnoneornil(L, 1)) m->type_got = kg_kind_of(L, 1);
+    if (s)
+        m->type_name = kg_strndup(cx->arena, s, len);
+    else if (!m->type && !lua_isnoneornil(L, 1))
+        m->type_got = kg_kind_of(L, 1);
 }
 
 static kiln_layout input_layout(lua_State *L)
@@ -307,13 +311,14 @@ static uint16_t block_columns(lua_State *L, const char *name)
 {
     int exact = 0;
     if (lua_gettop(L) != 3)
-        kg_raise(L, name, "%s takes a type, 1 and the columns of a block: %s(t, 1, 128)", name, name);
+        kg_raise(L, name, "%s takes a type, 1 and the columns of a block: %s(t, 1, 128)", name,
+                 name);
     if (!lua_isnumber(L, 2) || lua_tonumber(L, 2) != 1)
         kg_raise(L, name, "%s: a block has 1 row, got %s", name, kg_kind_of(L, 2));
     lua_Integer n = lua_type(L, 3) == LUA_TNUMBER ? lua_tointegerx(L, 3, &exact) : 0;
     if (!exact || n < KILN_BLOCK_LEAST || n > KILN_BLOCK_MOST || (n & (n - 1)) != 0)
-        kg_raise(L, name, "%s: the columns of a block must be a power of two from %d to %d, got %s", name,
-                 KILN_BLOCK_LEAST, KILN_BLOCK_MOST, kg_kind_of(L, 3));
+        kg_raise(L, name, "%s: the columns of a block must be a power of two from %d to %d, got %s",
+                 name, KILN_BLOCK_LEAST, KILN_BLOCK_MOST, kg_kind_of(L, 3));
     return (uint16_t)n;
 }
 
@@ -327,7 +332,8 @@ static int make_input(lua_State *L)
                         kind);
     kiln_layout layout = full ? input_layout(L) : KILN_LAYOUT_NONE;
     uint16_t columns = block ? block_columns(L, kind) : 0;
-    kg_made made = {.made = KG_MADE_INPUT, .kind = input_kinds[i].kind, .layout = layout, .block = columns};
+    kg_made made = {
+        .made = KG_MADE_INPUT, .kind = input_kinds[i].kind, .layout = layout, .block = columns};
     input_type(L, &made);
     kg_made *m = push_made(L, KG_MADE_INPUT, kind);
     made.pos = m->pos;
@@ -400,14 +406,16 @@ static void set_indexed(lua_State *L, const char *name, lua_CFunction f, lua_Int
     lua_setfield(L, -2, name);
 }
 
-/* A name of the language for what a folder or file of templates/ is called; what has the name already is refused. */
+/* A name of the language for what a folder or file of templates/ is called; what has the name
+ * already is refused. */
 static bool is_free(lua_State *L, kg_ctx *cx, const char *kind, const char *name)
 {
     lua_pushstring(L, name);
     bool taken = lua_rawget(L, -2) != LUA_TNIL;
     lua_pop(L, 1);
     if (taken)
-        kg_error(cx, (kg_pos){cx->templates, 0, 0}, "%s '%s' is called like something of the language", kind, name);
+        kg_error(cx, (kg_pos){cx->templates, 0, 0},
+                 "%s '%s' is called like something of the language", kind, name);
     return !taken;
 }
 
@@ -574,6 +582,5 @@ void kg_lang_describe(const kg_ctx *cx, FILE *to)
     for (size_t i = 0; i < sizeof input_kinds / sizeof *input_kinds; i++)
         fprintf(to, "kind %s\n", input_kinds[i].name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) fprintf(to, "global %s\n", own[i]);
-    for (size_t i = 0; i < cx->nfamilies; i++) fprintf(to, "global %s\n", cx->family[i]->name);
     kg_library_describe(to);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), their families'
-// signatures, its schedules' functions and the blob of code objects.  What is known only after compiling comes from code.h,
-// which `kiln-gen --pack` writes.
+// Writes module.c: the constant table of one target's instances (abi/kiln_module.h), their
+// families' signatures, its schedules' functions and the blob of code objects.  What is known only
+// after compiling comes from code.h, which `kiln-gen --pack` writes.
 #define _GNU_SOURCE /* qsort_r */
 #include "back.h"
 #include "../abi/kiln_version.h"
@@ -177,7 +177,8 @@ static kiln_expr_ref put_nodes(writer *w, const kg_expr *e, uint32_t *n)
 
 static void put_tensor(writer *w, const kg_tensor *t)
 {
-    kg_putf(w->out, "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
+    kg_putf(w->out,
+            "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
             str(w, t->name), t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
             t->pointer, t->pitch, t->out);
     kg_putf(w->out, "0, %u, %u, %u, 0 },\n", t->row_block, t->col_block, t->result);
@@ -227,8 +228,7 @@ static void put_shape_list(writer *w, const int64_t (*shape)[KILN_MAX_SIZES], si
                            uint32_t *total)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!(*total)++)
-            kg_puts(w->out, "\nstatic const int64_t shapes[][KILN_MAX_SIZES] = {\n");
+        if (!(*total)++) kg_puts(w->out, "\nstatic const int64_t shapes[][KILN_MAX_SIZES] = {\n");
         kg_puts(w->out, "    {");
         for (int k = 0; k < KILN_MAX_SIZES; k++) {
             kg_putf(w->out, "%s %lld", k ? "," : "", (long long)shape[i][k]);
@@ -366,9 +366,10 @@ static void put_schedules(writer *w)
         const kg_schedule *s = w->schedule[i];
         const char *n = symbol_of(w, s);
         bool rules = s->nproblem_rules > 0, slots = s->nslots > 0;
-        kg_putf(b, "    { %u, %zu, %s%s, %zu, %zu, %s%s, %s_check, %s_plan, %s_workspace, %s_cost },\n",
-                str(w, s->name), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "",
-                s->nslots, s->ntunables, slots ? n : "NULL", slots ? "_slot" : "", n, n, n, n);
+        kg_putf(
+            b, "    { %u, %zu, %s%s, %zu, %zu, %s%s, %s_check, %s_plan, %s_workspace, %s_cost },\n",
+            str(w, s->name), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "", s->nslots,
+            s->ntunables, slots ? n : "NULL", slots ? "_slot" : "", n, n, n, n);
     }
     kg_puts(b, "};\n");
 }
@@ -449,8 +450,7 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     for (size_t k = 0; k < in->op->nsig_types; k++)
         kg_putf(b, "%s %s", k ? "," : "", dtype_name[in->types->type[k]]);
     for (size_t k = 0; k < in->op->family->nlayouts; k++)
-        kg_putf(b, "%s %s", k || in->op->nsig_types ? "," : "",
-                layout_name[in->layout->layout[k]]);
+        kg_putf(b, "%s %s", k || in->op->nsig_types ? "," : "", layout_name[in->layout->layout[k]]);
     kg_puts(b, " }, .t = {");
     for (size_t k = 0; k < in->schedule->nslots; k++)
         kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);
@@ -529,7 +529,8 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
             s->n, w->nops, w->nschedules, nnodes, nmaps, host ? s->n : 0);
     kg_putf(w->out, "    .nshapes = %u, .strings_size = sizeof strings - 1,%s\n", nshapes,
             host ? "" : " .code_size = KILN_CODE_SIZE,");
-    kg_puts(w->out, "    .rows = rows, .ops = ops, .families = families, .schedules = schedules, .nodes = nodes,");
+    kg_puts(w->out, "    .rows = rows, .ops = ops, .families = families, .schedules = schedules, "
+                    ".nodes = nodes,");
     if (nmaps) kg_puts(w->out, " .map = maps,");
     if (host) kg_puts(w->out, " .host_fns = host_fns,");
     if (nshapes) kg_puts(w->out, " .shapes = shapes,");

@@ -79,7 +79,8 @@ static const kg_family *family_around(const kg_ctx *cx, const kg_tokens *t, size
 {
     while (i-- > 0)
         for (size_t k = 0; k < cx->nfamilies; k++)
-            if (kg_token_is(t, i, cx->family[k]->name) && t->v[i + 1].kind == KG_TOK_STRING) return cx->family[k];
+            if (kg_token_is(t, i, cx->family[k]->name) && t->v[i + 1].kind == KG_TOK_STRING)
+                return cx->family[k];
     return NULL;
 }
 
@@ -148,6 +149,9 @@ const char *kg_names_hint(lua_State *L, const char *name)
     if (i == t->n) return "";
     const kg_family *fam = family_around(cx, t, i);
     if (kg_token_is(t, i + 1, "{")) return sweeps(cx, fam);
-    if (kg_token_is(t, i + 1, "(") || t->v[i + 1].kind == KG_TOK_STRING) return functions(L, cx, fam);
-    return stands_for_type(cx, t, i, fam) ? kg_printf(cx->arena, "; types are %s", kg_expr_dtypes(cx)) : "";
+    if (kg_token_is(t, i + 1, "(") || t->v[i + 1].kind == KG_TOK_STRING)
+        return functions(L, cx, fam);
+    return stands_for_type(cx, t, i, fam)
+               ? kg_printf(cx->arena, "; types are %s", kg_expr_dtypes(cx))
+               : "";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What schedules and templates see of an op: the tables op, types, layout, fn and call of
-// docs/schedules.md; graph.c makes op.graph.  What only one family has, its `present` function adds.
+// docs/schedules.md; graph.c makes op.graph.  What only one family has, its `present` function
+// adds.
 #define _GNU_SOURCE /* realpath */
 #include "back.h"
 #include <lauxlib.h>
@@ -11,7 +12,7 @@ typedef struct view_cache {
     kg_view view;
     int ref[KG_VIEW_TABLES];
     int dtype[KILN_DTYPE_COUNT], dtypes; /* each; all, by name */
-    const char *file, *shown; /* last answer of kg_shown */
+    const char *file, *shown;            /* last answer of kg_shown */
 } view_cache;
 
 const char *kg_dtype_text(kiln_dtype t)
@@ -354,8 +355,8 @@ static void put_parameters(kg_ctx *cx, const kg_op *op, kg_arg arg, leaves *l, k
         break;
     case KG_ARG_D:
         for (size_t i = 0; i < op->ninputs; i++)
-            put_parameter(b, l->d[i] = kg_printf(cx->arena, "d_%s",
-                                                 op->tensor[op->first_input + i].name));
+            put_parameter(
+                b, l->d[i] = kg_printf(cx->arena, "d_%s", op->tensor[op->first_input + i].name));
         break;
     case KG_ARG_S:
         for (size_t i = 0; i < op->nscalars; i++)

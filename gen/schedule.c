@@ -435,15 +435,19 @@ static bool load_targets(kg_ctx *cx)
     return good;
 }
 
-/* What a family's file has for this half: `present`, which lets schedules and templates see more. */
+/* What a family's file has for this half: `present`, which lets schedules and templates see more.
+ */
 static bool load_present(kg_ctx *cx, size_t family)
 {
     int *ref = &kg_back_of(cx)->present[family];
     *ref = LUA_NOREF;
-    if (!run_file(cx, cx->family[family]->name, "family", "family")) return false;
+    if (!kg_args_check(cx, cx->family[family]) ||
+        !run_file(cx, cx->family[family]->name, "family", "family"))
+        return false;
     lua_pushstring(cx->T, "present");
     const int type = lua_rawget(cx->T, -2);
-    if (type == LUA_TFUNCTION) *ref = (lua_pushvalue(cx->T, -1), luaL_ref(cx->T, LUA_REGISTRYINDEX));
+    if (type == LUA_TFUNCTION)
+        *ref = (lua_pushvalue(cx->T, -1), luaL_ref(cx->T, LUA_REGISTRYINDEX));
     lua_pop(cx->T, 2);
     return true;
 }

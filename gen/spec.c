@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks what stands in `gemm "name" { ... }` and in its like of other families, field by field, each fault with its own
-// message at its own place.  Which fields there are, in which order they are checked, and what each must be follows from
-// the family's signature.
+// Checks what stands in `gemm "name" { ... }` and in its like of other families, field by field,
+// each fault with its own message at its own place.  Which fields there are, in which order they
+// are checked, and what each must be follows from the family's signature.
 #include "spec.h"
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 typedef struct field {
     const char *name;
     bool required, declares; /* declares: names that functions use */
-    int type;         /* Lua's; LUA_TNONE: the reader looks itself */
-    const char *want; /* expected ... */
+    int type;                /* Lua's; LUA_TNONE: the reader looks itself */
+    const char *want;        /* expected ... */
     void (*read)(kg_spec *, const kg_value *);
-    size_t function;  /* 1 + position of the family's function that it is */
+    size_t function; /* 1 + position of the family's function that it is */
 } field;
 enum { MAX_FIELDS = 10 + KILN_MAX_FUNCTIONS };
 
@@ -44,8 +44,13 @@ static bool takes(const kg_function *f, kg_arg arg)
 static field function_field(const kg_family *fam, size_t i)
 {
     const kg_function *f = &fam->function[i];
-    return (field){f->name, f->required, false, f->code ? LUA_TNONE : LUA_TFUNCTION,
-                   f->code ? "a function or code [[...]]" : "a function", NULL, i + 1};
+    return (field){f->name,
+                   f->required,
+                   false,
+                   f->code ? LUA_TNONE : LUA_TFUNCTION,
+                   f->code ? "a function or code [[...]]" : "a function",
+                   NULL,
+                   i + 1};
 }
 
 /* ORDER FIELD: names (b, d, scalars, outputs) stand before the functions that use them. */
@@ -53,26 +58,46 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
 {
     size_t n = 0;
     const kg_function *main = &fam->function[0];
-    to[n++] = (field){"types", true, !fam->ntypes, LUA_TTABLE, kg_types_want(cx, fam), kg_spec_types, 0};
+    to[n++] =
+        (field){"types", true, !fam->ntypes, LUA_TTABLE, kg_types_want(cx, fam), kg_spec_types, 0};
     if (fam->nlayouts)
-        to[n++] = (field){"layouts", true, false, LUA_TTABLE, kg_printf(cx->arena, "a list of %s", kg_layouts_want(cx, fam)),
-                          kg_spec_layouts, 0};
+        to[n++] = (field){"layouts",
+                          true,
+                          false,
+                          LUA_TTABLE,
+                          kg_printf(cx->arena, "a list of %s", kg_layouts_want(cx, fam)),
+                          kg_spec_layouts,
+                          0};
     for (size_t i = 0; i < fam->nown; i++)
         if (fam->own[i].count > 1)
-            to[n++] = (field){fam->own[i].name, false, true, LUA_TTABLE,
-                              kg_printf(cx->arena, "a list of %s names", kg_count_word(cx, fam->own[i].count)), kg_spec_b, 0};
+            to[n++] = (field){
+                fam->own[i].name,
+                false,
+                true,
+                LUA_TTABLE,
+                kg_printf(cx->arena, "a list of %s names", kg_count_word(cx, fam->own[i].count)),
+                kg_spec_b,
+                0};
     if (fam->input_kinds)
-        to[n++] = (field){"d", false, true, LUA_TTABLE, "a table of extra inputs, name = per_col(...)", kg_spec_d, 0};
+        to[n++] = (field){
+            "d",       false, true, LUA_TTABLE, "a table of extra inputs, name = per_col(...)",
+            kg_spec_d, 0};
     if (takes(main, KG_ARG_S))
         to[n++] = (field){"scalars", false, true, LUA_TTABLE, "a list of names", read_scalars, 0};
     if (fam->output_kinds)
-        to[n++] = (field){"outputs", true, true, LUA_TTABLE, "a table of outputs, name = full(...)", kg_spec_outputs, 0};
+        to[n++] =
+            (field){"outputs",       true, true, LUA_TTABLE, "a table of outputs, name = full(...)",
+                    kg_spec_outputs, 0};
     to[n++] = function_field(fam, 0);
-    if (main->code) to[n++] = (field){"ref", false, false, LUA_TFUNCTION, "a function", read_ref, 0};
+    if (main->code)
+        to[n++] = (field){"ref", false, false, LUA_TFUNCTION, "a function", read_ref, 0};
     for (size_t i = 1; i < fam->nfunctions; i++) to[n++] = function_field(fam, i);
-    to[n++] = (field){"tiles", false, false, LUA_TTABLE, "a table of sweeps by target", kg_spec_tiles, 0};
-    to[n++] = (field){"targets", false, false, LUA_TTABLE, "a list of target names", kg_spec_targets, 0};
-    to[n++] = (field){"check", false, false, LUA_TTABLE, "a table { rtol =, shapes = }", kg_spec_checks, 0};
+    to[n++] =
+        (field){"tiles", false, false, LUA_TTABLE, "a table of sweeps by target", kg_spec_tiles, 0};
+    to[n++] =
+        (field){"targets", false, false, LUA_TTABLE, "a list of target names", kg_spec_targets, 0};
+    to[n++] = (field){"check",        false, false, LUA_TTABLE, "a table { rtol =, shapes = }",
+                      kg_spec_checks, 0};
     return n;
 }
 
@@ -92,13 +117,14 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
     for (size_t i = 0; i < k->n; i++)
         if (strcmp(k->name[i], key) == 0) return;
     kg_pos pos = kg_key_pos(sp, v->place, v->pos);
-    const char *near = kg_closest(key, k->name, k->n),
-               *quoted = kg_quote(sp->cx, key, strlen(key));
+    const char *near = kg_closest(key, k->name, k->n), *quoted = kg_quote(sp->cx, key, strlen(key));
     if (near && k->nmeant < MAX_FIELDS) k->meant[k->nmeant++] = near;
-    if (near) kg_wrong(sp, pos, "unknown field %s (did you mean '%s'?)", quoted, near);
+    if (near)
+        kg_wrong(sp, pos, "unknown field %s (did you mean '%s'?)", quoted, near);
     else if (strcmp(key, "code") == 0 && main->code)
         kg_wrong(sp, pos, "unknown field 'code': write %s = code [[...]]", main->name);
-    else kg_wrong(sp, pos, "unknown field %s", quoted);
+    else
+        kg_wrong(sp, pos, "unknown field %s", quoted);
 }
 
 static void read_field(kg_spec *sp, const field *f, const known *k)
@@ -162,8 +188,10 @@ void kg_spec_check(kg_spec *sp)
     lua_pop(sp->L, 1);
     bool placed = false;
     for (size_t i = 0; i < k.n; i++) {
-        /* The family's own stand before those of the fields behind types and the names of products. */
-        bool own = k.field[i].read == kg_spec_types || k.field[i].read == kg_spec_layouts || k.field[i].read == kg_spec_b;
+        /* The family's own stand before those of the fields behind types and the names of products.
+         */
+        bool own = k.field[i].read == kg_spec_types || k.field[i].read == kg_spec_layouts ||
+                   k.field[i].read == kg_spec_b;
         if (!own && !placed) kg_spec_own(sp);
         placed |= !own;
         read_field(sp, &k.field[i], &k);
@@ -178,7 +206,9 @@ void kg_spec_describe(const kg_family *fam, FILE *to)
     field all[MAX_FIELDS];
     size_t n = list_fields(&cx, fam, all);
     fprintf(to, "family %s\n", fam->name);
-    for (size_t i = 0; i < n; i++) fprintf(to, "field %s\n", all[i].name);
-    for (size_t i = 0; i < fam->ntypes; i++) fprintf(to, "type-field %s\n", fam->type[i].name);
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "field %s\n%s-field %s\n", all[i].name, fam->name, all[i].name);
+    for (size_t i = 0; i < fam->ntypes; i++)
+        fprintf(to, "%s-type %s\n", fam->name, fam->type[i].name);
     kg_arena_free(cx.arena);
 }

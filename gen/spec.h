@@ -93,12 +93,14 @@ kiln_dtype kg_dtype_named(const char *); /* KILN_DTYPE_NONE: none is called so *
 void kg_spec_function(kg_spec *, const kg_value *, size_t i); /* the family's i-th */
 void kg_spec_uses(kg_spec *);
 /* spec_results.c */
-/* What a function gave: `results` values on the stack from position 3 on.  Of the main function of an op that names its
- * outputs: puts their values there, in their order.  Raises, or reports and gives false. */
+/* What a function gave: `results` values on the stack from position 3 on.  Of the main function of
+ * an op that names its outputs: puts their values there, in their order.  Raises, or reports and
+ * gives false. */
 bool kg_spec_results(kg_spec *, const char *field, const kg_extent *, bool main, int results);
 /* Checks that each output's value fits its kind.  line: of the main function's nodes. */
 void kg_spec_vary(kg_spec *, const kg_extent *, const int *line);
-/* Where a function returns, as far as the text says; name: the entry of the table that it returns, or NULL. */
+/* Where a function returns, as far as the text says; name: the entry of the table that it returns,
+ * or NULL. */
 kg_pos kg_return_pos(const kg_extent *, const char *name, kg_pos otherwise);
 
 /* spec_tiles.c: tiles, targets, check */

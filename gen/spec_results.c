@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What an op's functions return: one value, or of an op that names its outputs a table with each of them; and whether each
-// output's value fits its kind: what is per_row may not vary along columns, nor per_block within a block.
+// What an op's functions return: one value, or of an op that names its outputs a table with each of
+// them; and whether each output's value fits its kind: what is per_row may not vary along columns,
+// nor per_block within a block.
 #include "spec.h"
 #include <lauxlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ kg_pos kg_return_pos(const kg_extent *e, const char *name, kg_pos otherwise)
     }
     if (at == SIZE_MAX) return kg_extent_pos(e, e->first);
     for (size_t i = at; name && i + 1 < e->end; i++)
-        if (e->tokens->v[i].kind == KG_TOK_NAME && kg_token_is(e->tokens, i, name) && kg_token_is(e->tokens, i + 1, "="))
+        if (e->tokens->v[i].kind == KG_TOK_NAME && kg_token_is(e->tokens, i, name) &&
+            kg_token_is(e->tokens, i + 1, "="))
             return kg_extent_pos(e, i);
     return kg_extent_pos(e, at);
 }
@@ -28,7 +30,9 @@ static void check_value(lua_State *L, int at, const char *subject, kg_pos pos)
 {
     const char *got = "";
     switch (kg_trace_kind(L, at)) {
-    case KG_IS_NUMBER: case KG_IS_SYMBOL: return;
+    case KG_IS_NUMBER:
+    case KG_IS_SYMBOL:
+        return;
     case KG_IS_CONDITION:
         kg_raise_at(L, pos, "%s a condition: write select(cond, x, y)", subject);
         break;
@@ -37,7 +41,9 @@ static void check_value(lua_State *L, int at, const char *subject, kg_pos pos)
         kg_raise_at(L, pos, "%s '%s' as a whole: write %s.NAME", subject, owner, owner);
         break;
     }
-    case KG_IS_OTHER: got = kg_kind_of(L, at); break;
+    case KG_IS_OTHER:
+        got = kg_kind_of(L, at);
+        break;
     }
     kg_raise_at(L, pos, "%s %s, expected a value", subject, got);
 }
@@ -63,7 +69,8 @@ static void check_output(kg_spec *sp, const kg_value *v, const char *key, void *
     const char *near = kg_closest(key, name, n), *quoted = kg_quote(sp->cx, key, strlen(key));
     kg_pos pos = kg_return_pos(r->extent, key, v->pos);
     if (near)
-        kg_wrong(sp, pos, "%s returns %s, which is no output (did you mean '%s'?)", r->field, quoted, near);
+        kg_wrong(sp, pos, "%s returns %s, which is no output (did you mean '%s'?)", r->field,
+                 quoted, near);
     else
         kg_wrong(sp, pos, "%s returns %s, which is no output: outputs %s %s", r->field, quoted,
                  n == 1 ? "is" : "are", kg_listed(sp->cx, name, n, " and "));
@@ -83,7 +90,8 @@ static bool spread_table(kg_spec *sp, const char *field, const kg_extent *extent
     for (size_t i = 0; i < n; i++) {
         lua_pushstring(L, name[i]);
         lua_rawget(L, 3);
-        if (lua_isnil(L, -1)) kg_wrong(sp, at, "%s returns no '%s', which is an output", field, name[i]);
+        if (lua_isnil(L, -1))
+            kg_wrong(sp, at, "%s returns no '%s', which is an output", field, name[i]);
         else if (sp->cx->errors == before)
             check_value(L, lua_gettop(L), kg_printf(sp->cx->arena, "output '%s' is", name[i]),
                         kg_return_pos(extent, name[i], at));
@@ -92,7 +100,8 @@ static bool spread_table(kg_spec *sp, const char *field, const kg_extent *extent
     return sp->cx->errors == before;
 }
 
-bool kg_spec_results(kg_spec *sp, const char *field, const kg_extent *extent, bool main, int results)
+bool kg_spec_results(kg_spec *sp, const char *field, const kg_extent *extent, bool main,
+                     int results)
 {
     lua_State *L = sp->L;
     const kg_op *op = sp->op;
@@ -108,9 +117,10 @@ bool kg_spec_results(kg_spec *sp, const char *field, const kg_extent *extent, bo
     if (!named || op->noutputs == 1) return true;
     const char *text = "";
     for (size_t i = 0; i < op->noutputs; i++)
-        text = kg_printf(sp->cx->arena, "%s%s%s = ...", text, i ? ", " : "", op->tensor[op->first_output + i].name);
-    kg_raise_at(L, at, "%s returns one value, and the op has %s outputs: write return { %s }", field,
-                kg_count_word(sp->cx, op->noutputs), text);
+        text = kg_printf(sp->cx->arena, "%s%s%s = ...", text, i ? ", " : "",
+                         op->tensor[op->first_output + i].name);
+    kg_raise_at(L, at, "%s returns one value, and the op has %s outputs: write return { %s }",
+                field, kg_count_word(sp->cx, op->noutputs), text);
     return false;
 }
 
@@ -158,21 +168,23 @@ static const char *spelt(kg_spec *sp, const kiln_xnode *x)
     kg_arena *a = sp->cx->arena;
     if (x->op == KILN_X_D) return kg_printf(a, "d.%s", op->tensor[op->first_input + x->index].name);
     if (x->op == KILN_X_AT) return x->index ? "at.col" : "at.row";
-    if (x->op == KILN_X_ACC) return op->products > 1 ? kg_printf(a, "acc.%s", op->b_name[x->index]) : "acc";
+    if (x->op == KILN_X_ACC)
+        return op->products > 1 ? kg_printf(a, "acc.%s", op->b_name[x->index]) : "acc";
     if (kiln_x_is_block_reduction(x->op))
         return kg_printf(a, "%s(..., %d)", kg_expr_name((kiln_xop)x->op), (int)x->value);
     return kg_expr_name((kiln_xop)x->op);
 }
 
-static void wrong_kind(kg_spec *sp, const kg_extent *extent, const kg_tensor *t, const char *how, const kiln_xnode *x,
-                       int line)
+static void wrong_kind(kg_spec *sp, const kg_extent *extent, const kg_tensor *t, const char *how,
+                       const kiln_xnode *x, int line)
 {
     const char *is = t->kind == KILN_D_PER_BLOCK
                          ? kg_printf(sp->cx->arena, "has one value for %d columns", t->col_block)
                          : kg_printf(sp->cx->arena, "is %s", kg_kind_names[t->kind]);
     const char *where = line ? kg_printf(sp->cx->arena, " (line %d)", line) : "";
-    kg_wrong(sp, kg_return_pos(extent, t->name, sp->op->pos), "output '%s' %s, but its value varies %s: %s does%s",
-             t->name, is, how, spelt(sp, x), where);
+    kg_wrong(sp, kg_return_pos(extent, t->name, sp->op->pos),
+             "output '%s' %s, but its value varies %s: %s does%s", t->name, is, how, spelt(sp, x),
+             where);
 }
 
 void kg_spec_vary(kg_spec *sp, const kg_extent *extent, const int *line)
@@ -187,7 +199,8 @@ void kg_spec_vary(kg_spec *sp, const kg_extent *extent, const int *line)
         if (!t->kind) continue; /* the family's own: an element for each row and column */
         if (too_fine(&v[t->result], l)) {
             size_t at = culprit(e, v, t->result, l, false);
-            wrong_kind(sp, extent, t, l.block ? "within them" : "along columns", &e->node[at], line[at]);
+            wrong_kind(sp, extent, t, l.block ? "within them" : "along columns", &e->node[at],
+                       line[at]);
         }
         if (v[t->result].rows && !l.rows) {
             size_t at = culprit(e, v, t->result, l, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensors of an op: its family's own, then those of the fields d and outputs, each with its place in problems and in a
-// kernel's arguments (docs/families.md, "Where tensors stand").
+// The tensors of an op: its family's own, then those of the fields d and outputs, each with its
+// place in problems and in a kernel's arguments (docs/families.md, "Where tensors stand").
 #include "spec.h"
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -9,7 +9,11 @@
 static kg_tensor *add(kg_op *op)
 {
     kg_tensor *t = &op->tensor[op->ntensors++];
-    *t = (kg_tensor){.own = KILN_NOWHERE, .rows = KILN_NOWHERE, .cols = KILN_NOWHERE, .row_block = 1, .col_block = 1};
+    *t = (kg_tensor){.own = KILN_NOWHERE,
+                     .rows = KILN_NOWHERE,
+                     .cols = KILN_NOWHERE,
+                     .row_block = 1,
+                     .col_block = 1};
     return t;
 }
 
@@ -36,7 +40,8 @@ static uint8_t own_layout(const kg_family *fam, size_t own)
     return KILN_ROW;
 }
 
-/* One of them, as often as the op has it; out of order in the arguments only where outputs are: those stand last. */
+/* One of them, as often as the op has it; out of order in the arguments only where outputs are:
+ * those stand last. */
 static void add_own(kg_op *op, size_t i, size_t *arg, size_t *last_arg, size_t pointer)
 {
     const kg_family *fam = op->family;
@@ -81,18 +86,18 @@ void kg_spec_b(kg_spec *sp, const kg_value *v)
     const kg_own *own = several(op->family);
     const char *word = kg_count_word(sp->cx, own->count);
     size_t before = sp->cx->errors, n = kg_spec_names(sp, v, own->word, op->b_name, own->count);
-    if (n > 1) op->products = n;
+    if (n > 1)
+        op->products = n;
     else if (sp->cx->errors == before)
-        kg_wrong(sp, v->pos, "%s: expected %s names, for %s %ss; leave it out for one", own->name, word, word,
-                 own->word);
+        kg_wrong(sp, v->pos, "%s: expected %s names, for %s %ss; leave it out for one", own->name,
+                 word, word, own->word);
 }
 
 /* ---- d, outputs ---- */
 
-const char *const kg_kind_names[] = {
-    "",
+const char *const kg_kind_names[] = {"",
 #define X(name, id, text) [id] = #name,
-    KILN_DKINDS(X)
+                                     KILN_DKINDS(X)
 #undef X
 };
 
@@ -103,10 +108,9 @@ bool kg_is_kind(uint8_t kinds, kiln_dkind kind)
 
 const char *kg_kinds_text(kg_ctx *cx, uint8_t kinds)
 {
-    static const char *const made[] = {
-        "",
+    static const char *const made[] = {"",
 #define X(name, id, text) [id] = id == KILN_D_PER_BLOCK ? #name "(t, 1, n)" : #name "(t)",
-        KILN_DKINDS(X)
+                                       KILN_DKINDS(X)
 #undef X
     };
     const char *name[sizeof made / sizeof *made];
@@ -171,7 +175,8 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     } else if (op->ntensors - op->first_input == fam->most) {
         kg_wrong(sp, key_pos, "%s: %s", what, most_text(sp));
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
-        kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what, fam->name);
+        kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
+                 fam->name);
     } else if (find(op, key)) {
         kg_wrong(sp, key_pos, "%s: an input has this name, too", what);
     } else if (kg_spec_type_of(sp, v->pos, what, m, &type)) {

@@ -64,8 +64,9 @@ static void read_sweep(kg_spec *sp, const kg_value *v, const char *target, doubl
     size_t known = 0;
     while (known < own->n && strcmp(own->v[known], m->schedule) != 0) known++;
     if (known == own->n) {
-        kg_wrong(sp, v->pos, "%s: '%s' is no schedule of %s%s%s", v->what, m->schedule, op->family->name,
-                 own->n ? "; schedules are " : "", kg_listed(sp->cx, own->v, own->n, ", "));
+        kg_wrong(sp, v->pos, "%s: '%s' is no schedule of %s%s%s", v->what, m->schedule,
+                 op->family->name, own->n ? "; schedules are " : "",
+                 kg_listed(sp->cx, own->v, own->n, ", "));
         return;
     }
     kg_sweep *s = &op->sweep[op->nsweeps];

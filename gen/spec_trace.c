@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Traces an op's functions (epilogue, a_op, b_op, body): calls each once with symbols and keeps the expression that comes
-// back.  For `code [[...]]` it traces `ref` and reads the text's names, since nothing else will
-// check them.
+// Traces an op's functions (epilogue, a_op, b_op, body): calls each once with symbols and keeps the
+// expression that comes back.  For `code [[...]]` it traces `ref` and reads the text's names, since
+// nothing else will check them.
 #include "spec.h"
 #include <ctype.h>
 #include <lauxlib.h>
@@ -11,7 +11,7 @@ enum { CODE_MAX = 4096 };
 
 typedef struct job {
     kg_spec *sp;
-    const char *field;        /* "epilogue", or "ref" */
+    const char *field; /* "epilogue", or "ref" */
     const kg_function *fn;
     bool main;
     kg_record acc, d, s, at;
@@ -51,7 +51,8 @@ static void fill_records(job *j)
     static const char *const place[] = {"row", "col"};
     const kg_op *op = j->sp->op;
     for (size_t i = 0; i < op->ninputs; i++) j->d_name[i] = op->tensor[op->first_input + i].name;
-    j->d = (kg_record){"undeclared input", no_inputs(j->sp->cx, op, j->fn), "d", KILN_X_D, j->d_name, op->ninputs};
+    j->d = (kg_record){
+        "undeclared input", no_inputs(j->sp->cx, op, j->fn), "d", KILN_X_D, j->d_name, op->ninputs};
     j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
                        op->nscalars};
     j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};
@@ -62,13 +63,23 @@ static void push_argument(lua_State *L, const job *j, kg_arg arg)
 {
     switch (arg) {
     case KG_ARG_ACC:
-        if (j->sp->op->products > 1) kg_trace_push_record(L, &j->acc);
-        else kg_trace_push_leaf(L, KILN_X_ACC, 0);
+        if (j->sp->op->products > 1)
+            kg_trace_push_record(L, &j->acc);
+        else
+            kg_trace_push_leaf(L, KILN_X_ACC, 0);
         break;
-    case KG_ARG_D: kg_trace_push_record(L, &j->d); break;
-    case KG_ARG_S: kg_trace_push_record(L, &j->s); break;
-    case KG_ARG_AT: kg_trace_push_record(L, &j->at); break;
-    case KG_ARG_X: kg_trace_push_leaf(L, KILN_X_ARG, 0); break;
+    case KG_ARG_D:
+        kg_trace_push_record(L, &j->d);
+        break;
+    case KG_ARG_S:
+        kg_trace_push_record(L, &j->s);
+        break;
+    case KG_ARG_AT:
+        kg_trace_push_record(L, &j->at);
+        break;
+    case KG_ARG_X:
+        kg_trace_push_leaf(L, KILN_X_ARG, 0);
+        break;
     }
 }
 
@@ -102,7 +113,8 @@ static void wrong_arguments(kg_spec *sp, const kg_value *v, const job *j, int n)
 {
     const kg_function *f = j->fn;
     const char *list = is_element(f) ? "the element" : arg_list(sp->cx, f, " and ");
-    kg_wrong(sp, v->pos, "%s has %d arguments: it gets %s, %s", j->field, n, kg_count_word(sp->cx, f->nargs), list);
+    kg_wrong(sp, v->pos, "%s has %d arguments: it gets %s, %s", j->field, n,
+             kg_count_word(sp->cx, f->nargs), list);
 }
 
 /* The function on top as the family's i-th. */
@@ -136,7 +148,8 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
     sp->wrong |= !ok;
     op->function[i] = j.out;
     if (!j.out.node) return false;
-    for (size_t k = 0; j.main && k < op->noutputs; k++) op->tensor[op->first_output + k].result = j.result[k];
+    for (size_t k = 0; j.main && k < op->noutputs; k++)
+        op->tensor[op->first_output + k].result = j.result[k];
     if (j.main) kg_spec_vary(sp, &extent, j.line);
     return ok;
 }
@@ -216,7 +229,8 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
     lua_State *L = sp->L;
     size_t len;
     const char *d_name[KILN_MAX_TENSORS];
-    for (size_t i = 0; i < sp->op->ninputs; i++) d_name[i] = sp->op->tensor[sp->op->first_input + i].name;
+    for (size_t i = 0; i < sp->op->ninputs; i++)
+        d_name[i] = sp->op->tensor[sp->op->first_input + i].name;
     lua_getiuservalue(L, -1, 1);
     const char *text = lua_tolstring(L, -1, &len), *why = wrong_in_code(text, len);
     kg_pos pos = code_text_pos(sp, v->place, m->pos);
@@ -263,10 +277,11 @@ static void check_products(kg_spec *sp)
     for (size_t i = 0; i < op->products; i++) {
         if (kg_trace_used(&op->function[0], KILN_X_ACC, (unsigned)i)) continue;
         if (op->products == 1)
-            kg_wrong(sp, op->function_pos[0], "%s never uses acc, the %s", op->code ? "ref" : fam->function[0].name,
-                     own->word);
+            kg_wrong(sp, op->function_pos[0], "%s never uses acc, the %s",
+                     op->code ? "ref" : fam->function[0].name, own->word);
         else
-            kg_wrong(sp, kg_place_pos(sp, kg_place_item(list, i + 1), kg_place_pos(sp, list, op->pos)),
+            kg_wrong(sp,
+                     kg_place_pos(sp, kg_place_item(list, i + 1), kg_place_pos(sp, list, op->pos)),
                      "%s '%s' is never used", own->word, op->b_name[i]);
     }
 }
@@ -288,7 +303,11 @@ void kg_spec_uses(kg_spec *sp)
                 sp,
                 kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
                 "scalar '%s' is never used", op->scalar[i]);
-    for (size_t i = 0; i < f->nargs; i++)
+    for (size_t i = 0; i < f->nargs; i++) {
         if (f->arg[i] == KG_ARG_ACC) check_products(sp);
+        if (f->arg[i] == KG_ARG_X && !kg_trace_used(main, KILN_X_ARG, 0))
+            kg_wrong(sp, op->function_pos[0], "%s never uses x, the element",
+                     op->code ? "ref" : f->name);
+    }
     op->uses_at = kg_trace_used(main, KILN_X_AT, 0) || kg_trace_used(main, KILN_X_AT, 1);
 }

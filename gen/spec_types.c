@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fields types and layouts, by what the op's family says of them; where a family leaves its types to the ops, the
-// first row of `types` names them.
+// The fields types and layouts, by what the op's family says of them; where a family leaves its
+// types to the ops, the first row of `types` names them.
 #include "spec.h"
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -15,8 +15,10 @@ static const char *row_text(kg_ctx *cx, const kg_family *fam, bool all)
     if (!fam->ntypes) return "{ NAME =, ... }";
     for (size_t i = 0; i < fam->ntypes; i++) {
         const char *name = fam->type[i].name;
-        if (fam->type[i].real) optional = kg_printf(cx->arena, "%s [, %s =]", optional, name);
-        else text = kg_printf(cx->arena, "%s%s %s =", text, *text ? "," : "", name);
+        if (fam->type[i].real)
+            optional = kg_printf(cx->arena, "%s [, %s =]", optional, name);
+        else
+            text = kg_printf(cx->arena, "%s%s %s =", text, *text ? "," : "", name);
     }
     return kg_printf(cx->arena, "{%s%s }", text, all ? optional : "");
 }
@@ -54,7 +56,8 @@ static size_t declare(kg_spec *sp, const kg_value *v, const char *key)
         kg_wrong(sp, pos, "%s", why);
         return SIZE_MAX;
     }
-    op->type_name[op->nsig_types] = kg_strndup(sp->cx->arena, key, strlen(key)); /* fields come sorted */
+    op->type_name[op->nsig_types] =
+        kg_strndup(sp->cx->arena, key, strlen(key)); /* fields come sorted */
     return op->nsig_types++;
 }
 
@@ -68,7 +71,8 @@ static size_t position(kg_spec *sp, const kg_value *v, const char *key, const ty
         if (strcmp(known[i], key) == 0) return i;
     const char *near = kg_closest(key, known, n), *quoted = kg_quote(sp->cx, key, strlen(key));
     kg_pos pos = kg_key_pos(sp, v->place, v->pos);
-    if (near) kg_wrong(sp, pos, "%s: unknown field %s (did you mean '%s'?)", v->what, quoted, near);
+    if (near)
+        kg_wrong(sp, pos, "%s: unknown field %s (did you mean '%s'?)", v->what, quoted, near);
     else
         kg_wrong(sp, pos, "%s: unknown field %s; a row has %s", v->what, quoted,
                  kg_listed(sp->cx, known, n, " and "));
@@ -102,7 +106,8 @@ static kiln_dtype default_of(const kg_type_rule *rule, const kg_types *row)
 static const char *wrong_type(const kg_type_rule *rule, const kg_types *row, kiln_dtype type)
 {
     if (rule->of && !(rule->of >> type & 1)) return rule->says;
-    if (rule->needs && !kiln_is_float(type) && kiln_is_float(default_of(rule, row))) return rule->needs;
+    if (rule->needs && !kiln_is_float(type) && kiln_is_float(default_of(rule, row)))
+        return rule->needs;
     return NULL;
 }
 
@@ -140,7 +145,8 @@ static void add_row(kg_spec *sp, const kg_value *item, type_row *r)
     size_t before = sp->cx->errors;
     bool ok = lua_istable(sp->L, -1);
     r->types.pos = item->pos;
-    if (ok) kg_spec_fields(sp, item, read_field, r);
+    if (ok)
+        kg_spec_fields(sp, item, read_field, r);
     else
         kg_wrong(sp, item->pos, "%s: expected %s, got %s", item->what,
                  row_text(sp->cx, op->family, false), kg_kind_of(sp->L, -1));
@@ -164,11 +170,12 @@ void kg_spec_types(kg_spec *sp, const kg_value *v)
     const char *one = row_text(sp->cx, fam, false);
     for (size_t i = 0; i < fam->ntypes; i++) op->type_name[i] = fam->type[i].name;
     op->nsig_types = fam->ntypes;
-    if (bare) kg_wrong(sp, v->pos, "types: expected a list of rows; with one row it is { %s }", one);
+    if (bare)
+        kg_wrong(sp, v->pos, "types: expected a list of rows; with one row it is { %s }", one);
     if (bare || !kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "rows %s", one))) return;
     op->types = kg_alloc(sp->cx->arena, n * sizeof *op->types);
     for (size_t i = 1; i <= n; i++) {
-        type_row r = {.first = !fam->ntypes && i == 1};
+        type_row r = {.first = !op->nsig_types};
         kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "types: row %zu", i));
         add_row(sp, &item, &r);
         lua_pop(sp->L, 1);
@@ -188,7 +195,8 @@ static const char *quoted_names(kg_spec *sp)
             uint8_t own = i < fam->ntypes ? fam->type[i].tensor : KILN_NOWHERE;
             int when = own == KILN_NOWHERE ? 1 : fam->own[own].out ? 2 : 0;
             if (when == pass)
-                text = kg_printf(sp->cx->arena, "%s%s\"%s\"", text, *text ? ", " : "", op->type_name[i]);
+                text = kg_printf(sp->cx->arena, "%s%s\"%s\"", text, *text ? ", " : "",
+                                 op->type_name[i]);
         }
     }
     return text;
@@ -200,7 +208,8 @@ bool kg_spec_type_of(kg_spec *sp, kg_pos pos, const char *what, const kg_made *m
     const char *name = m->type_name;
     *type = (uint8_t)m->type;
     if (m->type) return true;
-    if (!op->family->ntypes && (sp->names_wrong || !op->nsig_types)) return false; /* types is wrong, which was said */
+    if (!op->family->ntypes && (sp->names_wrong || !op->nsig_types))
+        return false; /* types is wrong, which was said */
     if (!name && !m->type_got) {
         *type = (uint8_t)(0x80 | op->family->input_type);
         if (op->family->input_type != KILN_NOWHERE) return true;
@@ -212,10 +221,12 @@ bool kg_spec_type_of(kg_spec *sp, kg_pos pos, const char *what, const kg_made *m
         *type = (uint8_t)(0x80 | i);
         if (strcmp(op->type_name[i], name) == 0) return true;
     }
-    const char *got = name ? kg_printf(sp->cx->arena, "the text %s", kg_quote(sp->cx, name, strlen(name)))
-                           : m->type_got;
+    const char *got =
+        name ? kg_printf(sp->cx->arena, "the text %s", kg_quote(sp->cx, name, strlen(name)))
+             : m->type_got;
     sp->wrong = true;
-    kg_error(sp->cx, m->pos, "%s: expected a dtype or %s, got %s%s", kg_kind_names[m->kind], quoted_names(sp), got,
+    kg_error(sp->cx, m->pos, "%s: expected a dtype or %s, got %s%s", kg_kind_names[m->kind],
+             quoted_names(sp), got,
              name && kg_dtype_named(name) ? "; dtypes are written without quotes" : "");
     return false;
 }
@@ -257,7 +268,8 @@ static void wrong_letters(kg_spec *sp, kg_pos pos)
     const kg_family *fam = sp->op->family;
     const char *label[KILN_MAX_LAYOUTS];
     for (size_t i = 0; i < fam->nlayouts; i++) label[i] = fam->own[fam->layout[i]].label;
-    kg_wrong(sp, pos, "layouts: expected %s letter%s, r (row-major) or c (column-major) for %s, got %s",
+    kg_wrong(sp, pos,
+             "layouts: expected %s letter%s, r (row-major) or c (column-major) for %s, got %s",
              kg_count_word(sp->cx, fam->nlayouts), fam->nlayouts == 1 ? "" : "s",
              kg_listed(sp->cx, label, fam->nlayouts, " and "), kg_kind_of(sp->L, -1));
 }

@@ -329,7 +329,7 @@ static void add_field(kg_shape_names *p, const char *name, size_t offset)
 }
 
 /* m n k batch lda .. align_a .. align_d vector units: of the family's sizes and own tensors. */
-static void name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
+void kg_sym_name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
 {
     for (size_t i = 0; i < f->nsizes; i++) add_field(p, f->size[i], offsetof(kiln_shape, size[i]));
     add_field(p, "batch", offsetof(kiln_shape, size[KILN_BATCH]));
@@ -345,7 +345,7 @@ static void name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
 
 void kg_sym_begin(kg_ctx *cx, kg_syms *s)
 {
-    name_fields(cx, s->family, &s->p);
+    kg_sym_name_fields(cx, s->family, &s->p);
     s->node = kg_alloc(cx->arena, KG_SYM_MAX * sizeof *s->node);
     kg_back_of(cx)->syms = s;
 }

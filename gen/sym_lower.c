@@ -117,8 +117,12 @@ static void put_field(kg_buf *out, size_t at)
         size_t at, n;
     } field[] = {
 #define FIELD(name, n) {#name, offsetof(kiln_shape, name) / sizeof(int64_t), n}
-        FIELD(size, KILN_MAX_SIZES + 1), FIELD(ld, KILN_MAX_OWN), FIELD(align, KILN_MAX_OWN),
-        FIELD(align_d, 0),               FIELD(vector, 0),        FIELD(units, 0),
+        FIELD(size, KILN_MAX_SIZES + 1),
+        FIELD(ld, KILN_MAX_OWN),
+        FIELD(align, KILN_MAX_OWN),
+        FIELD(align_d, 0),
+        FIELD(vector, 0),
+        FIELD(units, 0),
 #undef FIELD
     };
     size_t i = sizeof field / sizeof *field - 1;

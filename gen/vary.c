@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Along what the values of an op's main function vary: by rows or not, each column by itself, blocks of columns alike, or
-// the whole row alike.  Outputs are checked by it, and templates know by it which pass over a row computes what.
+// Along what the values of an op's main function vary: by rows or not, each column by itself,
+// blocks of columns alike, or the whole row alike.  Outputs are checked by it, and templates know
+// by it which pass over a row computes what.
 #include "gen.h"
 
 static const uint8_t arity[] = {
@@ -47,7 +48,8 @@ void kg_expr_vary(const kg_op *op, kg_vary *v)
         }
         if (kiln_x_is_block_reduction(x->op)) {
             bool coarser = own.block == 0 || own.block > x->value;
-            /* Of what is alike, only the sum differs from block to block: a row's last one may be cut. */
+            /* Of what is alike, only the sum differs from block to block: a row's last one may be
+             * cut. */
             if (!coarser || x->op == KILN_X_BLOCK_SUM) own.block = (uint16_t)x->value;
         }
         v[i] = own;

@@ -23,7 +23,7 @@ f8e4m3fnuz = {}
 ---@type kiln.Dtype gfx942's E5M2: bias 16, one NaN, no infinity, no negative zero
 f8e5m2fnuz = {}
 
----A value of one element while an epilogue, a_op or b_op is traced.  It can't be compared with
+---A value of one element while an epilogue, a_op, b_op or body is traced.  It can't be compared with
 ---`<` or tested by `if`: use `lt le gt ge eq ne` with `select`.
 ---@class kiln.Value
 ---@operator add(kiln.Value|number): kiln.Value
@@ -40,7 +40,8 @@ f8e5m2fnuz = {}
 
 ---@alias kiln.Number kiln.Value|number
 ---@alias kiln.Layouts "rrr"|"rrc"|"rcr"|"rcc"|"crr"|"crc"|"ccr"|"ccc"
----@alias kiln.SameAs kiln.Dtype|"a"|"b"|"acc"|"e"
+---A dtype, or the name of one of the op's types.
+---@alias kiln.SameAs kiln.Dtype|"a"|"b"|"acc"|"e"|string
 
 ---@class kiln.Types
 ---@field a kiln.Dtype elements of A (M x K)
@@ -48,12 +49,12 @@ f8e5m2fnuz = {}
 ---@field e kiln.Dtype elements of the result E (M x N)
 ---@field acc? kiln.Dtype of the sums; i32 for integer A and B, else f32
 
----An extra input: made by `full`, `per_row`, `per_col` or `per_tensor`.
+---An input or output: made by `full`, `per_row`, `per_col`, `per_tensor` or `per_block`.
 ---@class kiln.Input
 
 ---@class kiln.Check
 ---@field rtol? number widens what a sum may be off by this share of the sum of |a||b|
----@field shapes? integer[][] more problems to verify: { { m, n, k }, ... }
+---@field shapes? integer[][] more problems to verify: { { m, n, k }, ... }, of rowwise { { rows, cols }, ... }
 
 ---One schedule's tunables with the values to sweep, as `simt { m = { 64, 128 }, n = 64 }`: see schedules.d.lua.
 ---@class kiln.Sweep
@@ -89,18 +90,48 @@ f8e5m2fnuz = {}
 ---@return fun(op: kiln.Gemm)
 function gemm(name) end
 
----M x N input.
+---Where the element is, as numbers.
+---@class kiln.Place
+---@field row kiln.Value
+---@field col kiln.Value
+
+---@alias kiln.Body fun(d: table<string, kiln.Value>, s: table<string, kiln.Value>, at: kiln.Place): table<string, kiln.Number>|kiln.Number
+
+---@class kiln.Rowwise
+---@field types table<string, kiln.Dtype>[] names of types and what they are: one set of instances for each row
+---@field d? table<string, kiln.Input> inputs by name: full, per_row, per_col or per_tensor
+---@field scalars? string[] names of f32 values given at each launch, at most 8
+---@field outputs table<string, kiln.Input> outputs by name: full, per_row or per_block; with the inputs at most 12
+---@field body kiln.Body the outputs' values at one element, as a table; of one output the value alone will do
+---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
+---@field targets? kiln.Target[] build for these only
+---@field check? kiln.Check more to verify
+
+---Describes operations on rows of matrices: element-wise, and with reductions of a row or of blocks of it.
+---
+---    rowwise "rmsnorm" {
+---      types   = { { x = bf16 } },
+---      d       = { x = full "x", weight = per_col "x" },
+---      scalars = { "eps" },
+---      outputs = { y = full "x" },
+---      body    = function(d, s) return d.x * rsqrt(row_mean(d.x * d.x) + s.eps) * d.weight end,
+---    }
+---@param name string
+---@return fun(op: kiln.Rowwise)
+function rowwise(name) end
+
+---A matrix: M x N, of rowwise rows x cols.
 ---@param type kiln.SameAs
 ---@param layout? "r"|"c" default: E's
 ---@return kiln.Input
 function full(type, layout) end
 
----One element per row m.
+---One element per row.
 ---@param type kiln.SameAs
 ---@return kiln.Input
 function per_row(type) end
 
----One element per column n.
+---One element per column.
 ---@param type kiln.SameAs
 ---@return kiln.Input
 function per_col(type) end
@@ -109,6 +140,13 @@ function per_col(type) end
 ---@param type kiln.SameAs
 ---@return kiln.Input
 function per_tensor(type) end
+
+---One element per row and block of columns: an output of rowwise.
+---@param type kiln.SameAs
+---@param rows 1 of a block
+---@param columns 2|4|8|16|32|64|128|256 of a block; a row's last one may be cut
+---@return kiln.Input
+function per_block(type, rows, columns) end
 
 ---Runs another file of the same folder once; its value is what that file returns.
 ---@param name string the file's name without `.lua`
@@ -275,3 +313,47 @@ function not_(c) end
 ---@param type kiln.Dtype
 ---@return kiln.Value
 function cast(x, type) end
+
+---Sum over the row; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function row_sum(x) end
+
+---Mean over the row; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function row_mean(x) end
+
+---Largest over the row; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function row_max(x) end
+
+---Smallest over the row; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function row_min(x) end
+
+---Sum over each n neighbouring columns of the row, the last of which may be fewer.
+---@param x kiln.Number
+---@param n 2|4|8|16|32|64|128|256
+---@return kiln.Value
+function block_sum(x, n) end
+
+---Mean over each n neighbouring columns of the row, the last of which may be fewer.
+---@param x kiln.Number
+---@param n 2|4|8|16|32|64|128|256
+---@return kiln.Value
+function block_mean(x, n) end
+
+---Largest over each n neighbouring columns of the row, the last of which may be fewer.
+---@param x kiln.Number
+---@param n 2|4|8|16|32|64|128|256
+---@return kiln.Value
+function block_max(x, n) end
+
+---Smallest over each n neighbouring columns of the row, the last of which may be fewer.
+---@param x kiln.Number
+---@param n 2|4|8|16|32|64|128|256
+---@return kiln.Value
+function block_min(x, n) end

@@ -78,9 +78,11 @@ $(OUT)/host/%.o: $(OUT)/host/%.c
 $(OUT)/%.co: $(OUT)/%.hip
 	$(call say,HIPCC,$*)
 	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.co) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+# nvcc lists what #line names among what it read: instance files, by no path from here.
 $(OUT)/%.cubin: $(OUT)/%.cpp
 	$(call say,HIPCC,$*)
 	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.cubin) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+	$(Q)[ ! -e $@.d ] || sed -i '/\.lua:\{0,1\} *\\\{0,1\}$$/d' $@.d
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Expressions of an op evaluated on intervals: what a correct f32 evaluation of every operation may
 // give. Ends are computed in double; each operation then widens its result outward by its rounding
-// error: 1 ulp for + - * and 3 for /, 4 for functions (docs/schedules.md), nothing where f32 is
-// exact: choices, signs, and sums and products of exactly known numbers that f32 holds.  Operands
+// error: 1 ulp for + - * and 3 for /, 4 for functions, more for e^x of a large x, nothing where f32
+// is exact: choices, signs, and sums and products of exactly known numbers that f32 holds. Operands
 // and results that are subnormal in f32 may be flushed.  The sign of a zero is not tracked: an
 // interval that holds 0 holds both.  An infinite end is a value that the operand may have.
 #include <float.h>
@@ -180,18 +180,40 @@ static iv increasing(double (*f)(double), iv x)
     return round_relative((iv){f(x.lo), f(x.hi), x.nan}, 4);
 }
 
+/* Of what is e^x, more or less: a machine that has 2^x alone rounds x log2 e once, whose last place
+ * counts as often as x is large.  From 104 on results are zero or infinite anyway. */
+static double exponent_ulps(double x)
+{
+    return 4 + 1.25 * fmin(fabs(x), 104);
+}
+
+static iv of_exponent(double (*f)(double), iv x, double ulps_lo, double ulps_hi)
+{
+    const iv lo = round_relative(kr_point(f(x.lo)), ulps_lo),
+             hi = round_relative(kr_point(f(x.hi)), ulps_hi);
+    return (iv){lo.lo, hi.hi, x.nan};
+}
+
 /* Of infinity, too, a result beyond f32's range may be a number, where it is not rounded before it
  * goes into a sum (kiln_exp's last product, fused): then minus infinity is no NaN. */
 static iv exponential(iv x)
 {
-    iv r = increasing(exp, x);
-    if (r.nan < 2) r.lo = fmin(r.lo, FLT_MAX);
+    if (x.nan == 2) return x;
+    iv r = of_exponent(exp, x, exponent_ulps(x.lo), exponent_ulps(x.hi));
+    r.lo = fmin(r.lo, FLT_MAX);
     return r;
 }
 
 static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
+}
+
+/* Left of 0 it is e^x. */
+static iv sigmoidal(iv x)
+{
+    if (x.nan == 2) return x;
+    return of_exponent(sigmoid, x, exponent_ulps(fmin(x.lo, 0)), exponent_ulps(fmin(x.hi, 0)));
 }
 
 /* x times a sigmoid-like function: falls from 0 to its least value, then rises. */
@@ -220,7 +242,9 @@ static iv across_valley(kiln_xop op, iv x)
     iv r = {fmin(lo, hi), fmax(lo, hi), x.nan};
     if (x.lo < at && x.hi > at) r.lo = valley_value(op, at);
     if (x.lo == -INFINITY) r.nan |= 1; /* -inf * 0 in f32 */
-    r = round_outward(r, 8, 0x1p-118); /* exp overflows before x * its inverse is subnormal */
+    const double left = op == KILN_X_SILU ? exponent_ulps(fmin(x.lo, 0)) : 4;
+    /* exp overflows before x * its inverse is subnormal */
+    r = round_outward(r, 4 + left, 0x1p-118);
     if (op == KILN_X_SILU || x.lo >= 0) return r;
     /* 1 + erf and 1 + tanh cancel: their error is one of numbers around 1, times x / 2.  Nothing is
      * left of x < -16. */
@@ -506,7 +530,7 @@ iv kr_apply_interval(const kiln_xnode *n, iv x, iv y, iv z)
     case KILN_X_SILU:
         return across_valley((kiln_xop)n->op, x);
     case KILN_X_SIGMOID:
-        return increasing(sigmoid, x);
+        return sigmoidal(x);
     case KILN_X_TANH:
         return increasing(tanh, x);
     case KILN_X_EXP:

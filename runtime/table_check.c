@@ -159,7 +159,7 @@ static bool node_ok(const op_facts *o, const kiln_xnode *n, uint32_t at, bool ma
     case KILN_X_AT:
         return main && n->index < 2 && o->op->uses_at;
     case KILN_X_ARG:
-        return !main;
+        return !main || o->family->summed == KILN_NOWHERE; /* which has products in place of it */
     case KILN_X_CAST:
         return kr_dtype_ok((kiln_dtype)n->index);
     default:

@@ -2,10 +2,11 @@
 // The functions that kiln_expr.h names, for f32: the same polynomials with fused multiply-adds on
 // every machine, without branches, so that loops vectorise and lanes stay together.  Within 4 ulp
 // of the exact value everywhere, subnormal results and the far tails of gelu and silu included
-// (tests/unit/test_device_math.c).  Where the machine has 2^x (KILN_FAST_EXP2: NVIDIA), for a
-// matrix kernel's epilogue has few cycles there, what is built on e^x takes that: within 4 ulp, but
-// subnormal results are zero, left of 0 the error of the two gelu is within 4 ulp of x, not of the
-// result, and silu is zero where e^x is subnormal (tests/unit/test_device_math_fast.c).  NaN
+// (tests/unit/test_device_math.c).  Where the machine has 2^x (KILN_FAST_EXP2: NVIDIA), for an
+// epilogue or a row has few cycles there, what is built on e^x takes that: e^x, and sigmoid and
+// silu left of 0, within 4 + 1.25 |x| ulp; subnormal results are zero; left of 0 the error of the
+// two gelu is within 4 ulp of x, not of the result, and silu is zero where e^x is subnormal
+// (tests/unit/test_device_math_fast.c).  NaN
 // propagates.  At -infinity gelu, gelu_tanh and silu are what their formulas give, NaN (-infinity
 // times 0), but for the gelu with the machine's 2^x: 0.  The polynomials are minimax fits; each
 // one's error is given beside it.
@@ -175,12 +176,10 @@ static KILN_DEVICE kiln_exp_parts kiln_exp_split(float x, float lo)
 }
 
 #if defined(KILN_FAST_EXP2)
-// x log2 e in two floats: its last place counts as often as x is large.  At 128 it is infinity.
+// The last place of x log2 e counts as often as x is large.
 static KILN_DEVICE float kiln_exp(float x)
 {
-    float c = kiln_max_fast(kiln_min_fast(x, 128.0f), -128.0f);
-    float hi = c * 1.44269502f, lo = kiln_fma(c, 1.92596303e-8f, kiln_fma(c, 1.44269502f, -hi));
-    return kiln_exp2_fast(hi) * kiln_fma(lo, 0.693147182f, 1.0f);
+    return kiln_exp2_fast(x * 1.44269502f);
 }
 #else
 static KILN_DEVICE float kiln_exp(float x)
@@ -235,18 +234,16 @@ static KILN_DEVICE float kiln_tanh(float x)
     return kiln_with_sign(a < 0.625f ? small : large, x);
 }
 
-// 1 / (1 + e^-x), as e^x / (1 + e^x) on the left, where e^-x would overflow.
+#if defined(KILN_FAST_EXP2)
+// 1 / (1 + e^-x); where e^-x is infinity, it is 0.
 static KILN_DEVICE float kiln_sigmoid(float x)
 {
-    float e = kiln_exp(-kiln_abs(x));
-    return (x < 0.0f ? e : 1.0f) * kiln_recip(1.0f + e);
+    return kiln_recip_fast(1.0f + kiln_exp(-x));
 }
 
-#if defined(KILN_FAST_EXP2)
 static KILN_DEVICE float kiln_silu(float x)
 {
-    float e = kiln_exp(-kiln_abs(x)), r = kiln_recip(1.0f + e);
-    return x * (x < 0.0f ? e * r : r);
+    return x * kiln_sigmoid(x);
 }
 
 // x / (1 + e^-z), z = 2 sqrt(2/pi) (x + 0.044715 x^3).
@@ -272,6 +269,13 @@ static KILN_DEVICE float kiln_gelu(float x)
     return kiln_fma(-t, kiln_exp2_fast(p), kiln_max_fast(x, 0.0f));
 }
 #else
+// 1 / (1 + e^-x), as e^x / (1 + e^x) on the left, where e^-x would overflow.
+static KILN_DEVICE float kiln_sigmoid(float x)
+{
+    float e = kiln_exp(-kiln_abs(x));
+    return (x < 0.0f ? e : 1.0f) * kiln_recip(1.0f + e);
+}
+
 // x / (1 + e^-(z + lo)), z of x's sign: the scale comes last on the left, where the result may be
 // subnormal.
 static KILN_DEVICE float kiln_gate(float x, float z, float lo)

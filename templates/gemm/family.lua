@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- E = epilogue(A·B, D..): the signature of every matrix product.  What each field means is in docs/families.md.
-local input = { "f32", "f16", "bf16", "i8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" } -- i32 is a type of results alone
+-- i32 is a type of results alone.
+local input = { "f32", "f16", "bf16", "i8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" }
 
 -- Whether `to` has every value of `from`, so that a conversion changes none.  Integers and fp8 fit every floating-point
 -- type of 16 bits or more, i32 excepted.
@@ -20,8 +21,8 @@ local function mul_types(a, b, dtypes)
   return wide, wide
 end
 
--- Whether an element operator does nothing that the conversion of `from` to `mul` would not do by itself: casts that keep
--- the value, or round to `mul` already.  Templates never see such an operator.
+-- Whether an element operator does nothing that the conversion of `from` to `mul` would not do by itself: casts that
+-- keep the value, or round to `mul` already.  Templates never see such an operator.
 local function only_converts(graph, from, mul)
   for i, x in ipairs(graph) do
     if i == 1 and x.op ~= "x" or i > 1 and (x.op ~= "cast" or x.args[1] ~= i - 1) then return false end

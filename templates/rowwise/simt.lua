@@ -39,7 +39,7 @@ return schedule {
     t.bytes = s.bytes
     -- Registers: of a resident row the words of inputs that a phase or a later one reads, and what was kept of dear
     -- functions, whichever phase has most; of another one piece's; beside them addresses and what is being worked on.
-    local held = t.resident == 1 and R.held(plan) or {}
+    local held = t.resident == 1 and R.held(plan, target) or {}
     local live, words_of = 0, t.v * t.piece
     for p = 0, plan.last do
       local words_left, kept, seen = 0, 0, {}

@@ -82,22 +82,24 @@ documented() { # kind, file, sed program that lists what the file has
 }
 documented field docs/language.md '/^## Fields/,/^### types/ { /^\| `/ { s/^\| ([^|]*)\|.*/\1/; s/`//g; p } }'
 documented dtype docs/language.md '/^### types/,/^### layouts/ s/^\| `([a-z0-9]+)` \|.*/\1/p'
-documented kind docs/language.md '/^### d: /,/^### scalars/ s/^\| `([a-z_]+)\(t\)`.*/\1/p'
+documented kind docs/language.md '/^### d: /,/^### scalars/ s/^\| `([a-z_]+)\(t[^)]*\)`.*/\1/p'
 documented function docs/language.md '/^## Functions/,/^## Arithmetic/ { /^\| `/ { s/^\| (.*) \|[^|]*\|$/\1/; s/\([^)]*\)//g; s/`//g; p } }'
-documented field instances/kiln.d.lua '/^---@class kiln.Gemm$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
-documented type-field instances/kiln.d.lua '/^---@class kiln.Types$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
+documented gemm-field instances/kiln.d.lua '/^---@class kiln.Gemm$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
+documented rowwise-field instances/kiln.d.lua '/^---@class kiln.Rowwise$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
+documented family instances/kiln.d.lua 's/^function (gemm|rowwise)\(.*/\1/p'
+documented gemm-type instances/kiln.d.lua '/^---@class kiln.Types$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented check-field instances/kiln.d.lua '/^---@class kiln.Check$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented dtype instances/kiln.d.lua 's/^([a-z0-9]+) = \{\}$/\1/p'
 documented kind instances/kiln.d.lua 's/^function (full|per_[a-z]+)\(.*/\1/p'
 "$gen" --templates templates --annotations >"$tmp/have" 2>"$tmp/out"; outcome $? 'kiln-gen --annotations'
 same "$tmp/have" instances/schedules.d.lua 'instances/schedules.d.lua is what kiln-gen --annotations prints'
-grep -vE '^function (gemm|code|require|full|per_[a-z]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
+grep -vE '^function (gemm|rowwise|code|require|full|per_[a-z]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
 documented function "$tmp/functions.lua" 's/^function ([a-z_]+)\(.*/\1/p'
-awk '$1 == "global" && $2 !~ /^(gemm|code)$/ { print $2 }' "$tmp/language" | sort -u >"$tmp/want"
+awk '$1 == "global" && $2 != "code" { print $2 }' "$tmp/language" | sort -u >"$tmp/want"
 sed -nE '/^## The sandbox/,/^## Limits/ s/^\| `?([a-z]+\.)?`? ?\| (`.*`) \|$/\1 \2/p' docs/language.md | tr -d '`' |
     awk '{ p = $1 ~ /\.$/ ? $1 : ""; for (i = 1 + (p != ""); i <= NF; i++) print p $i }' | sort -u >"$tmp/have"
 same "$tmp/want" "$tmp/have" 'every sandbox name is in docs/language.md, and no other'
-for w in $(words dtype) $(words kind) $(words function); do
+for w in $(words family) $(words dtype) $(words kind) $(words function); do
     grep -q "\"$w\"" .luacheckrc || echo "$w" >>"$tmp/out"
 done
 [ ! -s "$tmp/out" ]; outcome $? '.luacheckrc knows the language'
@@ -182,7 +184,7 @@ else
     skip codespell 'not installed'
 fi
 if command -v luacheck >/dev/null; then
-    luacheck -q --no-color instances templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/sim >"$tmp/out" 2>&1; outcome $? 'luacheck'
+    luacheck -q --no-color instances templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/sim tests/family >"$tmp/out" 2>&1; outcome $? 'luacheck'
 else
     skip luacheck 'not installed'
 fi

@@ -37,6 +37,18 @@ check "... with both families" grep -qF '.nfamilies = 2,' "$out/host/module.c"
 check "two schedules of one name are kept apart" grep -q '^static uint32_t transpose_host_check' "$out/host/module.c"
 find "$out" -name '*.o' -delete
 
+# What a wrong family file says behind what gen/family.c does.
+says() { # NAME SED MESSAGE
+    rm -rf "$tmp/wrong" && cp -r "$tmp/templates" "$tmp/wrong" && sed -i "$2" "$tmp/wrong/transpose/family.lua"
+    "$gen" --check --templates "$tmp/wrong" "$tmp/instances" >"$tmp/log" 2>&1
+    [ $? -eq 1 ] && grep -qF -- "$3" "$tmp/log"
+    result $? "$1" "$tmp/log"
+}
+says "two fields of one name" 's/"cols"/"units"/g' "/transpose/family.lua:4:15: error: kiln_transpose_args would have two fields 'units'"
+says "... among those of p" 's/"y"/"d"/; s/{ "y"/{ "d"/' "two fields 'd'"
+says "present that fails, with its line" 's/^  example/  present = function(op) op.d.x.y = 1 end,\n&/' \
+    "/transpose/family.lua:18:31: error: attempt to index a nil value"
+
 check "no args of a family without kernels" test ! -e "$out/host/kiln_rowwise_args.h" -a -e "$out/host/kiln_gemm_args.h"
 rm "$tmp"/instances/flip.lua
 check "the last op of a family goes" run

@@ -269,11 +269,12 @@ static void test_mul_types(void **state)
 static void test_tensors(void **state)
 {
     (void)state;
-    renders("%% for _, x in ipairs(op.tensors) do\n"
-            "@{x.name} @{x.own or x.kind} @{x.type.name} @{x.layout} @{x.index} @{x.pitch} @{x.out}\n"
-            "%% end\n@{#op.outputs} @{op.outputs[1].name} @{op.graph == nil}\n",
-            "A a f32 r 0 0 false\nB b f32 c 1 1 false\nE e f32 r 3 2 true\n"
-            "bias per_col f32 r 4 3 false\n1 E true\n");
+    renders(
+        "%% for _, x in ipairs(op.tensors) do\n"
+        "@{x.name} @{x.own or x.kind} @{x.type.name} @{x.layout} @{x.index} @{x.pitch} @{x.out}\n"
+        "%% end\n@{#op.outputs} @{op.outputs[1].name} @{op.graph == nil}\n",
+        "A a f32 r 0 0 false\nB b f32 c 1 1 false\nE e f32 r 3 2 true\n"
+        "bias per_col f32 r 4 3 false\n1 E true\n");
 }
 
 /* ---- a family with outputs and reductions ---- */
@@ -282,7 +283,8 @@ static const char row_schedule[] =
     "  tunables = {}, defaults = function() return { {} } end,\n"
     "  stages = function() return 4 end,\n"
     "  problem_rules = { { 'never', function(p) return ge(p.vector, 1) end } },\n"
-    "  launch = function(p) local s = { grid = { p.rows }, block = { 64 } } return { s, s, s, s } end,\n"
+    "  launch = function(p) local s = { grid = { p.rows }, block = { 64 } } return { s, s, s, s } "
+    "end,\n"
     "  cost = function(p) return p.rows * p.cols * p.batch / p.units end }\n";
 static const char row_op[] =
     "rowwise 'it' { types = { { x = bf16, y = f8e4m3 } },\n"
@@ -291,7 +293,8 @@ static const char row_op[] =
     "  body = function(d, s, at)\n"
     "    local h = cast(d.x * rsqrt(row_mean(d.x * d.x) + s.eps), bf16) * d.w\n"
     "    local scale = max(row_max(abs(h)), 1e-12) / 448\n"
-    "    return { y = select(lt(at.col, d.z), h / scale, 0), scale = scale, top = block_max(abs(h), 64) }\n"
+    "    return { y = select(lt(at.col, d.z), h / scale, 0), scale = scale, top = "
+    "block_max(abs(h), 64) }\n"
     "  end }\n";
 
 /* Renders the op with a schedule of its family; the text is the caller's. */
@@ -328,12 +331,14 @@ static void test_graph(void **state)
     kg_instance in;
     char *text = render_rows(
         "%% for _, x in ipairs(op.tensors) do\n"
-        "@{x.name} @{x.kind} @{x.type.name} @{x.index} @{x.pitch} @{x.out} @{x.block or ''}\n%% end\n"
+        "@{x.name} @{x.kind} @{x.type.name} @{x.index} @{x.pitch} @{x.out} @{x.block or ''}\n%% "
+        "end\n"
         "%% for _, x in ipairs(op.outputs) do\n"
         "@{x.name} @{x.index} @{op.graph[x.node].varies} @{op.graph[x.node].block}\n%% end\n"
         "%% for i, x in ipairs(op.graph) do\n"
         "%%   if x.op ~= 'const' or x.value ~= x.value then\n"
-        "@{x.op} @{#x.args} @{x.name or x.text or x.index} @{x.cond} @{x.varies} @{x.block} @{x.phase}\n"
+        "@{x.op} @{#x.args} @{x.name or x.text or x.index} @{x.cond} @{x.varies} @{x.block} "
+        "@{x.phase}\n"
         "%%   end\n%% end\n@{call.body == nil} @{fn.body == nil}\n",
         &in);
     static const char *const want[] = {
@@ -559,7 +564,8 @@ int main(void)
         cmocka_unit_test(test_holes),
         cmocka_unit_test(test_renderings_apart),
         cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_spelling), cmocka_unit_test(test_hole_errors),
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_hole_errors),
         cmocka_unit_test(test_lua_lines),
         cmocka_unit_test(test_fresh_globals),
         cmocka_unit_test(test_epilogue_lines),

@@ -225,8 +225,7 @@ static void check_ops(const kiln_module *m)
     assert_int_equal(op->shapes, 2);
     assert_int_equal(m->shapes[op->first_shape][1], 33);
     assert_int_equal(m->nodes[op->function[0].first + op->function[0].count - 1].op, KILN_X_ADD);
-    const kiln_map want[] = {
-        {0, 64, 32, 64, 1, 3}, {1, 64, 32, 64, 0, 3}, {4, 0, 64, 64, 0, 2}};
+    const kiln_map want[] = {{0, 64, 32, 64, 1, 3}, {1, 64, 32, 64, 0, 3}, {4, 0, 64, 64, 0, 2}};
     assert_int_equal(r->maps, 3);
     assert_memory_equal(m->map + r->first_map, want, sizeof want);
     r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");
@@ -265,18 +264,18 @@ static void run_bias(const kiln_module *m, const kiln_row *r)
     for (int i = 0; i < N; i++) bias[i] = (float)i;
     for (int i = 0; i < M * N; i++) rest[i] = 100.0f * (float)i;
     gemm_args g = {.a = a,
-                        .b = {b},
-                        .e = e,
-                        .d = {bias, rest},
-                        .lda = K,
-                        .ldb = K,
-                        .lde = N,
-                        .ldd = {0, N},
-                        .m = M,
-                        .n = N,
-                        .k = K,
-                        .batch = 1,
-                        .s = {2}};
+                   .b = {b},
+                   .e = e,
+                   .d = {bias, rest},
+                   .lda = K,
+                   .ldb = K,
+                   .lde = N,
+                   .ldd = {0, N},
+                   .m = M,
+                   .n = N,
+                   .k = K,
+                   .batch = 1,
+                   .s = {2}};
     m->host_fns[r->host_fn](&g, NULL);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < N; j++) {

@@ -33,10 +33,11 @@ local function fill(text, operand)
   end
 end
 
--- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
-local DEAR = {
-  exp = true, log = true, tanh = true, gelu = true, gelu_tanh = true, silu = true, sigmoid = true, pow = true,
-}
+-- Functions that cost much more than converting an input again: their values stay in registers for a later phase.  Where
+-- the machine has 2^x as an instruction, what is built on that alone is not among them.
+local DEAR = { log = true, tanh = true, gelu = true, gelu_tanh = true, pow = true }
+local EXPONENTIAL = { exp = true, silu = true, sigmoid = true }
+local function is_dear(n, target) return DEAR[n.op] or EXPONENTIAL[n.op] and target.vendor ~= "nvidia" end
 
 -- The nodes that `targets` need, as a set; `stop(k)`: what below is known already.
 local function closure(graph, targets, stop)
@@ -95,12 +96,12 @@ local function element_closure(plan, p, held)
 end
 
 -- Dear elements that more than one phase needs: node -> the first phase, which keeps them.
-function R.held(plan)
+function R.held(plan, target)
   local first, held = {}, {}
   for p = 0, plan.last do
     for k in pairs(element_closure(plan, p)) do
       local n = plan.graph[k]
-      if along(n) and DEAR[n.op] then
+      if along(n) and is_dear(n, target) then
         if first[k] then held[k] = first[k] else first[k] = p end
       end
     end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Y = body(X) with rows and columns exchanged: the least family there can be.  It is made of files alone, so that what the
--- generator, the library and the tools know of families they know from data.
+-- Y = body(X) with rows and columns exchanged: the least family there can be.  It is made of files alone, so that what
+-- the generator, the library and the tools know of families they know from data.
 return family {
   name = "transpose",
   title = "Y = body(X) transposed",

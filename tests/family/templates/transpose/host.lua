@@ -7,6 +7,8 @@ return schedule {
   tunables = { { "tile", values = { 8, 16, 32 }, doc = "rows and columns of a tile" } },
   defaults = function() return { { tile = 16 } } end,
   name = function(t) return tostring(t.tile) end,
-  launch = function(p, t) return { { grid = { ceil_div(p.rows, t.tile), ceil_div(p.cols, t.tile), p.batch }, block = { 1 } } } end,
+  launch = function(p, t)
+    return { { grid = { ceil_div(p.rows, t.tile), ceil_div(p.cols, t.tile), p.batch }, block = { 1 } } }
+  end,
   cost = function(p, t, target) return target.launch_us + p.rows * p.cols * p.batch * 8 / (target.gbps * 1e3) end,
 }
