@@ -26,6 +26,7 @@ for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
     { "${checked[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "$f is right"
+    grep -q '^gemm "' "$f" || continue # row-wise ops come several to a file
     { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
     outcome $? "$f describes one op of its name, under its formula"
 done
