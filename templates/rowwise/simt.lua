@@ -53,9 +53,19 @@ return schedule {
       for _, first in pairs(held) do if first == p then words_left = max(words_left, words_of) end end
       live = max(live, words_left + kept)
     end
-    t.registers = live + 14 + 2 * #op.tensors
+    -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
+    local function dear(n) return R.along(n) and R.is_dear(n, { vendor = "any" }) end
+    t.registers = live + (plan.last == 0 and 14 or 22)
+    for _, n in ipairs(op.graph) do
+      if plan.last > 0 and dear(n) then
+        t.registers = t.registers + (t.v > 4 and 22 or 6)
+        break
+      end
+    end
+    -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
-    t.at_once = min(max(file // (t.threads * t.registers), 1), max(2048 // t.threads, 1))
+    t.at_once = max(2048 // t.threads, 1)
+    while t.at_once > 1 and file // (t.threads * t.at_once) // 8 * 8 < t.registers do t.at_once = t.at_once - 1 end
     t.work = #op.graph
   end,
   rules = {
@@ -84,6 +94,7 @@ return schedule {
       add(target.wave, 256 // target.wave, 1, 0, 1)
       add(256, 1, 8 // piece, 0, 1)
       add(256, 1, 16 // piece, 0, 1)
+      if target.vendor == "nvidia" then add(512, 1, 16 // piece, 0, 1) end
       return list
     end
     -- Conversions that the machine does not have by itself cost more than memory does: one tile will do.
@@ -102,7 +113,8 @@ return schedule {
       keep(32 * piece, 32, 8)
       keep(1024, 128, 2)
       keep(2048, 256, 1)
-      keep(4096, 256, 1)
+      keep(4096, 128, 1) -- many rows
+      keep(4096, 256, 1) -- few
       keep(6144, 256, 1)
       keep(8192, 256, 1)
       keep(12288, 512, 1)
