@@ -61,8 +61,8 @@ template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
     return x;
 }
 
-// The second step of a reduction over WAVES waves, whose results lie side by side in LDS: few are read by each lane, more
-// by a lane each.
+// The second step of a reduction over WAVES waves, whose results lie side by side in LDS: few are read by each lane,
+// more by a lane each.
 template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
 {
     if (WAVES > 8) return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
@@ -107,12 +107,10 @@ template <int BITS, int COUNT> static KILN_DEVICE kiln_piece<(BITS * COUNT + 31)
     return to;
 }
 
-// stream: what is written is more than the L2 cache holds, and leaves it first.
 template <int BITS, int COUNT>
-static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w, bool stream)
+static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w)
 {
     enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
-    (void)stream;
     if (BITS * COUNT < 32) {
         if (BITS * COUNT == 16)
             *(kiln_uint16 *)at = (unsigned short)w.v[0];
@@ -126,23 +124,10 @@ static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUN
             kiln_words4 to;
             to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
             to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
-#if defined(KILN_GPU_NVIDIA)
-            if (stream) {
-                asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"((kiln_words4 *)at + i / EACH),
-                             "r"(to.v[0]), "r"(to.v[1]), "r"(to.v[2]), "r"(to.v[3]) : "memory");
-                continue;
-            }
-#endif
             ((kiln_words4 *)at)[i / EACH] = to;
         } else if (EACH == 2) {
             kiln_words2 to;
             to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
-#if defined(KILN_GPU_NVIDIA)
-            if (stream) {
-                asm volatile("st.global.cs.v2.u32 [%0], {%1, %2};" ::"l"(at), "r"(to.v[0]), "r"(to.v[1]) : "memory");
-                continue;
-            }
-#endif
             *(kiln_words2 *)at = to;
         } else {
             *(kiln_uint32 *)at = w.v[i];

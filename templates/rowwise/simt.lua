@@ -4,9 +4,6 @@
 -- reduce is shared out by parts of rows.  docs/rowwise.md explains phases, pieces and paths.
 local R = require "rows"
 
--- Rows that fit into the registers of so many lanes, each with v pieces.
-local function fits(lanes, v, piece, cols) return lanes * v * piece >= cols end
-
 local function piece_of(op)
   local s = R.sizes(op)
   return s.narrow == 4 and 4 or 8 -- 16 bytes of the commonest formats
@@ -66,7 +63,7 @@ return schedule {
     local file = target.vendor == "nvidia" and 65536 or 131072
     t.at_once = max(2048 // t.threads, 1)
     while t.at_once > 1 and file // (t.threads * t.at_once) // 8 * 8 < t.registers do t.at_once = t.at_once - 1 end
-    t.work = #op.graph
+    t.work = R.work(plan)
   end,
   rules = {
     { "{threads} threads > {max_threads}",
@@ -152,19 +149,25 @@ return schedule {
   workspace = function(p, t, target)
     return select(gt(t.split, 1), 4 * p.batch * p.rows * t.slots * t.split, 0)
   end,
+  -- Blocks of a unit as customers of its share of memory: each waits (latency, reductions) and computes, and as many as
+  -- fit do so side by side.  A turn of the busiest unit takes as long as its dearest part, the first block all of them.
   cost = function(p, t, target)
-    local parts = select(gt(t.phases, 1), t.split, ceil_div(p.cols, t.cols))
+    local reduces, resident, shared = gt(t.phases, 1), eq(t.resident, 1), gt(t.split, 1)
+    local parts = select(reduces, t.split, ceil_div(p.cols, t.cols))
+    local cols = ceil_div(p.cols, parts)                -- of a block
+    local steps = select(reduces, ceil_div(cols, t.cols), 1)
     local blocks = ceil_div(p.rows, t.rows) * parts * p.batch
-    local turns = ceil_div(blocks, max(p.units, 1) * t.at_once)
-    -- A block: memory's latency for each time that it goes to memory, the reductions, and what its elements take.
-    local steps = select(gt(t.phases, 1), ceil_div(ceil_div(p.cols, t.split), t.cols), 1)
-    local loads = select(eq(t.resident, 1), 1, t.phases * steps)
-    local compute = t.phases * t.v * steps * t.piece * t.work * 0.0006 * max(t.threads * t.at_once / 512, 1)
-    local block = 0.8 * loads + 0.25 * (t.phases - 1) + compute
-    -- Unaligned rows go through element by element.
-    local slow = select(ge(p.vector, t.piece), 1, 6)
-    local bytes = p.rows * p.cols * p.batch * t.bytes * select(eq(t.resident, 1), 1, max(t.phases * 0.6, 1))
-    local memory, work = bytes / (target.gbps * 1e3 * 0.9), turns * block
-    return target.launch_us * select(gt(t.split, 1), t.phases, 1) + slow * max(work, memory) + 0.1 * min(work, memory)
+    local busiest = ceil_div(blocks, max(p.units, 1))
+    local odd = lt(p.vector, t.piece)                   -- unaligned rows go through element by element
+    local share = target.gbps * 0.9 / target.units      -- KB per microsecond
+    local again = select(resident, 1, 1 + 0.5 * (t.phases - 1))
+    local bytes = min(t.rows, p.rows) * cols * t.bytes * again * 0.001 * select(odd, 1.5, 1)
+    local memory = bytes / share
+    local rate = target.simt_tflops * 5e5 / target.units -- operations per microsecond
+    local compute = t.threads * t.v * t.piece * steps * t.work * select(odd, 6, 1) / rate
+    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + select(resident, 0, 0.5 * (t.phases * steps - 1))
+    local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
+    local stages = select(shared, t.phases, 1)
+    return target.launch_us + 1.2 * (stages - 1) + wait + compute + memory / 2 + (busiest - 1) * turn
   end,
 }

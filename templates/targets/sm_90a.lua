@@ -15,7 +15,6 @@ return target {
     ["f8e5m2 f8e4m3"] = "f32.e5m2.e4m3", ["f8e5m2 f8e5m2"] = "f32.e5m2.e5m2",
   },
   gbps = 4800,
-  l2 = 41943040, -- bytes of the L2 cache that a kernel's own data may hope for
   launch_us = 3,
   source = "hip", ext = ".cpp", arch = "sm_90a",
 }
