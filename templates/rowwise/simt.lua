@@ -4,9 +4,6 @@
 -- reduce is shared out by parts of rows.  docs/rowwise.md explains phases, pieces and paths.
 local R = require "rows"
 
--- Rows that fit into the registers of so many lanes, each with v pieces.
-local function fits(lanes, v, piece, cols) return lanes * v * piece >= cols end
-
 local function piece_of(op)
   local s = R.sizes(op)
   return s.narrow == 4 and 4 or 8 -- 16 bytes of the commonest formats

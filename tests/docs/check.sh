@@ -21,13 +21,28 @@ for f in "${docs[@]}"; do
 done
 block() { find "$blocks" -name "$1" | sort | head -n 1; } # first block whose file name fits the pattern
 
-# ---- instance files ----
+# ---- instance files: a gemm in a file of its name under its formula; several row-wise ops in one, listed in rowwise.md ----
 for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
     { "${checked[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "$f is right"
-    { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
-    outcome $? "$f describes one op of its name, under its formula"
+    "$gen" --templates templates --out "$tmp/ops/$name" --target host "$f" >"$tmp/out" 2>&1 # a folder for each op
+    find "$tmp/ops/$name/host" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null | sort >"$tmp/described"
+    if grep -q '^gemm "' "$f"; then
+        { [ "$(cat "$tmp/described")" = "$name" ] && head -n 1 "$f" | grep -q '^-- E = '; }
+        outcome $? "$f describes one op of its name, under its formula"
+    elif [ -s "$tmp/described" ]; then
+        grep -v '^-- SPDX' "$f" | head -n 1 | grep -q '^-- ' || echo 'no comment on top' >"$tmp/out"
+        awk -F '|' -v f="\`$name.lua\`" 'index($4, f) { print $2 }' docs/rowwise.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' >"$tmp/row"
+        while read -r op; do # NAME, or NAME with endings that the row has, too
+            base=$(sed -E 's/_(fnuz|i8)$//; s/_(static|quant|quant_block)$//; s/_f16$//' <<<"$op")
+            grep -qxF -e "$op" -e "$base" "$tmp/row" || echo "$op is not beside $name.lua in docs/rowwise.md"
+        done <"$tmp/described" >>"$tmp/out"
+        grep '^[a-z]' "$tmp/row" | grep -vxFf "$tmp/described" | sed "s/$/ is not described/" >>"$tmp/out"
+        [ ! -s "$tmp/out" ]; outcome $? "$f has a comment on top, and docs/rowwise.md lists its ops"
+    else
+        grep -q "require \"$name\"" instances/*.lua; outcome $? "$f describes no op: another requires it"
+    fi
 done
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"

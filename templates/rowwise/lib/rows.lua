@@ -33,8 +33,8 @@ local function fill(text, operand)
   end
 end
 
--- Functions that cost much more than converting an input again: their values stay in registers for a later phase.  Where
--- the machine has 2^x as an instruction, what is built on that alone is not among them.
+-- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
+-- Where the machine has 2^x as an instruction, what is built on that alone is not among them.
 local DEAR = { log = true, tanh = true, gelu = true, gelu_tanh = true, pow = true }
 local EXPONENTIAL = { exp = true, silu = true, sigmoid = true }
 local function is_dear(n, target) return DEAR[n.op] or EXPONENTIAL[n.op] and target.vendor ~= "nvidia" end
@@ -141,7 +141,7 @@ end
 -- Statements that compute what is known of a row once the reductions of phases before `phase` are: nodes that do not
 -- vary along it.  from: the phase before which the others are known; -1: none are.
 function R.row_lines(plan, from, phase, device)
-  local g, lines, wanted = plan.graph, {}, {}
+  local g, lines = plan.graph, {}
   -- Wanted: operands of elements, arguments and results.
   local roots = {}
   for p = 0, plan.last do
@@ -150,7 +150,7 @@ function R.row_lines(plan, from, phase, device)
     end
   end
   for _, o in ipairs(plan.outputs) do if o.kind == "per_row" then roots[#roots + 1] = o.node end end
-  wanted = closure(g, roots, function(k) return R.row_reduction(g[k]) end)
+  local wanted = closure(g, roots, function(k) return R.row_reduction(g[k]) end)
   local by = device and divisors(plan) or {}
   for k, n in ipairs(g) do
     if wanted[k] and not along(n) and n.phase > from and n.phase <= phase then
