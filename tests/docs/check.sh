@@ -120,28 +120,40 @@ done
 [ ! -s "$tmp/out" ]; outcome $? '.luacheckrc knows the language'
 
 # ---- messages: each line of the language page's tables gets the answer shown ----
-declare -A right=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [d]='{ bias = per_col "e" }'
+# shellcheck disable=SC2034 # op_with reads them by name
+declare -A gemm=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [d]='{ bias = per_col "e" }'
     [epilogue]='function(acc, d) return relu(acc + d.bias) end')
-op_with() { # a field that replaces or joins the right ones
+# shellcheck disable=SC2034
+declare -A rowwise=([types]='{ { x = f16, y = f8e4m3 } }' [d]='{ x = full "x" }'
+    [outputs]='{ y = full "y", scale = per_row(f32) }'
+    [body]='function(d) return { y = d.x / (row_max(abs(d.x)) / 448), scale = row_max(abs(d.x)) / 448 } end')
+op_with() { # family, a field that replaces or joins the right ones
+    local -n right=$1
     echo '{'
-    for k in types layouts d epilogue; do [ "$k" = "${1%% = *}" ] || echo "  $k = ${right[$k]},"; done
-    [ -z "$1" ] || echo "  $1,"
+    for k in types layouts d epilogue outputs body; do
+        [ "$k" = "${2%% = *}" ] || [ -z "${right[$k]:-}" ] || echo "  $k = ${right[$k]},"
+    done
+    [ -z "$2" ] || echo "  $2,"
     echo '}'
 }
-sed -nE '/^## Messages/,$ s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
-[ "$(wc -l <"$tmp/messages")" -ge 30 ]; outcome $? 'the language page lists messages'
-while IFS= read -r row; do
-    wrote=${row%%'` | `'*} says=${row#*'` | `'}
-    wrote=${wrote#'`'} says=${says%'`'}
-    case $wrote in
-    *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with '')}" ;;
-    [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
-    *) echo "gemm \"my_op\" $(op_with "$wrote")" ;;
-    esac >"$tmp/instances/my_op.lua"
-    (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
-    [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E 's/^[^ ]* error: (gemm "my_op": )?//' | grep -qxF -- "$says"
-    outcome $? "message for: $wrote"
-done <"$tmp/messages"
+messages() { # family, sed's range of lines, least number of messages
+    sed -nE "$2"' s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
+    [ "$(wc -l <"$tmp/messages")" -ge "$3" ]; outcome $? "the language page lists messages of $1"
+    while IFS= read -r row; do
+        wrote=${row%%'` | `'*} says=${row#*'` | `'}
+        wrote=${wrote#'`'} says=${says%'`'}
+        case $wrote in
+        *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with "$1" '')}" ;;
+        [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
+        *) echo "$1 \"my_op\" $(op_with "$1" "$wrote")" ;;
+        esac >"$tmp/instances/my_op.lua"
+        (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
+        [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E "s/^[^ ]* error: ($1 \"my_op\": )?//" | grep -qxF -- "$says"
+        outcome $? "message for: $wrote"
+    done <"$tmp/messages"
+}
+messages gemm '/^## Messages/,/^### Row-wise/' 30
+messages rowwise '/^### Row-wise/,$' 15
 
 # ---- the C API: statuses and functions ----
 sed -nE 's/^ *X\((KILN_[A-Z_]+), "([a-z_]+)".*/\1 \2/p' runtime/kiln.h | sort >"$tmp/want"
@@ -174,6 +186,15 @@ grep -ohE '^    make [a-z-]+|`make [a-z-]+' "${docs[@]}" | awk '{ print $NF }' |
     cat Makefile mk/*.mk | grep -qE "^([a-z-]+ )*$goal( [a-z-]+)*:" || echo "make $goal"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]; outcome $? 'every make goal in the documents exists'
+
+for f in templates/*/new/*.lua; do
+    grep -qF "_$(basename "$f" .lua)_" docs/man/kiln.1.scd || echo "kiln new --template $(basename "$f" .lua)"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]; outcome $? 'kiln(1) has every file that kiln new starts from'
+
+# ---- width ----
+LC_ALL=C.UTF-8 grep -nE '^.{121}' "${docs[@]}" | grep -vE '^[^:]+:[0-9]+:\|' >"$tmp/out"
+[ ! -s "$tmp/out" ]; outcome $? 'lines of documents have at most 120 columns, those of tables apart'
 
 # ---- links ----
 anchors() { # GitHub's: lower case, punctuation gone, blanks to hyphens
