@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- y = f(gate) * up, plain and quantised.  gate and up may be two halves of one matrix: each has a leading dimension of its
--- own (rows x 2 h: ldgate = ldup = 2 h, up begins h columns later).
+-- y = f(gate) * up, plain and quantised.  gate and up may be two halves of one matrix: each has a leading dimension of
+-- its own (rows x 2 h: ldgate = ldup = 2 h, up begins h columns later).
 local quantised = require "quantised"
 
 for name, f in pairs { silu_mul = silu, gelu_mul = gelu } do

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The three ways to quantise what an op computes: with a scale that is given, with one per row, with one per row and 128
--- columns.  quantised("rmsnorm", { ... }, f) describes NAME_static, NAME_quant and NAME_quant_block for each format;
--- f(d, s) returns the value and, where the op has further outputs, a table of those.
+-- The three ways to quantise what an op computes: with a scale that is given, with one per row, with one per row and
+-- 128 columns.  quantised("rmsnorm", { ... }, f) describes NAME_static, NAME_quant and NAME_quant_block for each
+-- format; f(d, s) returns the value and, where the op has further outputs, a table of those.
 local formats = require "formats"
 local least = 1e-12 -- a row of zeros has a scale, too
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- y = exp(z - max(z)) / sum(exp(z - max(z))) of each row: z is x, x times a scale, or that where the column is not past the
--- row's place (causal: the last row sees the last column where there are as many of both).
+-- y = exp(z - max(z)) / sum(exp(z - max(z))) of each row: z is x, x times a scale, or that where the column is not past
+-- the row's place (causal: the last row sees the last column where there are as many of both).
 local function softmax(z)
   local e = exp(z - row_max(z))
   return e / row_sum(e)

@@ -21,14 +21,34 @@ for f in "${docs[@]}"; do
 done
 block() { find "$blocks" -name "$1" | sort | head -n 1; } # first block whose file name fits the pattern
 
-# ---- instance files ----
+# ---- instance files: a gemm in a file of its name under its formula; several row-wise ops in one, listed in rowwise.md ----
 for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
     { "${checked[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "$f is right"
+<<<<<<< HEAD
     grep -q '^gemm "' "$f" || continue # row-wise ops come several to a file
     { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
     outcome $? "$f describes one op of its name, under its formula"
+=======
+    "$gen" --templates templates --out "$tmp/ops/$name" --target host "$f" >"$tmp/out" 2>&1 # a folder for each op
+    find "$tmp/ops/$name/host" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null | sort >"$tmp/described"
+    if grep -q '^gemm "' "$f"; then
+        { [ "$(cat "$tmp/described")" = "$name" ] && head -n 1 "$f" | grep -q '^-- E = '; }
+        outcome $? "$f describes one op of its name, under its formula"
+    elif [ -s "$tmp/described" ]; then
+        grep -v '^-- SPDX' "$f" | head -n 1 | grep -q '^-- ' || echo 'no comment on top' >"$tmp/out"
+        awk -F '|' -v f="\`$name.lua\`" 'index($4, f) { print $2 }' docs/rowwise.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' >"$tmp/row"
+        while read -r op; do # NAME, or NAME with endings that the row has, too
+            base=$(sed -E 's/_(fnuz|i8)$//; s/_(static|quant|quant_block)$//; s/_f16$//' <<<"$op")
+            grep -qxF -e "$op" -e "$base" "$tmp/row" || echo "$op is not beside $name.lua in docs/rowwise.md"
+        done <"$tmp/described" >>"$tmp/out"
+        grep '^[a-z]' "$tmp/row" | grep -vxFf "$tmp/described" | sed "s/$/ is not described/" >>"$tmp/out"
+        [ ! -s "$tmp/out" ]; outcome $? "$f has a comment on top, and docs/rowwise.md lists its ops"
+    else
+        grep -q "require \"$name\"" instances/*.lua; outcome $? "$f describes no op: another requires it"
+    fi
+>>>>>>> 421097e44c481086512db401f6bb5f3160797d10
 done
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"
@@ -106,28 +126,40 @@ done
 [ ! -s "$tmp/out" ]; outcome $? '.luacheckrc knows the language'
 
 # ---- messages: each line of the language page's tables gets the answer shown ----
-declare -A right=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [d]='{ bias = per_col "e" }'
+# shellcheck disable=SC2034 # op_with reads them by name
+declare -A gemm=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [d]='{ bias = per_col "e" }'
     [epilogue]='function(acc, d) return relu(acc + d.bias) end')
-op_with() { # a field that replaces or joins the right ones
+# shellcheck disable=SC2034
+declare -A rowwise=([types]='{ { x = f16, y = f8e4m3 } }' [d]='{ x = full "x" }'
+    [outputs]='{ y = full "y", scale = per_row(f32) }'
+    [body]='function(d) return { y = d.x / (row_max(abs(d.x)) / 448), scale = row_max(abs(d.x)) / 448 } end')
+op_with() { # family, a field that replaces or joins the right ones
+    local -n right=$1
     echo '{'
-    for k in types layouts d epilogue; do [ "$k" = "${1%% = *}" ] || echo "  $k = ${right[$k]},"; done
-    [ -z "$1" ] || echo "  $1,"
+    for k in types layouts d epilogue outputs body; do
+        [ "$k" = "${2%% = *}" ] || [ -z "${right[$k]:-}" ] || echo "  $k = ${right[$k]},"
+    done
+    [ -z "$2" ] || echo "  $2,"
     echo '}'
 }
-sed -nE '/^## Messages/,$ s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
-[ "$(wc -l <"$tmp/messages")" -ge 30 ]; outcome $? 'the language page lists messages'
-while IFS= read -r row; do
-    wrote=${row%%'` | `'*} says=${row#*'` | `'}
-    wrote=${wrote#'`'} says=${says%'`'}
-    case $wrote in
-    *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with '')}" ;;
-    [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
-    *) echo "gemm \"my_op\" $(op_with "$wrote")" ;;
-    esac >"$tmp/instances/my_op.lua"
-    (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
-    [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E 's/^[^ ]* error: (gemm "my_op": )?//' | grep -qxF -- "$says"
-    outcome $? "message for: $wrote"
-done <"$tmp/messages"
+messages() { # family, sed's range of lines, least number of messages
+    sed -nE "$2"' s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
+    [ "$(wc -l <"$tmp/messages")" -ge "$3" ]; outcome $? "the language page lists messages of $1"
+    while IFS= read -r row; do
+        wrote=${row%%'` | `'*} says=${row#*'` | `'}
+        wrote=${wrote#'`'} says=${says%'`'}
+        case $wrote in
+        *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with "$1" '')}" ;;
+        [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
+        *) echo "$1 \"my_op\" $(op_with "$1" "$wrote")" ;;
+        esac >"$tmp/instances/my_op.lua"
+        (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
+        [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E "s/^[^ ]* error: ($1 \"my_op\": )?//" | grep -qxF -- "$says"
+        outcome $? "message for: $wrote"
+    done <"$tmp/messages"
+}
+messages gemm '/^## Messages/,/^### Row-wise/' 30
+messages rowwise '/^### Row-wise/,$' 15
 
 # ---- the C API: statuses and functions ----
 sed -nE 's/^ *X\((KILN_[A-Z_]+), "([a-z_]+)".*/\1 \2/p' runtime/kiln.h | sort >"$tmp/want"
@@ -160,6 +192,15 @@ grep -ohE '^    make [a-z-]+|`make [a-z-]+' "${docs[@]}" | awk '{ print $NF }' |
     cat Makefile mk/*.mk | grep -qE "^([a-z-]+ )*$goal( [a-z-]+)*:" || echo "make $goal"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]; outcome $? 'every make goal in the documents exists'
+
+for f in templates/*/new/*.lua; do
+    grep -qF "_$(basename "$f" .lua)_" docs/man/kiln.1.scd || echo "kiln new --template $(basename "$f" .lua)"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]; outcome $? 'kiln(1) has every file that kiln new starts from'
+
+# ---- width ----
+LC_ALL=C.UTF-8 grep -nE '^.{121}' "${docs[@]}" | grep -vE '^[^:]+:[0-9]+:\|' >"$tmp/out"
+[ ! -s "$tmp/out" ]; outcome $? 'lines of documents have at most 120 columns, those of tables apart'
 
 # ---- links ----
 anchors() { # GitHub's: lower case, punctuation gone, blanks to hyphens

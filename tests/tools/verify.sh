@@ -67,7 +67,7 @@ build_fault() { # statements in terms of g, real (the right kernel) and what the
         printf '#include "kiln_args.h"\n#include "kiln_gemm_args.h"\n#include "kiln_rowwise_args.h"\n#define real(args) right(args, each)\n'
         for name in $names; do
             case $name in kiln_spoiled_rows_*) type=kiln_rowwise_args ;; *) type=kiln_gemm_args ;; esac
-            [ "$type" = "kiln_${family}_args" ] && fault="$prologue $1" || fault="real(g);"
+            case $type in kiln_"${family}"_args) fault="$prologue $1" ;; *) fault='real(g);' ;; esac
             printf 'void right_%s(const %s *, kiln_each);\nvoid %s(const %s *, kiln_each);\n' "$name" "$type" "$name" "$type"
             printf 'void %s(const %s *g, kiln_each each)\n{\n    void (*const right)(const %s *, kiln_each) = right_%s;\n' "$name" "$type" "$type" "$name"
             printf '    %s\n}\n' "$fault"
