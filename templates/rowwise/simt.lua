@@ -152,22 +152,22 @@ return schedule {
   -- Blocks of a unit as customers of its share of memory: each waits (latency, reductions) and computes, and as many as
   -- fit do so side by side.  A turn of the busiest unit takes as long as its dearest part, the first block all of them.
   cost = function(p, t, target)
-    local reduces, resident, shared = gt(t.phases, 1), eq(t.resident, 1), gt(t.split, 1)
-    local parts = select(reduces, t.split, ceil_div(p.cols, t.cols))
-    local cols = ceil_div(p.cols, parts)                -- of a block
-    local steps = select(reduces, ceil_div(cols, t.cols), 1)
-    local blocks = ceil_div(p.rows, t.rows) * parts * p.batch
-    local busiest = ceil_div(blocks, max(p.units, 1))
-    local odd = lt(p.vector, t.piece)                   -- unaligned rows go through element by element
-    local share = target.gbps * 0.9 / target.units      -- KB per microsecond
-    local again = select(resident, 1, 1 + 0.5 * (t.phases - 1))
-    local bytes = min(t.rows, p.rows) * cols * t.bytes * again * 0.001 * select(odd, 1.5, 1)
-    local memory = bytes / share
-    local rate = target.simt_tflops * 5e5 / target.units -- operations per microsecond
-    local compute = t.threads * t.v * t.piece * steps * t.work * select(odd, 6, 1) / rate
-    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + select(resident, 0, 0.5 * (t.phases * steps - 1))
+    local odd = lt(p.vector, t.piece)                    -- rows that are gone through element by element
+    local parts = select(gt(t.phases, 1), t.split, ceil_div(p.cols, t.cols))
+    local cols = ceil_div(p.cols, parts)                 -- of a block
+    local at_once = t.lanes * t.piece * select(odd, 1, t.v)
+    local steps = ceil_div(cols, at_once)
+    local passes = select(all(eq(t.resident, 1), not_(odd)), 1, t.phases)
+    local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
+    local first = min(busiest, t.at_once)
+    local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
+    local bytes = min(t.rows, p.rows) * cols * t.bytes * (1 + 0.5 * (passes - 1)) * select(odd, 1.5, 1)
+    local memory = bytes * 0.001 / share
+    local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
+    local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
+    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1)
     local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
-    local stages = select(shared, t.phases, 1)
-    return target.launch_us + 1.2 * (stages - 1) + wait + compute + memory / 2 + (busiest - 1) * turn
+    local stages = select(gt(t.split, 1), t.phases, 1)
+    return target.launch_us + 1.2 * (stages - 1) + wait + first * (compute + memory / 2) + (busiest - first) * turn
   end,
 }
