@@ -196,6 +196,13 @@ done >"$tmp/out"
 LC_ALL=C.UTF-8 grep -nE '^.{121}' "${docs[@]}" | grep -vE '^[^:]+:[0-9]+:\|' >"$tmp/out"
 [ ! -s "$tmp/out" ]; outcome $? 'lines of documents have at most 120 columns, those of tables apart'
 
+# ---- counts: what README says `make test` executes is what the generator makes ----
+for t in host gfx942 gfx90a; do
+    made=$("$gen" --templates templates --out "$tmp/counted" --target $t --stats instances 2>&1 | sed -nE 's/.* ([0-9]+) instances.*/\1/p')
+    grep "^| \`$t\`" README.md | grep -q " ${made:-none} instances" || echo "$t: kiln-gen makes $made instances" >>"$tmp/out"
+done
+[ ! -s "$tmp/out" ]; outcome $? "README's numbers of instances"
+
 # ---- links ----
 anchors() { # GitHub's: lower case, punctuation gone, blanks to hyphens
     awk '/^```/ { code = !code } !code && /^#+ /' "$1" | sed -E 's/^#+ //; s/.*/\L&/; s/[^a-z0-9_ -]//g; s/ /-/g'
