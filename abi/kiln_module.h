@@ -93,7 +93,7 @@ typedef struct kiln_tensor_row {
     uint8_t own;        /* position among the family's own tensors, or KILN_NOWHERE */
     uint8_t kind;       /* kiln_dkind; KILN_D_NONE: the family's own */
     uint8_t type;       /* kiln_dtype, or 0x80 | position in the op's types */
-    uint8_t layout;     /* kiln_layout, or 0x80 | position in the signature's layouts */
+    uint8_t layout;     /* kiln_layout, or 0x80 | position in the signature's layouts; 0: row-major */
     uint8_t rows, cols; /* positions in sizes, or KILN_NOWHERE */
     uint8_t pointer, pitch; /* positions in a kernel's arguments */
     uint8_t out;        /* 1: written, no input */
@@ -157,7 +157,7 @@ typedef struct kiln_op_row {
 } kiln_op_row;
 
 typedef struct kiln_row {
-    uint64_t key;             /* kiln_key() of the functional key */
+    uint64_t key;             /* kiln_key_of the op's name and sig */
     uint64_t code_offset, code_hash; /* XXH3_64bits of the object */
     uint32_t code_size;
     kiln_str name;            /* "gfx942/bias_relu/f16_f16_f16/rcr/simt_64x64x16" */

@@ -5,6 +5,7 @@
 // for each of them; a reduction so has its whole operand before it.  The last block of columns may
 // be cut: sums and means are of what it has.
 //   Outputs may be inputs, element for element: a row is written when all of it is known.
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,17 +171,24 @@ static const void *at_column(const rowwise *w, const lane *l, int64_t j)
 }
 
 /* What intervals alone do not see: nothing is above the largest of its own row or block, nor below
- * the smallest. */
-static kr_interval beside_own_extreme(const rowwise *w, const kiln_xnode *n, kr_interval r)
+ * the smallest.  What is computed may not be rounded alike in both places: fused, or in two passes
+ * over memory. */
+static kr_interval beside_own_extreme(const rowwise *w, const kiln_xnode *n, kr_interval r,
+                                      const kr_interval *x, const kr_interval *y)
 {
     if (n->op != KILN_X_SUB || r.nan == 2) return r;
     for (int side = 0; side < 2; side++) {
-        const kiln_xnode *y = &w->node[n->arg[1 - side]];
-        if (!is_extreme(y->op) || y->arg[0] != n->arg[side]) continue;
-        if (is_largest(y->op) == (side == 0))
-            r.hi = fmin(r.hi, 0), r.lo = fmin(r.lo, 0);
+        const kiln_xnode *extreme = &w->node[n->arg[1 - side]];
+        if (!is_extreme(extreme->op) || extreme->arg[0] != n->arg[side]) continue;
+        const kiln_xnode *of = &w->node[n->arg[side]];
+        const kr_interval own = *(side ? y : x);
+        const double by = kr_x_operands[of->op] == 0 || of->op == KILN_X_CAST
+                              ? 0
+                              : 0x1p-23 * fmax(fabs(own.lo), fabs(own.hi)) + (double)FLT_MIN;
+        if (is_largest(extreme->op) == (side == 0))
+            r.hi = fmin(r.hi, by), r.lo = fmin(r.lo, by);
         else
-            r.lo = fmax(r.lo, 0), r.hi = fmax(r.hi, 0);
+            r.lo = fmax(r.lo, -by), r.hi = fmax(r.hi, -by);
     }
     return r;
 }
@@ -196,7 +204,8 @@ static void apply_node(const rowwise *w, const kiln_xnode *n, int64_t count, voi
             ((kr_interval *)out)[j] = beside_own_extreme(
                 w, n,
                 kr_apply_interval(n, *(const kr_interval *)px, *(const kr_interval *)py,
-                                  *(const kr_interval *)pz));
+                                  *(const kr_interval *)pz),
+                px, py);
         else
             ((double *)out)[j] =
                 kr_apply(n, *(const double *)px, *(const double *)py, *(const double *)pz);

@@ -42,6 +42,21 @@ static const kt_trial common_trials[] = {
 };
 enum { COMMON = sizeof common_trials / sizeof *common_trials };
 
+/* In a quick run of what is computed row by row, where simulators take as long for a short row as
+ * for one of a thousand elements. */
+static const kt_trial row_trials[] = {
+    {{1, 1}, 1, PLAIN, KH_RANDOM},
+    {{13, 67}, 1, PLAIN, KH_RANDOM},
+    {{5, 7}, 1, PLAIN, KH_RANDOM},
+    {{16, 64}, 1, ALIGNED, KH_RANDOM},
+    {{9, 48}, 1, ALIGNED16, KH_SPECIALS},
+    {{5, 23}, 3, PADDED | STRIDED, KH_RANDOM},
+    {{5, 35}, 3, BROADCAST, KH_RANDOM},
+    {{7, 93}, 2, PADDED | STRIDED | IN_PLACE | ONLY, KH_RANDOM},
+    {{3, 264}, 2, ALIGNED16 | PADDED, KH_RANDOM},
+};
+enum { ROWS = sizeof row_trials / sizeof *row_trials };
+
 static void add(kt_trial *t, size_t *count, const kt_trial *more)
 {
     if (*count < KT_MAX_TRIALS) t[(*count)++] = *more;
@@ -68,8 +83,10 @@ static void add_family(const kiln_op_info *op, int quick, kt_trial *t, size_t *c
 
 size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
 {
+    const int by_rows = quick && op->summed < 0;
     size_t count = 0;
-    for (size_t i = 0; i < COMMON; i++)
+    for (size_t i = 0; i < ROWS && by_rows; i++) add(t, &count, &row_trials[i]);
+    for (size_t i = 0; i < COMMON && !by_rows; i++)
         if (!quick || common_trials[i].variant & QUICK) add(t, &count, &common_trials[i]);
     add_family(op, quick, t, &count);
     for (size_t i = 0; i < op->nshapes && !quick; i++) {

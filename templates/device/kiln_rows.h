@@ -61,10 +61,19 @@ template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
     return x;
 }
 
-// The second step of a reduction over WAVES waves, whose results lie side by side in LDS.
+// The second step of a reduction over WAVES waves, whose results lie side by side in LDS: few are read by each lane,
+// more by a lane each.
 template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
 {
-    return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
+    if (WAVES > 8) return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
+    float x[WAVES];
+#pragma unroll
+    for (int i = 0; i < WAVES; i++) x[i] = lds[i];
+#pragma unroll
+    for (int half = WAVES / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int i = 0; i < half; i++) x[i] = OF::two(x[i], x[i + half]);
+    return x[0];
 }
 
 /* ---- pieces of a row ---- */

@@ -50,10 +50,20 @@ return schedule {
       for _, first in pairs(held) do if first == p then words_left = max(words_left, words_of) end end
       live = max(live, words_left + kept)
     end
-    t.registers = live + 14 + 2 * #op.tensors
+    -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
+    local function dear(n) return R.along(n) and R.is_dear(n, { vendor = "any" }) end
+    t.registers = live + (plan.last == 0 and 14 or 22)
+    for _, n in ipairs(op.graph) do
+      if plan.last > 0 and dear(n) then
+        t.registers = t.registers + (t.v > 4 and 22 or 6)
+        break
+      end
+    end
+    -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
-    t.at_once = min(max(file // (t.threads * t.registers), 1), max(2048 // t.threads, 1))
-    t.work = #op.graph
+    t.at_once = max(2048 // t.threads, 1)
+    while t.at_once > 1 and file // (t.threads * t.at_once) // 8 * 8 < t.registers do t.at_once = t.at_once - 1 end
+    t.work = R.work(plan)
   end,
   rules = {
     { "{threads} threads > {max_threads}",
@@ -81,6 +91,7 @@ return schedule {
       add(target.wave, 256 // target.wave, 1, 0, 1)
       add(256, 1, 8 // piece, 0, 1)
       add(256, 1, 16 // piece, 0, 1)
+      if target.vendor == "nvidia" then add(512, 1, 16 // piece, 0, 1) end
       return list
     end
     -- Conversions that the machine does not have by itself cost more than memory does: one tile will do.
@@ -99,7 +110,8 @@ return schedule {
       keep(32 * piece, 32, 8)
       keep(1024, 128, 2)
       keep(2048, 256, 1)
-      keep(4096, 256, 1)
+      keep(4096, 128, 1) -- many rows
+      keep(4096, 256, 1) -- few
       keep(6144, 256, 1)
       keep(8192, 256, 1)
       keep(12288, 512, 1)
@@ -137,19 +149,25 @@ return schedule {
   workspace = function(p, t, target)
     return select(gt(t.split, 1), 4 * p.batch * p.rows * t.slots * t.split, 0)
   end,
+  -- Blocks of a unit as customers of its share of memory: each waits (latency, reductions) and computes, and as many as
+  -- fit do so side by side.  A turn of the busiest unit takes as long as its dearest part, the first block all of them.
   cost = function(p, t, target)
-    local parts = select(gt(t.phases, 1), t.split, ceil_div(p.cols, t.cols))
+    local reduces, resident, shared = gt(t.phases, 1), eq(t.resident, 1), gt(t.split, 1)
+    local parts = select(reduces, t.split, ceil_div(p.cols, t.cols))
+    local cols = ceil_div(p.cols, parts)                -- of a block
+    local steps = select(reduces, ceil_div(cols, t.cols), 1)
     local blocks = ceil_div(p.rows, t.rows) * parts * p.batch
-    local turns = ceil_div(blocks, max(p.units, 1) * t.at_once)
-    -- A block: memory's latency for each time that it goes to memory, the reductions, and what its elements take.
-    local steps = select(gt(t.phases, 1), ceil_div(ceil_div(p.cols, t.split), t.cols), 1)
-    local loads = select(eq(t.resident, 1), 1, t.phases * steps)
-    local compute = t.phases * t.v * steps * t.piece * t.work * 0.0006 * max(t.threads * t.at_once / 512, 1)
-    local block = 0.8 * loads + 0.25 * (t.phases - 1) + compute
-    -- Unaligned rows go through element by element.
-    local slow = select(ge(p.vector, t.piece), 1, 6)
-    local bytes = p.rows * p.cols * p.batch * t.bytes * select(eq(t.resident, 1), 1, max(t.phases * 0.6, 1))
-    local memory, work = bytes / (target.gbps * 1e3 * 0.9), turns * block
-    return target.launch_us * select(gt(t.split, 1), t.phases, 1) + slow * max(work, memory) + 0.1 * min(work, memory)
+    local busiest = ceil_div(blocks, max(p.units, 1))
+    local odd = lt(p.vector, t.piece)                   -- unaligned rows go through element by element
+    local share = target.gbps * 0.9 / target.units      -- KB per microsecond
+    local again = select(resident, 1, 1 + 0.5 * (t.phases - 1))
+    local bytes = min(t.rows, p.rows) * cols * t.bytes * again * 0.001 * select(odd, 1.5, 1)
+    local memory = bytes / share
+    local rate = target.simt_tflops * 5e5 / target.units -- operations per microsecond
+    local compute = t.threads * t.v * t.piece * steps * t.work * select(odd, 6, 1) / rate
+    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + select(resident, 0, 0.5 * (t.phases * steps - 1))
+    local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
+    local stages = select(shared, t.phases, 1)
+    return target.launch_us + 1.2 * (stages - 1) + wait + compute + memory / 2 + (busiest - 1) * turn
   end,
 }

@@ -20,6 +20,11 @@ assert code in text, "README.md does not show examples/readme.c"
 PY
 }
 check 'and README.md shows it' in_readme
+rows() {
+    gcc -std=c11 -Wall -Wextra -Werror -Iruntime -Iabi -o "$tmp/rows" examples/rowwise.c -L"$BUILD/lib" -lkiln -Wl,-rpath,"$BUILD/lib" &&
+        [ "$(KILN_DEVICE=host "$tmp/rows")" = 'y[0] = 2.000' ]
+}
+check 'examples/rowwise.c, too' rows
 job() {
     KILN_DEVICE=host "$BUILD/bin/llama_opt" >"$tmp/out" 2>"$tmp/err" && [ "$(wc -l <"$tmp/out")" = 3 ] &&
         grep -q 'host/bias_relu/bf16_bf16_bf16/rcr/' "$tmp/out" && grep -q 'host/linear_relu_abde_i8/' "$tmp/out"

@@ -8,8 +8,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <cmocka.h>
-#include "../../runtime/internal.h"
+#include "../../runtime/references.h"
 #include "kiln_math.h"
 
 enum { EXPRESSIONS = 30000, POINTS = 6, ACCS = 2, DS = 3, SCALARS = 1, LEAVES = 10, NODES = 20 };
@@ -412,11 +413,205 @@ static void test_bounds_are_narrow(void **unused)
     if (narrow < EXPRESSIONS * 9 / 10) fail_msg("%d of %d are narrow", narrow, EXPRESSIONS);
 }
 
+/* ---- rows ---- */
+enum { R_LEAVES = 8, R_NODES = 20, R_COLS = 9, R_ROWS = 2, R_INPUTS = 4, R_OUTPUTS = 8 };
+
+typedef struct rows {
+    kiln_xnode node[R_NODES];
+    kiln_op_row op;
+    int64_t cols;
+    float in[R_INPUTS][R_ROWS][R_COLS];
+} rows;
+
+static const kiln_family rowwise = {.nsizes = 2, .rows = 0, .cols = 1};
+
+/* Inputs of every kind, places, a scalar, a constant. */
+static void leaves_of_rows(rows *x)
+{
+    *x = (rows){.cols = 1 + below(R_COLS), .op = {.ntensors = R_INPUTS + R_OUTPUTS}};
+    for (int i = 0; i < R_INPUTS + R_OUTPUTS; i++)
+        x->op.tensor[i] = (kiln_tensor_row){.own = KILN_NOWHERE,
+                                            .arg = (uint8_t)i,
+                                            .rows = i == 1 || i == 3 ? KILN_NOWHERE : 0,
+                                            .cols = i == 2 || i == 3 ? KILN_NOWHERE : 1,
+                                            .out = i >= R_INPUTS,
+                                            .row_block = 1,
+                                            .col_block = 1};
+    for (int i = 0; i < R_INPUTS; i++)
+        for (int r = 0; r < R_ROWS; r++)
+            for (int64_t j = 0; j < x->cols; j++) x->in[i][r][j] = some_value();
+    for (int i = 0; i < R_INPUTS; i++)
+        x->node[i] = (kiln_xnode){.op = KILN_X_D, .index = (uint8_t)i};
+    x->node[4] = (kiln_xnode){.op = KILN_X_AT, .index = 0};
+    x->node[5] = (kiln_xnode){.op = KILN_X_AT, .index = 1};
+    x->node[6] = (kiln_xnode){.op = KILN_X_SCALAR};
+    x->node[7] = (kiln_xnode){.op = KILN_X_CONST, .value = some_value()};
+}
+
+static void grow_rows(rows *x)
+{
+    bool conditions = false;
+    expression like = {.count = 0}; /* for operand() */
+    memcpy(like.node, x->node, sizeof x->node);
+    for (uint32_t at = R_LEAVES; at < R_NODES; at++) {
+        kiln_xop op;
+        do
+            op = (kiln_xop)(below(3) ? KILN_X_ADD + below(KILN_X_AT - KILN_X_ADD)
+                                     : KILN_X_ROW_SUM + below(KILN_X_COUNT - KILN_X_ROW_SUM));
+        while (kiln_x_takes_condition(op, 0) && !conditions);
+        kiln_xnode *n = &like.node[at];
+        *n = (kiln_xnode){.op = (uint8_t)op};
+        if (op == KILN_X_CAST) n->index = (uint8_t)(1 + below(KILN_DTYPE_COUNT - 1));
+        if (kiln_x_is_block_reduction(op)) n->value = below(2) ? 2 : 4;
+        for (int i = 0; i < ops[op].operands; i++)
+            n->arg[i] = operand(&like, at, kiln_x_takes_condition(op, (unsigned)i));
+        /* Often what is beside the largest of its row. */
+        if (op == KILN_X_SUB && below(2))
+            for (uint32_t y = R_LEAVES; y < at; y++)
+                if (like.node[y].op == KILN_X_ROW_MAX || like.node[y].op == KILN_X_BLOCK_MIN) {
+                    const bool swap = below(2);
+                    n->arg[swap] = like.node[y].arg[0];
+                    n->arg[!swap] = (uint16_t)y;
+                }
+        conditions |= kiln_x_is_condition(op);
+    }
+    if (below(4) == 0) { /* a product, which may be fused, beside the largest of its row */
+        const uint16_t at = R_NODES - 3, product = (uint16_t)below(R_LEAVES);
+        like.node[at] = (kiln_xnode){.op = KILN_X_MUL, .arg = {0, product}};
+        like.node[at + 1] = (kiln_xnode){.op = KILN_X_ROW_MAX, .arg = {at}};
+        like.node[at + 2] = (kiln_xnode){.op = KILN_X_SUB, .arg = {at, (uint16_t)(at + 1)}};
+    }
+    memcpy(x->node, like.node, sizeof x->node);
+    uint32_t at = R_NODES;
+    for (int i = 0; i < R_OUTPUTS; i++) { /* what is no condition, from the last */
+        do at--;
+        while (at > 0 && kiln_x_is_condition(x->node[at].op));
+        x->op.tensor[R_INPUTS + i].result = (uint16_t)at;
+    }
+    x->op.function[0] = (kiln_expr_ref){0, R_NODES};
+}
+
+static float reduced(const rows *x, how h, const kiln_xnode *n, float v[R_NODES][R_COLS],
+                     int64_t first, int64_t count)
+{
+    const float *from = v[n->arg[0]] + first;
+    const kiln_xnode *product = &x->node[n->arg[0]];
+    const bool backwards = below(2), mean = n->op == KILN_X_ROW_MEAN || n->op == KILN_X_BLOCK_MEAN;
+    float r = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t j = backwards ? count - 1 - i : i;
+        if (n->op == KILN_X_ROW_MAX || n->op == KILN_X_BLOCK_MAX)
+            r = i ? kiln_max(r, from[j]) : from[j];
+        else if (n->op == KILN_X_ROW_MIN || n->op == KILN_X_BLOCK_MIN)
+            r = i ? kiln_min(r, from[j]) : from[j];
+        else if (h == FUSED && product->op == KILN_X_MUL)
+            r = fmaf(v[product->arg[0]][first + j], v[product->arg[1]][first + j], r);
+        else
+            r += h == PERTURBED && below(2) ? flushed(from[j]) : from[j];
+    }
+    if (!mean) return r;
+    if (h != PERTURBED) return below(2) ? r * (1 / (float)count) : r / (float)count;
+    const kiln_xnode by = {.op = KILN_X_DIV};
+    return perturbed(&by, (const float[3]){r, (float)count, 0});
+}
+
+static void evaluate_rows(const rows *x, how h, int row, float s, float v[R_NODES][R_COLS])
+{
+    for (uint32_t i = 0; i < R_NODES; i++) {
+        const kiln_xnode *n = &x->node[i];
+        const int64_t block = kiln_x_is_block_reduction(n->op) ? (int64_t)n->value : x->cols;
+        for (int64_t j = 0; j < x->cols; j++) {
+            const kiln_tensor_row *t = &x->op.tensor[n->op == KILN_X_D ? n->index : 0];
+            if (i >= R_LEAVES && n->op >= KILN_X_ROW_SUM) {
+                const int64_t first = j / block * block;
+                v[i][j] = j > first ? v[i][first]
+                                    : reduced(x, h, n, v, first,
+                                              x->cols - first < block ? x->cols - first : block);
+            } else if (i >= R_LEAVES) {
+                float at[R_NODES];
+                for (uint32_t k = 0; k < i; k++) at[k] = v[k][j];
+                /* A value that does not vary is one value. */
+                v[i][j] = operate(h, x->node, i, at);
+            } else {
+                v[i][j] = n->op == KILN_X_D
+                              ? x->in[n->index][t->rows ? 0 : row][t->cols == 1 ? j : 0]
+                          : n->op == KILN_X_AT     ? (float)(n->index ? j : row)
+                          : n->op == KILN_X_SCALAR ? s
+                                                   : n->value;
+            }
+        }
+    }
+}
+
+static bool within(double lo, double hi, double v)
+{
+    if (isnan(lo)) return isnan(v);
+    return isnan(v) ? lo == -INFINITY && hi == INFINITY : v >= lo && v <= hi;
+}
+
+static void check_rows(const rows *x)
+{
+    static float out[R_OUTPUTS][R_ROWS][R_COLS];
+    static double lo[R_OUTPUTS * R_ROWS * R_COLS], hi[R_OUTPUTS * R_ROWS * R_COLS];
+    const kiln_module table = {.nodes = x->node, .families = &rowwise};
+    const kr_module module = {.table = &table};
+    kiln_args args = {.struct_size = sizeof args};
+    kr_job job = {.args = &args,
+                  .module = &module,
+                  .op = &x->op,
+                  .family = &rowwise,
+                  .nd = R_INPUTS,
+                  .d = {0, 1, 2, 3},
+                  .view.shape.size = {R_ROWS, x->cols, 0, 1},
+                  .scalar = {(double)some_value()}};
+    for (int i = 0; i < R_INPUTS + R_OUTPUTS; i++) {
+        args.tensor[i] = i < R_INPUTS ? (void *)(uintptr_t)x->in[i] : out[i - R_INPUTS];
+        job.view.t[i] = (kr_operand){.type = KILN_F32,
+                                     .layout = x->op.tensor[i].cols == 1 ? KILN_ROW : KILN_COL,
+                                     .size = sizeof(float),
+                                     .rows = R_ROWS,
+                                     .cols = x->cols,
+                                     .ld = R_COLS};
+        if (i == 2) job.view.t[i].layout = KILN_ROW, job.view.t[i].ld = R_COLS;
+    }
+    assert_int_equal(kr_ref_rowwise.values(&job), KILN_OK);
+    job.bounds = true;
+    assert_int_equal(kr_ref_rowwise.bounds(&job, lo, hi), KILN_OK);
+    for (int point = 0; point < 1 + 2 * HOWS; point++)
+        for (int row = 0; row < R_ROWS; row++) {
+            float v[R_NODES][R_COLS];
+            if (point) evaluate_rows(x, (how)(point % HOWS), row, (float)job.scalar[0], v);
+            for (int o = 0; o < R_OUTPUTS; o++)
+                for (int64_t j = 0; j < x->cols; j++) {
+                    const uint16_t node = x->op.tensor[R_INPUTS + o].result;
+                    const double got = (double)(point ? v[node][j] : out[o][row][j]);
+                    const int64_t at = (o * R_ROWS + row) * x->cols + j;
+                    if (!within(lo[at], hi[at], got))
+                        fail_msg("%s of node %d, column %d of %d: %.9g is not in [%.9g, %.9g]",
+                                 ops[x->node[node].op].name, node, (int)j, (int)x->cols, got,
+                                 lo[at], hi[at]);
+                }
+        }
+}
+
+static void test_random_rows(void **unused)
+{
+    (void)unused;
+    for (int n = 0; n < EXPRESSIONS / 5; n++) {
+        rows x;
+        tame = n % 3 == 0;
+        leaves_of_rows(&x);
+        grow_rows(&x);
+        check_rows(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_expressions),
         cmocka_unit_test(test_bounds_are_narrow),
+        cmocka_unit_test(test_random_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

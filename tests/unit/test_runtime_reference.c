@@ -471,18 +471,19 @@ F(f_pow, powf(fabsf(x), y))
 F(f_neg, -x)
 
 static const function functions[] = {
-    {KILN_X_ADD, 2, f_add, -10, 10, 8},         {KILN_X_SUB, 2, f_sub, -10, 10, 8},
-    {KILN_X_MUL, 2, f_mul, -10, 10, 8},         {KILN_X_DIV, 2, f_div, -10, 10, 12},
-    {KILN_X_RELU, 1, f_relu, -10, 10, 1},       {KILN_X_LEAKY_RELU, 2, f_leaky, -10, 10, 8},
-    {KILN_X_GELU, 1, f_gelu, -12, 12, 64},      {KILN_X_GELU_TANH, 1, f_gelu_tanh, -12, 12, 64},
-    {KILN_X_SILU, 1, f_silu, -90, 90, 64},      {KILN_X_SIGMOID, 1, f_sigmoid, -80, 80, 20},
-    {KILN_X_TANH, 1, f_tanh, -12, 12, 20},      {KILN_X_EXP, 1, f_exp, -80, 80, 20},
-    {KILN_X_LOG, 1, f_log, 1e-3f, 100, 30},     {KILN_X_SQRT, 1, f_sqrt, 0, 100, 20},
-    {KILN_X_RSQRT, 1, f_rsqrt, 1e-3f, 100, 20}, {KILN_X_ABS, 1, f_abs, -10, 10, 1},
-    {KILN_X_MIN, 2, f_min, -10, 10, 1},         {KILN_X_MAX, 2, f_max, -10, 10, 1},
-    {KILN_X_CLAMP, 3, f_clamp, -10, 10, 1},     {KILN_X_ROUND, 1, f_round, -10, 10, 1},
-    {KILN_X_POW, 2, f_pow, 0, 5, 20},           {KILN_X_NEG, 1, f_neg, -10, 10, 1},
-    {KILN_X_FLOOR, 1, f_floor, -10, 10, 1},
+    {KILN_X_ADD, 2, f_add, -10, 10, 8},     {KILN_X_SUB, 2, f_sub, -10, 10, 8},
+    {KILN_X_MUL, 2, f_mul, -10, 10, 8},     {KILN_X_DIV, 2, f_div, -10, 10, 12},
+    {KILN_X_RELU, 1, f_relu, -10, 10, 1},   {KILN_X_LEAKY_RELU, 2, f_leaky, -10, 10, 8},
+    {KILN_X_GELU, 1, f_gelu, -12, 12, 64},  {KILN_X_GELU_TANH, 1, f_gelu_tanh, -12, 12, 64},
+    {KILN_X_SILU, 1, f_silu, -90, 90, 260}, {KILN_X_SIGMOID, 1, f_sigmoid, -80, 80, 220},
+    {KILN_X_SILU, 1, f_silu, -8, 8, 64},    {KILN_X_SIGMOID, 1, f_sigmoid, -8, 8, 32},
+    {KILN_X_TANH, 1, f_tanh, -12, 12, 20},  {KILN_X_EXP, 1, f_exp, -80, 80, 220},
+    {KILN_X_EXP, 1, f_exp, -8, 8, 32},      {KILN_X_LOG, 1, f_log, 1e-3f, 100, 30},
+    {KILN_X_SQRT, 1, f_sqrt, 0, 100, 20},   {KILN_X_RSQRT, 1, f_rsqrt, 1e-3f, 100, 20},
+    {KILN_X_ABS, 1, f_abs, -10, 10, 1},     {KILN_X_MIN, 2, f_min, -10, 10, 1},
+    {KILN_X_MAX, 2, f_max, -10, 10, 1},     {KILN_X_CLAMP, 3, f_clamp, -10, 10, 1},
+    {KILN_X_ROUND, 1, f_round, -10, 10, 1}, {KILN_X_POW, 2, f_pow, 0, 5, 20},
+    {KILN_X_NEG, 1, f_neg, -10, 10, 1},     {KILN_X_FLOOR, 1, f_floor, -10, 10, 1},
 };
 
 static kr_interval on_interval(kiln_xop op, int operands, const kr_interval *x)

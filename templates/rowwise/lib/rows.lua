@@ -37,7 +37,7 @@ end
 -- Where the machine has 2^x as an instruction, what is built on that alone is not among them.
 local DEAR = { log = true, tanh = true, gelu = true, gelu_tanh = true, pow = true }
 local EXPONENTIAL = { exp = true, silu = true, sigmoid = true }
-local function is_dear(n, target) return DEAR[n.op] or EXPONENTIAL[n.op] and target.vendor ~= "nvidia" end
+function R.is_dear(n, target) return DEAR[n.op] or EXPONENTIAL[n.op] and target.vendor ~= "nvidia" end
 
 -- The nodes that `targets` need, as a set; `stop(k)`: what below is known already.
 local function closure(graph, targets, stop)
@@ -101,7 +101,7 @@ function R.held(plan, target)
   for p = 0, plan.last do
     for k in pairs(element_closure(plan, p)) do
       local n = plan.graph[k]
-      if along(n) and is_dear(n, target) then
+      if along(n) and R.is_dear(n, target) then
         if first[k] then held[k] = first[k] else first[k] = p end
       end
     end
@@ -124,9 +124,13 @@ function R.inputs(plan, p, held)
   return list
 end
 
-function R.reads(list, d)
-  for _, i in ipairs(list) do if i.name == d.name then return true end end
-  return false
+-- Operations for an element, of all phases.
+function R.work(plan)
+  local n = 0
+  for p = 0, plan.last do
+    for k in pairs(element_closure(plan, p)) do if along(plan.graph[k]) then n = n + 1 end end
+  end
+  return n
 end
 
 -- Variables of a row: which have a divisor beside them, because elements are divided by them.
