@@ -26,11 +26,6 @@ for f in instances/*.lua; do
     case $f in *.d.lua) continue ;; esac
     name=$(basename "$f" .lua)
     { "${checked[@]}" "$f" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "$f is right"
-<<<<<<< HEAD
-    grep -q '^gemm "' "$f" || continue # row-wise ops come several to a file
-    { [ "$(grep -c '^gemm "' "$f")" = 1 ] && grep -qx "gemm \"$name\" {" "$f" && head -n 1 "$f" | grep -q '^-- E = '; }
-    outcome $? "$f describes one op of its name, under its formula"
-=======
     "$gen" --templates templates --out "$tmp/ops/$name" --target host "$f" >"$tmp/out" 2>&1 # a folder for each op
     find "$tmp/ops/$name/host" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null | sort >"$tmp/described"
     if grep -q '^gemm "' "$f"; then
@@ -48,7 +43,6 @@ for f in instances/*.lua; do
     else
         grep -q "require \"$name\"" instances/*.lua; outcome $? "$f describes no op: another requires it"
     fi
->>>>>>> 421097e44c481086512db401f6bb5f3160797d10
 done
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"
@@ -201,6 +195,13 @@ done >"$tmp/out"
 # ---- width ----
 LC_ALL=C.UTF-8 grep -nE '^.{121}' "${docs[@]}" | grep -vE '^[^:]+:[0-9]+:\|' >"$tmp/out"
 [ ! -s "$tmp/out" ]; outcome $? 'lines of documents have at most 120 columns, those of tables apart'
+
+# ---- counts: what README says `make test` executes is what the generator makes ----
+for t in host gfx942 gfx90a; do
+    made=$("$gen" --templates templates --out "$tmp/counted" --target $t --stats instances 2>&1 | sed -nE 's/.* ([0-9]+) instances.*/\1/p')
+    grep "^| \`$t\`" README.md | grep -q " ${made:-none} instances" || echo "$t: kiln-gen makes $made instances" >>"$tmp/out"
+done
+[ ! -s "$tmp/out" ]; outcome $? "README's numbers of instances"
 
 # ---- links ----
 anchors() { # GitHub's: lower case, punctuation gone, blanks to hyphens
