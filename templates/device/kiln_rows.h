@@ -76,6 +76,33 @@ template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_wave
     return x[0];
 }
 
+// Sums of exponentials of x less the largest x: with m the largest so far and s the sum of exp(x - m).  Nothing has been
+// seen where m is -infinity: what is taken from it then is 0, so that s stays what it is.
+static KILN_DEVICE float kiln_shift(float m)
+{
+    return m == -KILN_INF ? 0.0f : m;
+}
+
+// Over WAVES waves, whose results lie side by side in LDS.
+template <int WAVES, int WAVE> static KILN_DEVICE float kiln_softmax_over_waves(const float *m, const float *s)
+{
+    const float shift = kiln_shift(kiln_over_waves<kiln_max_of, WAVES, WAVE>(m));
+    if (WAVES > 8) {
+        const unsigned i = kiln_thread() % WAVE % WAVES;
+        return kiln_over_lanes<kiln_sum_of, WAVES>(s[i] * kiln_exp(m[i] - shift));
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < WAVES; i++) sum += s[i] * kiln_exp(m[i] - shift);
+    return sum;
+}
+
+// What it is at the end: of a row of -infinity, as exp(x - m) there, NaN.
+static KILN_DEVICE float kiln_softmax_sum(float m, float s)
+{
+    return m == -KILN_INF ? KILN_NAN : s;
+}
+
 /* ---- pieces of a row ---- */
 
 template <int WORDS> struct kiln_piece {

@@ -28,7 +28,7 @@ return schedule {
   },
   derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "work" },
   derive = function(t, op, types, layout, target)
-    local plan, s = R.plan(op), R.sizes(op)
+    local plan, s = R.plan(op, target), R.sizes(op)
     t.threads = t.lanes * t.rows
     t.piece = piece_of(op)
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
@@ -52,7 +52,7 @@ return schedule {
     end
     -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
     local function dear(n) return R.along(n) and R.is_dear(n, { vendor = "any" }) end
-    t.registers = live + (plan.last == 0 and 14 or 22)
+    t.registers = live + (plan.last == 0 and 14 or plan.last == 1 and live >= 40 and live < 60 and 16 or 22)
     for _, n in ipairs(op.graph) do
       if plan.last > 0 and dear(n) then
         t.registers = t.registers + (t.v > 4 and 22 or 6)
@@ -83,7 +83,7 @@ return schedule {
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
   },
   defaults = function(target, op)
-    local piece, list, plan = piece_of(op), {}, R.plan(op)
+    local piece, list, plan = piece_of(op), {}, R.plan(op, target)
     local function add(lanes, rows, v, resident, split)
       list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split }
     end

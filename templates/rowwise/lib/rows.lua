@@ -52,17 +52,33 @@ local function closure(graph, targets, stop)
   return need
 end
 
+-- Whether node k is row_sum(exp(x - row_max(x))): then row_max's node.
+local function softmax_sum(g, k)
+  local e = g[k].op == "row_sum" and g[g[k].args[1]]
+  local d = e and e.op == "exp" and g[e.args[1]]
+  local m = d and d.op == "sub" and g[d.args[2]]
+  return m and m.op == "row_max" and m.args[1] == d.args[1] and d.args[2] or nil
+end
+
 -- The plan of an op: its phases, what each of them reduces, which inputs it needs.
-function R.plan(op)
-  local g, plan = op.graph, { graph = op.graph, op = op, reductions = {}, last = 0 }
+--   Where the machine has 2^x as an instruction, the sum of exp(x - row_max(x)) is found in the phase of the maximum:
+-- exponentials of x less the largest so far are summed up, and the sum is brought along whenever that grows (M. Milakov,
+-- N. Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867).  Such a reduction has `largest`, the
+-- maximum's node, and stands behind that one's.
+function R.plan(op, target)
+  local g, plan = op.graph, { graph = op.graph, op = op, reductions = {}, last = 0, phase = {} }
   for k, n in ipairs(g) do
+    local phase, largest = 0, target and target.vendor == "nvidia" and softmax_sum(g, k)
+    for _, a in ipairs(n.args) do phase = max(phase, plan.phase[a]) end
+    if largest then phase = plan.phase[largest] - 1 end
     if R.row_reduction(n) then
-      local phase = g[n.args[1]].phase
       plan.reductions[phase] = plan.reductions[phase] or {}
       local list = plan.reductions[phase]
-      list[#list + 1] = { node = k, arg = n.args[1], index = #list }
-      plan.last = max(plan.last, phase + 1)
+      list[#list + 1] = { node = k, arg = largest and g[largest].args[1] or n.args[1], largest = largest }
+      phase = phase + 1
+      plan.last = max(plan.last, phase)
     end
+    plan.phase[k] = phase
   end
   plan.slots = 0 -- of all reductions, in order of their phases
   for p = 0, plan.last - 1 do
@@ -157,7 +173,7 @@ function R.row_lines(plan, from, phase, device)
   local wanted = closure(g, roots, function(k) return R.row_reduction(g[k]) end)
   local by = device and divisors(plan) or {}
   for k, n in ipairs(g) do
-    if wanted[k] and not along(n) and n.phase > from and n.phase <= phase then
+    if wanted[k] and not along(n) and plan.phase[k] > from and plan.phase[k] <= phase then
       if not R.row_reduction(n) then
         local text
         local function operand(i) return "n" .. n.args[i] end
@@ -186,7 +202,8 @@ end
 --   s.held[k], s.keep(k)    elements of dear nodes from earlier phases, and where this one keeps them
 --   s.reduce(r, text)       statement: reduction r takes an element
 --   s.output(o, text)       statement: an output's element j
---   s.block(n, k, array)    statements: block reduction k of what `array` holds
+--   s.block(n, k)           statements: block reduction k of what array a<its argument> holds
+--   s.softmax(r, text)      statements: reduction r takes exponentials of the elements, behind the loop
 --   s.loop                  the head of a loop over j, ending in {
 --   s.count                 elements of a piece
 function R.piece_lines(plan, p, s)
@@ -207,6 +224,10 @@ function R.piece_lines(plan, p, s)
       last = max(last, l)
     end
   end
+  local softmax = {} -- elements whose exponentials are summed, behind the loop that finds their largest
+  for _, r in ipairs(p < plan.last and plan.reductions[p] or {}) do
+    if r.largest and level[r.arg] then softmax[r.arg] = r end
+  end
   for _, k in ipairs(targets) do if level[k] then last = max(last, level[k]) end end
   -- Elements that a later level, a block reduction or a later phase wants.
   local array = {}
@@ -223,6 +244,7 @@ function R.piece_lines(plan, p, s)
     end
   end
   for k = 1, #g do
+    if softmax[k] then array[k] = true end
     if array[k] then lines[#lines + 1] = ("float a%d[%s];"):format(k, s.count) end
   end
   for l = 0, last do
@@ -258,7 +280,7 @@ function R.piece_lines(plan, p, s)
     end
     if p < plan.last then
       for _, r in ipairs(plan.reductions[p] or {}) do
-        if (level[r.arg] or 0) == l then
+        if (level[r.arg] or 0) == l and not r.largest then
           local line = s.reduce(r, element(r.arg)) -- after the statements that the element takes
           body[#body + 1] = line
         end
@@ -275,6 +297,11 @@ function R.piece_lines(plan, p, s)
       for _, h in ipairs(s.loop) do lines[#lines + 1] = h end
       for _, b in ipairs(body) do lines[#lines + 1] = "    " .. b end
       lines[#lines + 1] = "}"
+    end
+    for k = 1, #g do
+      if softmax[k] and level[k] == l then
+        for _, b in ipairs(s.softmax(softmax[k], ("a%d[j]"):format(k))) do lines[#lines + 1] = b end
+      end
     end
     for k, n in ipairs(g) do -- block reductions of this level's elements
       if R.block_reduction(n) and level[k] == l + 1 then
