@@ -61,19 +61,11 @@ template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
     return x;
 }
 
-// The second step of a reduction over WAVES waves, whose results lie side by side in LDS: few are read by each lane,
-// more by a lane each.
+// The second step of a reduction over WAVES waves, whose results lie side by side in LDS.  (Each lane reading all of them
+// is quicker for a single row, but takes registers from rows that are kept.)
 template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
 {
-    if (WAVES > 8) return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
-    float x[WAVES];
-#pragma unroll
-    for (int i = 0; i < WAVES; i++) x[i] = lds[i];
-#pragma unroll
-    for (int half = WAVES / 2; half > 0; half /= 2)
-#pragma unroll
-        for (int i = 0; i < half; i++) x[i] = OF::two(x[i], x[i + half]);
-    return x[0];
+    return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
 }
 
 // Sums of exponentials of x less the largest x: with m the largest so far and s the sum of exp(x - m).  Nothing has been
@@ -87,14 +79,8 @@ static KILN_DEVICE float kiln_shift(float m)
 template <int WAVES, int WAVE> static KILN_DEVICE float kiln_softmax_over_waves(const float *m, const float *s)
 {
     const float shift = kiln_shift(kiln_over_waves<kiln_max_of, WAVES, WAVE>(m));
-    if (WAVES > 8) {
-        const unsigned i = kiln_thread() % WAVE % WAVES;
-        return kiln_over_lanes<kiln_sum_of, WAVES>(s[i] * kiln_exp(m[i] - shift));
-    }
-    float sum = 0.0f;
-#pragma unroll
-    for (int i = 0; i < WAVES; i++) sum += s[i] * kiln_exp(m[i] - shift);
-    return sum;
+    const unsigned i = kiln_thread() % WAVE % WAVES;
+    return kiln_over_lanes<kiln_sum_of, WAVES>(s[i] * kiln_exp(m[i] - shift));
 }
 
 // What it is at the end: of a row of -infinity, as exp(x - m) there, NaN.

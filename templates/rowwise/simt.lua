@@ -26,9 +26,11 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
   },
-  derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "work" },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "online", "work" },
   derive = function(t, op, types, layout, target)
-    local plan, s = R.plan(op, target), R.sizes(op)
+    -- Long rows in registers are the block's own few: there a phase less counts for more than some more exponentials.
+    t.online = target.vendor == "nvidia" and t.resident == 1 and t.lanes >= 512 and t.v <= 4 and 1 or 0
+    local plan, s = R.plan(op, t.online == 1), R.sizes(op)
     t.threads = t.lanes * t.rows
     t.piece = piece_of(op)
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
@@ -53,12 +55,12 @@ return schedule {
     -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
     local function dear(n) return R.along(n) and R.is_dear(n, { vendor = "any" }) end
     t.registers = live + (plan.last == 0 and 14 or plan.last == 1 and live >= 40 and live < 60 and 16 or 22)
+    local exponentials, choices = false, false
     for _, n in ipairs(op.graph) do
-      if plan.last > 0 and dear(n) then
-        t.registers = t.registers + (t.v > 4 and 22 or 6)
-        break
-      end
+      exponentials, choices = exponentials or dear(n), choices or n.op == "select"
     end
+    if plan.last > 0 and exponentials then t.registers = t.registers + (t.v > 4 and 22 or 6) end
+    if plan.last > 0 and choices then t.registers = t.registers + 8 end
     -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
     t.at_once = max(2048 // t.threads, 1)
@@ -83,7 +85,7 @@ return schedule {
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
   },
   defaults = function(target, op)
-    local piece, list, plan = piece_of(op), {}, R.plan(op, target)
+    local piece, list, plan = piece_of(op), {}, R.plan(op)
     local function add(lanes, rows, v, resident, split)
       list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split }
     end

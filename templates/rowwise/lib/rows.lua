@@ -61,14 +61,13 @@ local function softmax_sum(g, k)
 end
 
 -- The plan of an op: its phases, what each of them reduces, which inputs it needs.
---   Where the machine has 2^x as an instruction, the sum of exp(x - row_max(x)) is found in the phase of the maximum:
--- exponentials of x less the largest so far are summed up, and the sum is brought along whenever that grows (M. Milakov,
+--   online: the sum of exp(x - row_max(x)) is found in the phase of the maximum: exponentials of x less the largest so far are summed up, and the sum is brought along whenever that grows (M. Milakov,
 -- N. Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867).  Such a reduction has `largest`, the
 -- maximum's node, and stands behind that one's.
-function R.plan(op, target)
+function R.plan(op, online)
   local g, plan = op.graph, { graph = op.graph, op = op, reductions = {}, last = 0, phase = {} }
   for k, n in ipairs(g) do
-    local phase, largest = 0, target and target.vendor == "nvidia" and softmax_sum(g, k)
+    local phase, largest = 0, online and softmax_sum(g, k)
     for _, a in ipairs(n.args) do phase = max(phase, plan.phase[a]) end
     if largest then phase = plan.phase[largest] - 1 end
     if R.row_reduction(n) then
