@@ -61,15 +61,15 @@ template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
     return x;
 }
 
-// The second step of a reduction over WAVES waves, whose results lie side by side in LDS.  (Each lane reading all of them
-// is quicker for a single row, but takes registers from rows that are kept.)
+// The second step of a reduction over WAVES waves, whose results lie side by side in LDS.  (Each lane reading all of
+// them is quicker for a single row, but takes registers from rows that are kept.)
 template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
 {
     return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
 }
 
-// Sums of exponentials of x less the largest x: with m the largest so far and s the sum of exp(x - m).  Nothing has been
-// seen where m is -infinity: what is taken from it then is 0, so that s stays what it is.
+// Sums of exponentials of x less the largest x: with m the largest so far and s the sum of exp(x - m).  Nothing has
+// been seen where m is -infinity: what is taken from it then is 0, so that s stays what it is.
 static KILN_DEVICE float kiln_shift(float m)
 {
     return m == -KILN_INF ? 0.0f : m;

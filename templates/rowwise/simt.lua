@@ -28,8 +28,14 @@ return schedule {
   },
   derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "online", "work" },
   derive = function(t, op, types, layout, target)
-    -- Long rows in registers are the block's own few: there a phase less counts for more than some more exponentials.
-    t.online = target.vendor == "nvidia" and t.resident == 1 and t.lanes >= 512 and t.v <= 4 and 1 or 0
+    local exponentials, choices = false, false
+    for _, n in ipairs(op.graph) do
+      exponentials = exponentials or R.along(n) and R.is_dear(n, { vendor = "any" })
+      choices = choices or n.op == "select"
+    end
+    -- A phase less counts for more than some more exponentials where few blocks fit, or elements take registers.
+    local few = t.lanes >= 512 and t.v <= 4
+    t.online = target.vendor == "nvidia" and t.resident == 1 and (few or choices) and 1 or 0
     local plan, s = R.plan(op, t.online == 1), R.sizes(op)
     t.threads = t.lanes * t.rows
     t.piece = piece_of(op)
@@ -53,14 +59,9 @@ return schedule {
       live = max(live, words_left + kept)
     end
     -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
-    local function dear(n) return R.along(n) and R.is_dear(n, { vendor = "any" }) end
     t.registers = live + (plan.last == 0 and 14 or plan.last == 1 and live >= 40 and live < 60 and 16 or 22)
-    local exponentials, choices = false, false
-    for _, n in ipairs(op.graph) do
-      exponentials, choices = exponentials or dear(n), choices or n.op == "select"
-    end
     if plan.last > 0 and exponentials then t.registers = t.registers + (t.v > 4 and 22 or 6) end
-    if plan.last > 0 and choices then t.registers = t.registers + 8 end
+    if plan.last > 0 and choices and t.online == 0 then t.registers = t.registers + 8 end
     -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
     t.at_once = max(2048 // t.threads, 1)

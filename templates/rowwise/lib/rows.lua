@@ -61,9 +61,10 @@ local function softmax_sum(g, k)
 end
 
 -- The plan of an op: its phases, what each of them reduces, which inputs it needs.
---   online: the sum of exp(x - row_max(x)) is found in the phase of the maximum: exponentials of x less the largest so far are summed up, and the sum is brought along whenever that grows (M. Milakov,
--- N. Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867).  Such a reduction has `largest`, the
--- maximum's node, and stands behind that one's.
+--   online: the sum of exp(x - row_max(x)) is found in the phase of the maximum: exponentials of x less the largest so
+-- far are summed up, and the sum is brought along whenever that grows (M. Milakov, N. Gimelshein, "Online normalizer
+-- calculation for softmax", arXiv 1805.02867).  Such a reduction has `largest`, the maximum's node, and stands behind
+-- that one's.
 function R.plan(op, online)
   local g, plan = op.graph, { graph = op.graph, op = op, reductions = {}, last = 0, phase = {} }
   for k, n in ipairs(g) do
