@@ -8,25 +8,63 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "kiln_args.h"
+#include "kiln_math.h"
 
+#ifndef HOST_HINT
+#define HOST_HINT 2
+#endif
 #define HOST_ALWAYS inline __attribute__((always_inline))
 
-// `bytes` from a buffer in the cache to where they belong.  stream: 16 bytes at a time past the caches, which need not
-// read first what is overwritten whole.
-static HOST_ALWAYS void host_put(void *to, const void *from, size_t bytes, int stream)
+// x / y within 2 ulp for many x of one y: its inverse, which is brought near 1 beforehand so that neither it nor its
+// inverse is subnormal; x goes the same way first, and overflows or vanishes only where the quotient does.
+typedef struct kiln_divisor {
+    float scale, inverse;
+} kiln_divisor;
+
+static HOST_ALWAYS kiln_divisor kiln_divide_by(float y)
+{
+    const float a = kiln_abs(y);
+    kiln_divisor d;
+    d.scale = a > 1.8446744e19f ? 5.4210109e-20f : a < 5.4210109e-20f ? 1.8446744e19f : 1.0f; /* 2^64, 2^-64 */
+    d.inverse = 1.0f / (y * d.scale);
+    return d;
+}
+
+static HOST_ALWAYS float kiln_quotient(float x, kiln_divisor d)
+{
+    return x * d.scale * d.inverse;
+}
+
+static HOST_ALWAYS unsigned rows_larger(unsigned x, unsigned y)
+{
+    return x > y ? x : y;
+}
+
+// `bytes` that will be read soon, `ahead` of `from`: into the cache.  They need not be anyone's.
+static HOST_ALWAYS void host_expect(const void *from, long long ahead, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead + at), 0, HOST_HINT);
+}
+
+// `bytes`, a multiple of 32, from a buffer in the cache, at a multiple of 64, to where they belong.  stream: past the
+// caches, which need not read first what is overwritten whole, by vectors of so many bytes; 0: as usual.
+static HOST_ALWAYS void host_put(void *to, const void *from, size_t bytes, const int stream)
 {
 #if defined(__x86_64__)
-    if (stream && (uintptr_t)to % 16 == 0) {
-        typedef int64_t two __attribute__((vector_size(16), may_alias));
-        typedef int64_t any __attribute__((vector_size(16), may_alias, aligned(1)));
-        size_t at = 0;
-        for (; at + 16 <= bytes; at += 16) {
-            two x = *(const any *)((const char *)from + at);
-            __asm__ volatile("movntdq %1, %0" : "=m"(*(two *)((char *)to + at)) : "x"(x));
-        }
-        __builtin_memcpy((char *)to + at, (const char *)from + at, bytes - at);
-        return;
+#define HOST_PAST(width, load, store, by)                                                                  \
+    if (stream >= width && bytes % width == 0 && (uintptr_t)to % width == 0) {                             \
+        for (size_t at = 0; at < bytes; at += width)                                                       \
+            __asm__ volatile(load " %1, %%" by "\n\t" store " %%" by ", %0"                                \
+                             : "=m"(*(char(*)[width])((char *)to + at))                                    \
+                             : "m"(*(const char(*)[width])((const char *)from + at))                       \
+                             : "xmm15");                                                                   \
+        return;                                                                                            \
     }
+    HOST_PAST(64, "vmovdqa64", "vmovntdq", "zmm15")
+    HOST_PAST(32, "vmovdqa", "vmovntdq", "ymm15")
+    HOST_PAST(16, "movdqa", "movntdq", "xmm15")
+#undef HOST_PAST
 #endif
     (void)stream;
     __builtin_memcpy(to, from, bytes);
@@ -41,21 +79,21 @@ static HOST_ALWAYS void host_put_end(int stream)
     (void)stream;
 }
 
-#define HOST_ROWS_STEP(name, attribute)                                            \
+#define HOST_ROWS_STEP(name, attribute, width)                                     \
     attribute static void name(const void *job, long long i, int thread)          \
     {                                                                              \
         (void)thread;                                                              \
         if (((const rows_job *)job)->stream) {                                     \
-            rows_step((const rows_job *)job, i, 1);                                \
-            host_put_end(1);                                                       \
+            rows_step((const rows_job *)job, i, width);                            \
+            host_put_end(width);                                                   \
         } else {                                                                   \
             rows_step((const rows_job *)job, i, 0);                                \
         }                                                                          \
     }
-HOST_ROWS_STEP(rows_step_plain, )
+HOST_ROWS_STEP(rows_step_plain, , 16)
 #if defined(__x86_64__)
-HOST_ROWS_STEP(rows_step_avx2, __attribute__((target("avx2,fma,f16c"))))
-HOST_ROWS_STEP(rows_step_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))))
+HOST_ROWS_STEP(rows_step_avx2, __attribute__((target("avx2,fma,f16c"))), 32)
+HOST_ROWS_STEP(rows_step_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), 64)
 #endif
 
 static kiln_step host_rows_step(void)
