@@ -123,6 +123,7 @@ return schedule {
       keep(1024, 64, 4)
       keep(4096, 256, 1)
       keep(8192, 512, 1)
+      keep(16384, 512, 1)
     end
     add(512, 1, 2, 0, 1)
     add(256, 1, 2, 0, 32)
@@ -164,7 +165,7 @@ return schedule {
     local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
     local first = min(busiest, t.at_once)
     local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
-    local bytes = min(t.rows, p.rows) * cols * t.bytes * (1 + 0.5 * (passes - 1)) * select(odd, 1.5, 1)
+    local bytes = min(t.rows, p.rows) * cols * t.bytes * (1 + 0.25 * (passes - 1)) * select(odd, 1.5, 1)
     local memory = bytes * 0.001 / share
     local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
     local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
