@@ -153,14 +153,23 @@ static KILN_DEVICE float kiln_power_of_two(int n)
     return kiln_from_bits(((unsigned)n + 127u) << 23);
 }
 
-// p = 2^-k e^x for |r| <= ln2/2, r = x - k ln2; (e^r - 1 - r) / r^2 within 2^-28.
+// p = 2^-k e^x for |r| <= ln2/2, r = x - k ln2; (e^r - 1 - r) / r^2 within 2^-28.  On the host the
+// same values by fewer instructions: comparisons that gcc cannot chain into branches, and powers of
+// two from the bits of t, which has both biases in it.
 static KILN_DEVICE kiln_exp_parts kiln_exp_split(float x, float lo)
 {
     float c = x > 126.0f ? 126.0f : x;
+#if defined(KILN_GPU_AMD) || defined(KILN_GPU_NVIDIA)
     c = c < -126.0f ? -126.0f : c;
     float t = kiln_fma(c, 1.44269502f, 12582912.0f); /* 1.5 * 2^23: rounds to an integer */
     float k = t - 12582912.0f;
     int n = (int)(kiln_bits(t) - 0x4b400000u);
+#else
+    c = x < -126.0f ? -126.0f : c;
+    float t = kiln_fma(c, 1.44269502f, 12583166.0f); /* 1.5 * 2^23 + 2 * 127: rounds to an integer */
+    float k = t - 12583166.0f;
+    unsigned n = kiln_bits(t), half = n >> 1;
+#endif
     float r = kiln_fma(k, -0.693145752f, c);
     r = r + kiln_fma(k, -1.42860677e-6f, lo);
     float q = 0.00138134090f;
@@ -170,8 +179,13 @@ static KILN_DEVICE kiln_exp_parts kiln_exp_split(float x, float lo)
     q = kiln_fma(q, r, 0.499999940f);
     kiln_exp_parts e;
     e.p = kiln_fma(r * r, q, r) + 1.0f;
+#if defined(KILN_GPU_AMD) || defined(KILN_GPU_NVIDIA)
     e.s1 = kiln_power_of_two(n >> 1);
     e.s2 = kiln_power_of_two(n - (n >> 1));
+#else
+    e.s1 = kiln_from_bits(half << 23);
+    e.s2 = kiln_from_bits((n - half) << 23);
+#endif
     return e;
 }
 
