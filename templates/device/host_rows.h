@@ -11,7 +11,7 @@
 #include "kiln_math.h"
 
 #ifndef HOST_HINT
-#define HOST_HINT 2
+#define HOST_HINT 3
 #endif
 #define HOST_ALWAYS inline __attribute__((always_inline))
 
