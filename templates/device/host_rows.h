@@ -10,9 +10,6 @@
 #include "kiln_args.h"
 #include "kiln_math.h"
 
-#ifndef HOST_HINT
-#define HOST_HINT 2
-#endif
 #define HOST_ALWAYS inline __attribute__((always_inline))
 
 // x / y within 2 ulp for many x of one y: its inverse, which is brought near 1 beforehand so that neither it nor its
@@ -40,11 +37,21 @@ static HOST_ALWAYS unsigned rows_larger(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
+// Two columns of bf16, the first one in the lower half.
+typedef unsigned host_pair __attribute__((may_alias, aligned(2)));
+
+// As kiln_f32_to_bf16, whose result is the upper half.
+static HOST_ALWAYS unsigned host_bf16_bits(float x)
+{
+    const unsigned u = kiln_bits(x);
+    return x != x ? u | 0x400000u : u + 0x7fffu + ((u >> 16) & 1);
+}
+
 // `bytes` that will be read soon, `ahead` of `from`: into the cache.  They need not be anyone's.
 static HOST_ALWAYS void host_expect(const void *from, long long ahead, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead + at), 0, HOST_HINT);
+        __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead + at), 0, 3);
 }
 
 // `bytes`, a multiple of 32, from a buffer in the cache, at a multiple of 64, to where they belong.  stream: past the
