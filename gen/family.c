@@ -19,7 +19,7 @@ typedef struct fields {
 static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
     const fields *all = arg;
-    const char *known[32];
+    const char *known[32] = {0};
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(known[i] = all->f[i].name, key) == 0) return;
     const char *near = kg_closest(key, known, all->n), *quoted = kg_quote(sp->cx, key, strlen(key));
