@@ -37,8 +37,9 @@ static HOST_ALWAYS unsigned rows_larger(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
-// Two columns of bf16, the first one in the lower half.
-typedef unsigned host_pair __attribute__((may_alias, aligned(2)));
+// Two columns of bf16, the first one in the lower half.  Not may_alias, or else gcc keeps sums in memory: no instance
+// writes bf16 but by host_put and memcpy, which may write anything.
+typedef unsigned host_pair __attribute__((aligned(2)));
 
 // As kiln_f32_to_bf16, whose result is the upper half.
 static HOST_ALWAYS unsigned host_bf16_bits(float x)
