@@ -169,7 +169,7 @@ return schedule {
     local memory = bytes * 0.001 / share
     local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
     local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
-    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1)
+    local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1) + 0.4 * t.online
     local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
     local stages = select(gt(t.split, 1), t.phases, 1)
     return target.launch_us + 1.2 * (stages - 1) + wait + first * (compute + memory / 2) + (busiest - first) * turn
