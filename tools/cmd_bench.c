@@ -50,6 +50,7 @@ typedef struct bench {
     int modelled; /* the device is the simulator */
     uint64_t seed;
     double start, replaying; /* when it began; seconds of that spent on replays */
+    size_t timed;            /* problems that had their turn */
     kt_table *table;
     FILE *csv; /* NULL: no CSV is asked for */
     json_t *rows;
@@ -221,6 +222,20 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     }
 }
 
+/* One for each set, in the file's order, whatever order problems are timed in. */
+static int open_tallies(bench *b, const kt_problems *list)
+{
+    b->tallies = calloc(list->count + 1, sizeof *b->tallies);
+    for (size_t i = 0; b->tallies && i < list->count; i++) {
+        const kt_item *item = &list->item[i];
+        size_t at = 0;
+        while (at < b->ntallies && strcmp(b->tallies[at].set, item->set)) at++;
+        if (at == b->ntallies)
+            b->tallies[b->ntallies++] = (tally){.set = item->set, .aim = item->aim};
+    }
+    return b->tallies != NULL;
+}
+
 /* The set's tally, with this problem in it; n = 0: one that could not be timed. */
 static void count(bench *b, const kt_item *item, const kt_entry *entries, size_t n)
 {
@@ -230,14 +245,7 @@ static void count(bench *b, const kt_item *item, const kt_entry *entries, size_t
         if (entries[i].whole && t > 0 && (best <= 0 || t < best)) best = t;
     }
     tally *t = b->tallies;
-    while (t < b->tallies + b->ntallies && strcmp(t->set, item->set)) t++;
-    if (t == b->tallies + b->ntallies) {
-        tally *more = realloc(b->tallies, (b->ntallies + 1) * sizeof *more);
-        if (!more) return;
-        b->tallies = more;
-        t = &b->tallies[b->ntallies++];
-        *t = (tally){.set = item->set, .aim = item->aim};
-    }
+    while (strcmp(t->set, item->set)) t++;
     t->problems++;
     if (best <= 0 || !(ours > 0)) return;
     const double ratio = best / ours;
@@ -281,19 +289,27 @@ static int time_entries(bench *b, const kt_item *item, kh_sets *sets, kt_entry *
     return 1;
 }
 
+/* An instance's name; among all of a problem's the one that kiln_find takes says so. */
+static kiln_status note_instance(const kt_contestant *c, char *note, size_t size)
+{
+    kiln_kernel_info info;
+    const kiln_status status = kt_describe(c->kernel, &info);
+    if (!status) snprintf(note, size, "%s%s", info.name, c->taken ? ", chosen" : "");
+    return status;
+}
+
 /* Rows for the instances that lost; each against the winner's results, too. */
 static void list_others(bench *b, const kt_item *item, kh_sets *sets, kt_entry *best,
                         const kt_contestant *c, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        kiln_kernel_info info;
         kt_entry e = {.name = "kiln"};
-        if (kt_describe(c[i].kernel, &info) || kh_runner_open(sets, c[i].kernel, &e.runner))
+        if (note_instance(&c[i], e.note, sizeof e.note) ||
+            kh_runner_open(sets, c[i].kernel, &e.runner))
             continue;
         e.runner.seconds = c[i].seconds;
         e.runner.spread = c[i].spread;
         e.runner.replays = c[i].replays;
-        snprintf(e.note, sizeof e.note, "%s", info.name);
         compare(b, sets, best, &e);
         add_row(b, item, &e, best->runner.seconds);
         kh_runner_close(&e.runner);
@@ -309,6 +325,7 @@ static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_con
         return kiln_kernel_by_name(b->ctx, b->o->instance.name[0], &c[0].kernel);
     if (!b->o->all) return kiln_find(b->ctx, p, &c[0].kernel);
     *n = kt_contestants(b->ctx, p, c);
+    if (*n) c[0].taken = 1; /* kiln_find_all's first is kiln_find's */
     if (*n) *n = kt_contest(sets, c, *n, protocol);
     return *n ? KILN_OK : KILN_NOT_SUPPORTED;
 }
@@ -316,16 +333,14 @@ static kiln_status choose(bench *b, kh_sets *sets, const kiln_problem *p, kt_con
 static kiln_status bench_sets(bench *b, const kt_item *item, const kiln_problem *p, kh_sets *sets,
                               kh_sets *others, const kh_protocol *protocol, size_t done, size_t of)
 {
-    kiln_kernel_info info;
     kt_entry entries[MAX_ENTRIES] = {0};
     size_t n = 1, instances = 0;
     kt_contestant *c = calloc(KT_CONTESTANTS, sizeof *c);
     kiln_status status = c ? choose(b, sets, p, c, &instances, protocol) : KILN_NO_MEMORY;
-    if (!status) status = kt_describe(c[0].kernel, &info);
+    if (!status) status = note_instance(&c[0], entries[0].note, sizeof entries[0].note);
     if (!status) status = kh_runner_open(sets, c[0].kernel, &entries[0].runner);
     if (!status) {
         snprintf(entries[0].name, sizeof entries[0].name, "kiln");
-        snprintf(entries[0].note, sizeof entries[0].note, "%s", info.name);
         n = open_peers(b, others ? others : sets, item, protocol, entries, 1);
         for (size_t i = 1; i < n && item->versus; i++) {
             char note[sizeof entries[i].note];
@@ -382,12 +397,25 @@ static double seconds_for(const bench *b, size_t done, size_t left)
     return each > asked ? asked : each < least_seconds ? least_seconds : each;
 }
 
-static void bench_all(bench *b, const kt_problems *list)
+/* The same order for a seed, so that two runs that end early have the same problems first. */
+static void shuffle(kt_problems *list, uint64_t seed)
+{
+    for (size_t i = list->count; i > 1; i--) {
+        const size_t at = (size_t)(kh_random(&seed) % i);
+        const kt_item swap = list->item[i - 1];
+        list->item[i - 1] = list->item[at];
+        list->item[at] = swap;
+    }
+}
+
+static void bench_all(bench *b, kt_problems *list)
 {
     const double each = preparation + implementations(b) * seconds_for(b, 0, list->count);
     if (list->count > 1 && !b->modelled)
         kt_message("%zu problems, about %.0f s", list->count, (double)list->count * each);
-    for (size_t i = 0; i < list->count; i++) {
+    if (b->o->has_shuffle) shuffle(list, b->o->shuffle);
+    for (size_t i = 0; i < list->count; i++, b->timed++) {
+        if (b->o->budget > 0 && i && now() - b->start >= b->o->budget) break;
         const kh_protocol protocol = {.seconds = seconds_for(b, i, list->count - i),
                                       .idle = b->o->idle,
                                       .price = b->modelled ? kt_price : NULL};
@@ -396,7 +424,7 @@ static void bench_all(bench *b, const kt_problems *list)
 }
 
 /* Of each named set, beside what it is to show. */
-static void sum_up(const bench *b, FILE *f)
+static void sum_up(const bench *b, size_t of, FILE *f)
 {
     static const char *const columns[] = {"set",   "problems", "compared", "geomean",
                                           "least", "greatest", "to show"};
@@ -416,6 +444,9 @@ static void sum_up(const bench *b, FILE *f)
         kt_cell(t, "%s", s->aim);
         named++;
     }
+    if (b->timed < of)
+        fprintf(f, "\n%zu of %zu problems were timed, then --budget was spent%s\n", b->timed, of,
+                b->o->has_shuffle ? "" : "; --shuffle takes them in random order");
     if (named) {
         fprintf(f, "\nratio to the fastest peer that does all of the work:\n");
         kt_table_print(t, f, 0);
@@ -423,14 +454,14 @@ static void sum_up(const bench *b, FILE *f)
     kt_table_close(t);
 }
 
-static void print(bench *b)
+static void print(bench *b, size_t of)
 {
     if (b->o->json) {
         json_dumpf(b->rows, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
         puts("");
     } else if (b->csv != stdout)
         kt_table_print(b->table, stdout, 0);
-    sum_up(b, b->o->json || b->csv == stdout ? stderr : stdout);
+    sum_up(b, of, b->o->json || b->csv == stdout ? stderr : stdout);
 }
 
 static int open_csv(bench *b)
@@ -490,10 +521,11 @@ int cmd_bench(const kt_options *o)
     b.rows = json_array();
     worse(&b,
           kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));
+    if (!b.code && !open_tallies(&b, &list)) worse(&b, kt_failed(KILN_NO_MEMORY, NULL));
     if (!b.code) worse(&b, open_csv(&b));
     if (!b.code) {
         bench_all(&b, &list);
-        print(&b);
+        print(&b, list.count);
         close_csv(&b);
     }
     kt_problems_close(&list);

@@ -21,7 +21,8 @@ typedef struct kt_options {
     const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
     int json, csv, all, quick, cost, replace, threads;
     int has_seed;
-    uint64_t seed;
+    int has_shuffle;
+    uint64_t seed, shuffle;
     double seconds, idle, budget;
     char **argument;
     int arguments;

@@ -9,6 +9,7 @@ typedef struct kt_contestant {
     const kiln_kernel *kernel;
     double seconds, spread;
     size_t replays; /* 0: its first launches took too long for more */
+    int taken;      /* what kiln_find takes; kt_contest keeps it */
 } kt_contestant;
 
 /* The legal instances, at most KT_CONTESTANTS; 0: none, kiln_error says why. */

@@ -37,6 +37,8 @@ typedef struct kh_shape {
     int count, inputs;                   /* operands; the first output's position */
 } kh_shape;
 
+enum { KH_ALLOCATED = 256 }; /* bytes that memory of allocators is a multiple of, at least */
+
 kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
 /* The nth way, from 0, in which outputs may be the memory of full extra inputs, given equal ld and
  * batch stride: first as many as can be, then, where there are several outputs, one alone.

@@ -33,15 +33,19 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* All operands of a set lie one after the other in one allocation, each on a page boundary. */
+/* All operands of a set lie one after the other in one allocation: on page boundaries if they are
+ * aligned as allocators align, else at a multiple of what they promise that is no multiple of twice
+ * that, so that no implementation gets more. */
 static size_t layout(const kh_shape *s, size_t *start)
 {
+    enum { PAGE = 4096 };
     size_t total = 0;
     for (int i = 0; i < s->count; i++) {
-        start[i] = total;
-        total = round_up(total + (size_t)s->operand[i].span * s->operand[i].size + 1, 4096);
+        const kh_operand *o = &s->operand[i];
+        start[i] = round_up(total, PAGE) + (o->align < KH_ALLOCATED ? o->align : 0);
+        total = start[i] + (size_t)o->span * o->size + 1;
     }
-    return total;
+    return round_up(total, PAGE);
 }
 
 static size_t sets_wanted(const kiln_device_info *d, size_t bytes)

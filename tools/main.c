@@ -29,6 +29,7 @@ enum {
     KEY_PROBLEMS,
     KEY_SET,
     KEY_BUDGET,
+    KEY_SHUFFLE,
     KEY_MODULES,
     KEY_REPLACE
 };
@@ -90,7 +91,9 @@ static const struct argp_option bench_options[] = {
     {"all", KEY_ALL, NULL, 0, "time every legal instance and list them, fastest first", 0},
     OPT_INSTANCE,
     OPT_SECONDS,
-    {"budget", KEY_BUDGET, "S", 0, "time for everything: shortens --seconds where needed", 0},
+    {"budget", KEY_BUDGET, "S", 0,
+     "time for everything: shortens --seconds where needed, and ends the run", 0},
+    {"shuffle", KEY_SHUFFLE, "N", 0, "take the problems in the random order of this seed", 0},
     OPT_IDLE,
     {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "print CSV, or write it to FILE", 0},
     OPT_JSON,
@@ -341,6 +344,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         o->seed = seed_of(arg, state);
         o->has_seed = 1;
+        return 0;
+    case KEY_SHUFFLE:
+        o->shuffle = seed_of(arg, state);
+        o->has_shuffle = 1;
         return 0;
     case KEY_CSV:
         o->csv = 1;

@@ -151,15 +151,21 @@ static void propose(kt_product *p, uint64_t workspace, int room)
 {
     const kt_blaslt_api *f = &p->vendor->f;
     const kt_dialect *d = p->vendor->dialect;
-    const uint32_t align = 256; /* operands of a set lie on pages */
+    const kh_operand *x = p->swapped ? &p->spec.b : &p->spec.a,
+                     *y = p->swapped ? &p->spec.a : &p->spec.b, *e = &p->spec.e,
+                     *c = p->spec.c ? p->spec.c : e;
+    const kh_operand *const matrix[] = {x, y, c, e}; /* A, B, C, D of the library */
     void *preference = NULL;
     int found = 0;
     if (f->MatmulPreferenceCreate(&preference)) return;
     int ok = !f->MatmulPreferenceSetAttribute(preference, d->pref_workspace, &workspace,
                                               sizeof workspace);
-    for (int i = 0; i < 4 && d->pref_align_a != NO_ATTRIBUTE; i++)
+    for (int i = 0; i < 4 && d->pref_align_a != NO_ATTRIBUTE; i++) {
+        const uint32_t align =
+            (uint32_t)(matrix[i]->align < KH_ALLOCATED ? matrix[i]->align : KH_ALLOCATED);
         ok = ok && !f->MatmulPreferenceSetAttribute(preference, d->pref_align_a + i, &align,
                                                     sizeof align);
+    }
     if (ok && !f->MatmulAlgoGetHeuristic(p->vendor->handle, p->desc, p->layout[0], p->layout[1],
                                          p->layout[2], p->layout[3], preference, room,
                                          p->result + (size_t)p->found * d->result_size, &found))

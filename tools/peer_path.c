@@ -265,7 +265,15 @@ static int join(path *p)
     free(image);
     p->products = 1;
     p->spec.b.cols *= 2;
+    p->spec.b.align = KH_ALLOCATED;
     return ok;
+}
+
+static uint32_t alignment(size_t offset)
+{
+    uint32_t align = KH_ALLOCATED;
+    while (offset % align) align /= 2;
+    return align;
 }
 
 /* Where the products go when another step follows. */
@@ -281,16 +289,10 @@ static int make_middle(path *p, const kh_operand *result, int columns)
     const size_t bytes = (size_t)(m->stride * m->batch) * m->size;
     p->middle_step = columns > 1
                          ? (size_t)(m->layout == KILN_ROW ? of_one : of_one * m->ld) * m->size
-                         : (bytes + 255) / 256 * 256;
+                         : (bytes + KH_ALLOCATED - 1) / KH_ALLOCATED * KH_ALLOCATED;
+    m->align = KH_ALLOCATED;
     return !kiln_malloc(kh_sets_ctx(p->sets), p->middle_step * (size_t)(p->products - 1) + bytes,
                         &p->middle);
-}
-
-static uint32_t alignment(size_t offset)
-{
-    uint32_t align = 256;
-    while (offset % align) align /= 2;
-    return align;
 }
 
 /* The operand that a tensor of the rest is, or -1 - i for product i; *ok = 0: there is none. */

@@ -76,8 +76,29 @@ mistakes() {
 }
 check 'mistakes have their line' mistakes
 # shellcheck disable=SC2086
-all() { exits 0 bench $brief --all --csv 'gemm f32,f32,f32 rrr m=9 n=9 k=9' && [ "$(grep -c ',host/gemm/' "$tmp/out")" -ge 1 ]; }
+all() {
+    exits 0 bench $brief --all --csv 'gemm f32,f32,f32 rrr m=9 n=9 k=9' && [ "$(grep -c ',.\{0,1\}host/gemm/' "$tmp/out")" -ge 1 ] &&
+        [ "$(grep -c ', chosen"$' "$tmp/out")" = 1 ]
+}
 check 'all instances' all
+# What a budget leaves is any part of the problems.
+for i in $(seq 40); do echo "gemm f32,f32,f32 rrr m=$i n=8 k=8"; done >"$tmp/forty"
+# shellcheck disable=SC2086
+spent() { # OPTION...
+    exits 0 bench $brief --seconds 0.2 --budget 1 --csv --problems "$tmp/forty" "$@" &&
+        sed -n 's/.* m=\([0-9]*\) .*/\1/p' "$tmp/out" >"$tmp/order" && [ "$(wc -l <"$tmp/order")" -lt 40 ] &&
+        says "^$(wc -l <"$tmp/order") of 40 problems were timed, then --budget was spent"
+}
+brief=${brief/--seconds 0.05 /}
+in_order() { spent && sort -n "$tmp/order" | cmp - "$tmp/order" && says 'spent; --shuffle'; }
+check 'a budget that ends a run' in_order
+in_random_order() {
+    spent --shuffle 5 && ! sort -n "$tmp/order" | cmp -s - "$tmp/order" && head -n 3 "$tmp/order" >"$tmp/first" &&
+        ! says 'spent;' >"$tmp/none" && spent --shuffle 5 && head -n 3 "$tmp/order" | cmp - "$tmp/first" &&
+        spent --shuffle 6 && ! head -n 3 "$tmp/order" | cmp -s - "$tmp/first"
+}
+check 'in random order, the same for a seed' in_random_order
+brief="$brief --seconds 0.05"
 shipped() { python3 - docs/benchmarks/*.problems <<'PY'
 import re, sys
 for f in sys.argv[1:]:
@@ -115,6 +136,10 @@ fused add_add_fastgelu bf16,bf16,bf16 rcr m=33 n=17 k=25
 either multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48
 plain add_relu_add bf16,bf16,bf16 rcr m=16 n=8 k=24
 steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24
+fused bias_relu bf16,bf16,bf16 rcr m=33 n=17 k=25 align=256
+fused gemm f16,f16,f16 crr m=12 n=20 k=28 aligna=64 alignb=8 aligne=4
+fused add_relu bf16,bf16,bf16 rcr m=9 n=35 k=12 align=2 alignd.residual=32
+steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24 align=2
 EOP
 # What follows a product; FAKE_ROWS leaves one of two paths: two products of n columns, or one of 2n.
 while read -r rows text; do

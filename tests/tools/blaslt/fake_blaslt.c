@@ -19,6 +19,9 @@ typedef struct desc {
     const float *a_scale, *b_scale;
     int a_mode, b_mode;
 } desc;
+typedef struct preference {
+    uint32_t align[4]; /* of A, B, C, D */
+} preference;
 enum { F32 = 0, F16 = 2, I8 = 3, I32 = 10, BF16 = 14, E4M3 = 28 };
 enum { OUTER_VEC = 3 };
 enum { OK = 0, INVALID = 7, NOT_SUPPORTED = 15 };
@@ -175,7 +178,7 @@ int cublasLtMatrixLayoutSetAttribute(void *p, int attribute, const void *value, 
 }
 int cublasLtMatmulPreferenceCreate(void **p)
 {
-    return *p = malloc(1), OK;
+    return *p = calloc(1, sizeof(preference)), OK;
 }
 int cublasLtMatmulPreferenceDestroy(void *p)
 {
@@ -183,13 +186,14 @@ int cublasLtMatmulPreferenceDestroy(void *p)
 }
 int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *value, size_t size)
 {
-    (void)p, (void)value;
-    return attribute == 1                                  ? (size == 8 ? OK : INVALID)
-           : attribute >= 5 && attribute <= 8 && size == 4 ? OK
-                                                           : INVALID;
+    if (attribute == 1) return size == 8 ? OK : INVALID;
+    if (attribute < 5 || attribute > 8 || size != 4) return INVALID;
+    memcpy(&((preference *)p)->align[attribute - 5], value, 4);
+    return OK;
 }
 
-/* Sizes that fit each other; one candidate of 96 bytes, workspace at 64, status at 72. */
+/* Sizes that fit each other; one candidate of 96 bytes, what was said of alignment at 0, workspace
+ * at 64, status at 72. */
 int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *cp, void *ep,
                                    void *pref, int wanted, void *result, int *found)
 {
@@ -198,7 +202,7 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *
     const char *rows = getenv("FAKE_ROWS"); /* the only number of D's rows it takes */
     const uint64_t m = d->trans_a ? a->cols : a->rows, k = d->trans_a ? a->rows : a->cols;
     const uint64_t n = d->trans_b ? b->rows : b->cols, kb = d->trans_b ? b->cols : b->rows;
-    (void)h, (void)pref;
+    (void)h;
     *found = 0;
     if ((d->a_mode || d->b_mode) && (a->type != E4M3 || getenv("FAKE_NO_VECTORS")))
         return NOT_SUPPORTED;
@@ -206,7 +210,19 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, void *dp, void *ap, void *bp, void *
     if (wanted < 1 || k != kb || m != e->rows || n != e->cols || c->rows != m || c->cols != n)
         return NOT_SUPPORTED;
     memset(result, 0, 96);
+    memcpy(result, pref, sizeof(preference));
     return *found = 1, OK;
+}
+
+/* What was said is true, and of addresses that allocators would not give all of the truth: where a
+ * launch finds more, one side had more than the other was told of. */
+static int placed(const preference *p, const void *const *matrix)
+{
+    for (int i = 0; i < 4; i++) {
+        const uintptr_t at = (uintptr_t)matrix[i];
+        if (at % p->align[i] || (p->align[i] < 256 && at % (2 * p->align[i]) == 0)) return 0;
+    }
+    return 1;
 }
 
 static double activate(int epilogue, double v)
@@ -225,7 +241,9 @@ int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap
     const double x = d->scale == I32 ? *(const int32_t *)alpha : (double)*(const float *)alpha;
     const double y = d->scale == I32 ? *(const int32_t *)beta : (double)*(const float *)beta;
     const int64_t depth = (int64_t)(d->trans_a ? la->rows : la->cols);
-    (void)h, (void)algorithm, (void)workspace, (void)size, (void)stream;
+    const void *const matrix[] = {a, b, c, e};
+    (void)h, (void)workspace, (void)size, (void)stream;
+    if (!placed(algorithm, matrix)) return INVALID;
     for (int64_t z = 0; z < le->batch; z++)
         for (int64_t j = 0; j < (int64_t)le->cols; j++)
             for (int64_t i = 0; i < (int64_t)le->rows; i++) {
