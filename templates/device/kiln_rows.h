@@ -28,6 +28,16 @@ static KILN_DEVICE unsigned kiln_blocks_z(void)
 #endif
 }
 
+// A number that all lanes share and of which the compiler is told nothing: nearly every block has one row, but compilers
+// for AMD prepare for the next ones, tensor by tensor, in more scalar registers than there are.
+static KILN_DEVICE unsigned kiln_unforeseen(unsigned x)
+{
+#if defined(KILN_GPU_AMD)
+    asm volatile("" : "+s"(x));
+#endif
+    return x;
+}
+
 // The value of lane ^ mask; every lane of the wave is there.
 static KILN_DEVICE float kiln_other_lane(float x, int mask)
 {
@@ -183,7 +193,8 @@ static KILN_DEVICE void kiln_store_some(void *at, const kiln_piece<(BITS * COUNT
 }
 
 // Tells the compiler nothing of where the words come from, so that it converts them anew in each phase of a row instead
-// of keeping what they were converted to, which takes twice to four times the registers.
+// of keeping what they were converted to, which takes twice to four times the registers.  (On AMD's, where registers
+// are enough, that costs more than the waves that it makes room for give.)
 template <int WORDS> static KILN_DEVICE void kiln_anew(kiln_piece<WORDS> &w)
 {
 #pragma unroll
@@ -191,7 +202,7 @@ template <int WORDS> static KILN_DEVICE void kiln_anew(kiln_piece<WORDS> &w)
 #if defined(KILN_GPU_NVIDIA)
         asm volatile("" : "+r"(w.v[i]));
 #else
-        (void)w; // AMD's has registers to spare
+        asm volatile("" : "+v"(w.v[i]));
 #endif
     }
 }

@@ -4,9 +4,12 @@
 -- reduce is shared out by parts of rows.  docs/rowwise.md explains phases, pieces and paths.
 local R = require "rows"
 
-local function piece_of(op)
+-- Columns that a lane takes side by side: 16 bytes of the commonest formats.  Of AMD's, where anything along the row has
+-- 32 bits: two loads of 16 bytes a lane would each touch every segment of 64 that the wave's row has, half of it; what
+-- NVIDIA's caches fetch, 32 bytes, is what a lane has.
+local function piece_of(op, target)
   local s = R.sizes(op)
-  return s.narrow == 4 and 4 or 8 -- 16 bytes of the commonest formats
+  return (target.vendor == "amd" and s.widest or s.narrow) == 4 and 4 or 8
 end
 
 return schedule {
@@ -14,7 +17,7 @@ return schedule {
   title = "rows in registers, on lanes, waves or blocks: any size, stride and alignment",
   supports = function(target, op)
     if target.vendor == "host" then return nil, "needs a GPU" end
-    if R.largest_block(op) // piece_of(op) > target.wave then
+    if R.largest_block(op) // piece_of(op, target) > target.wave then
       return nil, "a block of columns is larger than a wave holds"
     end
     return true
@@ -26,7 +29,7 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
   },
-  derived = { "threads", "piece", "cols", "phases", "bytes", "registers", "at_once", "slots", "online", "work" },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online", "work" },
   derive = function(t, op, types, layout, target)
     local exponentials, choices = false, false
     for _, n in ipairs(op.graph) do
@@ -38,10 +41,10 @@ return schedule {
     t.online = target.vendor == "nvidia" and t.resident == 1 and (few or choices) and 1 or 0
     local plan, s = R.plan(op, t.online == 1), R.sizes(op)
     t.threads = t.lanes * t.rows
-    t.piece = piece_of(op)
+    t.piece = piece_of(op, target)
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
     t.phases, t.slots = plan.last + 1, plan.slots
-    t.bytes = s.bytes
+    t.bytes, t.again = s.bytes, R.read_again(plan)
     -- Registers: of a resident row the words of inputs that a phase or a later one reads, and what was kept of dear
     -- functions, whichever phase has most; of another one piece's; beside them addresses and what is being worked on.
     local held = t.resident == 1 and R.held(plan, target) or {}
@@ -62,6 +65,11 @@ return schedule {
     t.registers = live + (plan.last == 0 and 14 or plan.last == 1 and live >= 40 and live < 60 and 16 or 22)
     if plan.last > 0 and exponentials then t.registers = t.registers + (t.v > 4 and 22 or 6) end
     if plan.last > 0 and choices and t.online == 0 then t.registers = t.registers + 8 end
+    if target.vendor == "amd" then -- what functions longer than e^x take of each element at once
+      for k in pairs(held) do
+        if R.is_dear(op.graph[k], { vendor = "nvidia" }) then t.registers = t.registers + 48 end
+      end
+    end
     -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
     t.at_once = max(2048 // t.threads, 1)
@@ -77,7 +85,9 @@ return schedule {
       function(t, op) return R.largest_block(op) // t.piece <= t.lanes end },
     { "{registers} registers do not fit {threads} threads", function(t, op, types, layout, target)
       local file = target.vendor == "nvidia" and 65536 or 131072
-      return t.threads * t.registers <= file and t.registers <= 240
+      -- Compilers for AMD take some more, which matters where a block has them all.
+      local more = target.vendor == "amd" and t.threads == target.max_threads and 16 or 0
+      return t.threads * (t.registers + more) <= file and t.registers <= 240
     end },
     { "only rows that are reduced are kept or split",
       function(t) return t.phases > 1 or t.resident == 0 and t.split == 1 end },
@@ -86,7 +96,7 @@ return schedule {
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
   },
   defaults = function(target, op)
-    local piece, list, plan = piece_of(op), {}, R.plan(op)
+    local piece, list, plan = piece_of(op, target), {}, R.plan(op)
     local function add(lanes, rows, v, resident, split)
       list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split }
     end
@@ -97,14 +107,15 @@ return schedule {
       if target.vendor == "nvidia" then add(512, 1, 16 // piece, 0, 1) end
       return list
     end
-    -- Conversions that the machine does not have by itself cost more than memory does: one tile will do.
+    -- Conversions that the machine does not have by itself cost more than memory does: fewer elements at once will do,
+    -- on NVIDIA's one tile.
     local emulated = false
     for _, o in ipairs(op.outputs) do
-      local fnuz, fp8 = o.type.name:find("fnuz") ~= nil, o.type.name:find("f8") == 1
-      emulated = emulated or fp8 and fnuz == (target.vendor == "nvidia")
+      local fp8 = o.type.name:find("f8") == 1
+      emulated = emulated or fp8 and target.tflops[o.type.name] <= target.simt_tflops
     end
     local function keep(cols, lanes, rows)
-      if emulated and cols ~= 4096 then return end
+      if emulated and cols ~= 4096 and target.vendor == "nvidia" then return end
       local v = ceil_div(cols, lanes * piece)
       if v == 5 then v = 6 elseif v == 7 then v = 8 end
       if v <= 8 then add(lanes, rows, v, 1, 1) end
@@ -124,8 +135,10 @@ return schedule {
       keep(4096, 256, 1)
       keep(8192, 512, 1)
       keep(16384, 512, 1)
+      keep(32768, 1024, 1)
+      keep(65536, 1024, 1)
     end
-    add(512, 1, 2, 0, 1)
+    add(512, 1, emulated and target.vendor == "amd" and 1 or 2, 0, 1)
     add(256, 1, 2, 0, 32)
     return list
   end,
@@ -165,13 +178,19 @@ return schedule {
     local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
     local first = min(busiest, t.at_once)
     local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
-    local bytes = min(t.rows, p.rows) * cols * t.bytes * (1 + 0.25 * (passes - 1)) * select(odd, 1.5, 1)
+    -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all blocks
+    -- do not fit.
+    local again = select(gt(passes, 1), t.again, 0) * (target.again or 0.5)
+    local bytes = min(t.rows, p.rows) * cols * (t.bytes + again) * select(odd, 1.5, 1)
     local memory = bytes * 0.001 / share
     local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
     local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
     local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1) + 0.4 * t.online
     local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
     local stages = select(gt(t.split, 1), t.phases, 1)
-    return target.launch_us + 1.2 * (stages - 1) + wait + first * (compute + memory / 2) + (busiest - first) * turn
+    local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn
+    -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one is.
+    local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps
+    return target.launch_us + 1.2 * (stages - 1) + max(blocks, least + 0.05 * blocks)
   end,
 }

@@ -7,6 +7,7 @@ return target {
              f8e4m3 = 23.9, f8e5m2 = 23.9, f8e4m3fnuz = 23.9, f8e5m2fnuz = 23.9 },
   simt_tflops = 23.9, simt_i8_tops = 95.7,
   gbps = 1638,
+  again = 1, -- the last-level cache has 8 MB, less than rows that all units have in work
   launch_us = 5,
   xcds = 1,  -- dies that consecutive blocks go to in turn
   -- Matrix instructions by the multiplied types: builtins by tile, what a lane gives of each operand (32-bit words).

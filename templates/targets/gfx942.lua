@@ -7,6 +7,7 @@ return target {
              f8e4m3 = 163.4, f8e5m2 = 163.4, f8e4m3fnuz = 2615, f8e5m2fnuz = 2615 },
   simt_tflops = 163.4, simt_i8_tops = 327,
   gbps = 5300,
+  again = 0.3, -- 17200 GB/s of the last-level cache, whose 256 MB hold what all units have in work
   launch_us = 5,
   xcds = 8,  -- dies that consecutive blocks go to in turn
   -- Matrix instructions by the multiplied types: builtins by tile, what a lane gives of each operand (32-bit words).

@@ -312,19 +312,28 @@ function R.piece_lines(plan, p, s)
   return lines
 end
 
--- Bytes that a row must move, and what it holds in registers: for tiles and the cost model.
+-- Bytes that a column of a row must move; the narrowest of those elements; the widest of all along a row.
 function R.sizes(op)
-  local bytes, wide, narrow, tensors = 0, 1, 4, 0
+  local bytes, narrow, widest = 0, 4, 1
   for _, list in ipairs { op.d, op.outputs } do
     for _, d in ipairs(list) do
-      if d.kind == "full" then
-        bytes = bytes + d.type.bytes
-        wide, narrow = max(wide, d.type.bytes), min(narrow, d.type.bytes)
-        tensors = tensors + 1
-      end
+      if d.kind == "full" then bytes, narrow = bytes + d.type.bytes, min(narrow, d.type.bytes) end
+      if d.kind == "full" or d.kind == "per_col" then widest = max(widest, d.type.bytes) end
     end
   end
-  return { bytes = bytes, wide = wide, narrow = narrow, tensors = tensors }
+  return { bytes = bytes, narrow = narrow, widest = widest }
+end
+
+-- Bytes of a column that phases behind the first read of what an earlier one has read.
+function R.read_again(plan)
+  local bytes, seen = 0, {}
+  for p = 0, plan.last do
+    for _, d in ipairs(R.inputs(plan, p)) do
+      if seen[d.name] and d.kind == "full" then bytes = bytes + d.type.bytes end
+      seen[d.name] = true
+    end
+  end
+  return bytes
 end
 
 -- The largest block that the op reduces or has an output for; 1: none.
