@@ -31,6 +31,7 @@
 #define HOST_Y_COUNT  HOST_PRODUCTS
 #endif
 #define HOST_HEAD 16 /* units at the head of a panel of Y */
+#define HOST_X_OP HOST_HAS_OP(HOST_X_SIDE)
 
 /* Columns j0 .. j0+cols-1, rows i0 .. i0+rows-1 of E, by one thread. */
 typedef struct host_task {
@@ -47,10 +48,10 @@ typedef struct host_isa {
     void (*pack_y)(const host_operand *, long r0, long panels, long k0, long kc, host_unit_t *to,
                    long stride);
     void (*task)(const host_task *);
-    /* Products of a single row; plain C has none and makes a tile of it. */
-    void (*row_units)(const host_operand *, long k, host_unit_t *to, char *flat);
-    void (*row)(const host_out *, const host_operand *x, const host_unit_t *y, long y_matrix,
-                long j0, long cols, long k);
+    /* Products of few rows; plain C has none and makes a tile of them. */
+    void (*few_units)(const host_operand *, long k, host_unit_t *to, long stride, char *flat);
+    void (*few)(const host_out *, const host_operand *x, const host_unit_t *y, long y_row,
+                long rows, long j0, long cols, long k);
 } host_isa;
 
 #if defined(__x86_64__)
@@ -86,13 +87,14 @@ typedef struct host_plan {
     kiln_each each;
     const host_isa *isa;
     int threads;
-    int row;   /* Y has a single row: its products read X in place */
+    int few;   /* Y has few rows: their products read X in place */
     int alone; /* every thread takes whole batches */
     long x_rows, y_rows, k;
     long slab_rows, kc, blocks; /* length and number of the blocks of k */
     long nc, nx, ny;            /* columns of a task, tasks along X, along Y */
     long panels, y_panel, y_block, y_matrix, y_units, scratch_units;
-    long shares; /* of a row's columns */
+    long y_row;  /* units from one of few rows to the next */
+    long shares; /* of few rows' columns */
     host_unit_t *y, *scratch;
 } host_plan;
 
@@ -110,7 +112,7 @@ static void host_cut_threads(host_plan *p)
     p->shares = host_ceil_div(p->threads, p->g->batch);
     p->alone = p->threads > 1 && p->g->batch >= p->threads && p->slab_rows * p->k <= HOST_SLAB / 4;
     p->ny = host_ceil_div(p->slab_rows, HOST_MC);
-    if (p->alone || p->row) return;
+    if (p->alone || p->few) return;
     p->threads = host_threads(p, products);
     if (p->threads > 1 && p->nx % p->threads && p->nx < 4 * p->threads)
         p->ny = host_max(p->ny, host_min(host_ceil_div(4 * p->threads, p->nx), p->slab_rows / 48));
@@ -124,7 +126,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     p->k = g->k;
     p->x_rows = HOST_E_ROW ? g->n : g->m;
     p->y_rows = HOST_E_ROW ? g->m : g->n;
-    p->row = p->y_rows == 1 && isa->row;
+    p->few = p->y_rows <= HOST_FEW && isa->few;
     p->slab_rows = host_min(p->y_rows, host_max(HOST_MC_MIN, HOST_SLAB / host_max(256, p->k)));
     p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
     p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
@@ -138,15 +140,19 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     p->y_panel = HOST_HEAD + host_round_up(units * isa->mr + 16, 16);
     p->y_block = p->panels * p->y_panel;
     p->y_matrix = p->blocks * p->y_block;
-    if (p->row) p->y_matrix = HOST_HEAD + host_round_up(p->k, 64);
+    /* Rows that are a little apart modulo 4 KiB share no place in the first-level cache. */
+    p->y_row = HOST_HEAD + host_round_up(host_ceil_div(p->k, isa->group), 16);
+    if (p->y_row > 1024) p->y_row = host_round_up(p->y_row - 192, 1024) + 192;
+    if (p->few) p->y_matrix = p->y_rows * p->y_row;
     p->y_units = HOST_Y_COUNT * p->y_matrix;
-    if (p->row) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
+    if (p->few && HOST_Y_COUNT * p->y_rows % 2) p->y_units += p->y_row; /* zeros */
+    if (p->few) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
     p->scratch_units = HOST_X_COUNT * p->nc * units;
     if (p->blocks > 1)
         p->scratch_units += HOST_PRODUCTS * host_ceil_div(p->panels, p->ny) * isa->mr * p->nc;
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
-    p->scratch = p->y + (p->alone || p->row ? p->threads : 1) * p->y_units;
+    p->scratch = p->y + (p->alone || p->few ? p->threads : 1) * p->y_units;
 }
 
 /* One batch, and the slab of it that is being computed. */
@@ -154,7 +160,7 @@ typedef struct host_job {
     const host_plan *plan;
     host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
     host_out out;
-    host_unit_t *slab; /* packed Y, or the units of a single row */
+    host_unit_t *slab; /* packed Y, or the units of few rows */
     long i0, rows;
 } host_job;
 
@@ -176,7 +182,7 @@ static void host_begin(const host_plan *p, host_job *j, long b, int thread)
                             (long)g->lda, g->m};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
-    j->slab = p->y + (p->alone || p->row ? thread * p->y_units : 0);
+    j->slab = p->y + (p->alone || p->few ? thread * p->y_units : 0);
 }
 
 /* Steps of packing a slab: a few panels of one block of k each. */
@@ -226,19 +232,20 @@ static void host_task_step(const void *job, long long w, int thread)
     p->isa->task(&t);
 }
 
-/* A share of the columns of one batch's single row. */
-static void host_row_step(const void *plan, long long w, int thread)
+/* A share of the columns of one batch's few rows. */
+static void host_few_step(const void *plan, long long w, int thread)
 {
     const host_plan *const p = plan;
     host_job j;
     host_begin(p, &j, w / p->shares, thread);
     const long share = host_round_up(host_ceil_div(p->x_rows, p->shares), 64);
-    const long c = w % p->shares * share;
+    const long c = w % p->shares * share, rows = HOST_Y_COUNT * p->y_rows;
     if (c >= p->x_rows) return;
+    host_unit_t *const zeros = j.slab + rows * p->y_row, *const flat = zeros + rows % 2 * p->y_row;
+    __builtin_memset(zeros, 0, (size_t)(flat - zeros) * sizeof *zeros);
     for (int s = 0; s < HOST_Y_COUNT; s++)
-        p->isa->row_units(j.y + s, p->k, j.slab + s * p->y_matrix,
-                          (char *)(j.slab + HOST_Y_COUNT * p->y_matrix));
-    p->isa->row(&j.out, j.x, j.slab, p->y_matrix, c, host_min(share, p->x_rows - c), p->k);
+        p->isa->few_units(j.y + s, p->k, j.slab + s * p->y_matrix, p->y_row, (char *)flat);
+    p->isa->few(&j.out, j.x, j.slab, p->y_row, p->y_rows, c, host_min(share, p->x_rows - c), p->k);
 }
 
 /* All threads work on one batch. */
@@ -272,8 +279,8 @@ static void host_gemm(const kiln_gemm_args *g, kiln_each each)
     const host_plan *const p = &plan;
     if (g->m <= 0 || g->n <= 0 || g->batch <= 0) return;
     host_cut(&plan, g, each);
-    if (p->row) {
-        each(p->threads, g->batch * p->shares, host_row_step, p);
+    if (p->few) {
+        each(p->threads, g->batch * p->shares, host_few_step, p);
     } else if (p->alone) {
         each(p->threads, g->batch, host_batch_step, p);
     } else {

@@ -34,7 +34,8 @@
 #include "host_pack.h"
 #include "host_tile.h"
 #if HOST_ISA >= 256
-#include "host_row.h"
+#include "host_run.h"
+#include "host_few.h"
 #endif
 
 static const host_isa HOST_(isa) = {
@@ -44,8 +45,8 @@ static const host_isa HOST_(isa) = {
     .pack_y = HOST_(pack_y),
     .task = HOST_(task),
 #if HOST_ISA >= 256
-    .row_units = HOST_(row_units),
-    .row = HOST_(row),
+    .few_units = HOST_(few_units),
+    .few = HOST_(few),
 #endif
 };
 

@@ -184,6 +184,27 @@ static HOST_INLINE HOST_TARGET void HOST_(transpose)(HOST_(vec) r[HOST_VW])
     HOST_STEP(1)
 }
 #undef HOST_STEP
+
+#if HOST_VW >= 8
+/* The sum over the lanes of vector l, in lane l: steps of a transposition that add up what they bring together. */
+#define HOST_STEP(D)                                                                               \
+    for (int i = 0; i < D; i++) {                                                                  \
+        const HOST_(vec) x = r[i], y = r[i + D];                                                   \
+        r[i] = __builtin_shufflevector(x, y, HOST_LO_##D) +                                        \
+               __builtin_shufflevector(x, y, HOST_HI_##D);                                         \
+    }
+static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(totals)(HOST_(vec) r[HOST_VW])
+{
+#if HOST_VW == 16
+    HOST_STEP(8)
+#endif
+    HOST_STEP(4)
+    HOST_STEP(2)
+    HOST_STEP(1)
+    return r[0];
+}
+#undef HOST_STEP
+#endif
 #undef HOST_LO_8
 #undef HOST_HI_8
 #undef HOST_LO_4

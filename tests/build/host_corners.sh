@@ -21,10 +21,28 @@ threaded=(
     "corner_blocks f32,f32,f32 rrr m=1500 n=70 k=9000"
     "corner_inputs bf16,i8,f16 rrc m=300 n=2500 k=5100"
 )
+# Few rows, which pack nothing: as many as are one, two, four or eight at a time and an odd one; two products with either
+# layout of E; element operations; columns and lengths that are no multiple of anything; more than one block of k.
+few=(
+    "corner_blocks f32,f32,f32 rcr m=3 n=1501 k=1901"
+    "corner_blocks f32,f32,f32 rrr m=15 n=1001 k=333 lda=340 ldb=1003"
+    "corner_blocks i8,i8,i32 rrr m=13 n=2001 k=701 batch=3 lda=710 align=1"
+    "corner_blocks i8,i8,i32 rcr m=16 n=331 k=3907 align=1"
+    "corner_blocks f32,f32,f32 rcr m=2 n=1 k=3 batch=5"
+    "corner_inputs bf16,i8,f16 rrc m=701 n=5 k=1103"
+    "corner_inputs f32,f8e5m2fnuz,i8 ccr m=9 n=331 k=1003"
+    "corner_inputs i8,i8,f8e4m3fnuz rrc m=77 n=12 k=515 batch=4"
+    "corner_element_ops i8,i8,i32 rcr m=7 n=129 k=2003"
+    "corner_element_ops f16,f8e4m3,f32 rcr m=11 n=203 k=1003"
+    "corner_element_ops f8e4m3fnuz,f8e5m2,bf16 crc m=301 n=6 k=1003"
+    "corner_pair i8,i8,i8 rrc m=700 n=7 k=2100"
+    "corner_pair bf16,f16,f8e5m2 crr m=10 n=613 k=709"
+    "corner_sums i8,i8,f32 crr m=14 n=515 k=1203 acc=f32"
+)
 for isa in avx512 avx2 plain; do
     export KILN_HOST_ISA=$isa
     for threads in 2 5; do
-        "$kiln" verify --device host --threads $threads "${threaded[@]}" >"$tmp/out" 2>&1; result $? "$isa: $threads threads"
+        "$kiln" verify --device host --threads $threads "${threaded[@]}" "${few[@]}" >"$tmp/out" 2>&1; result $? "$isa: $threads threads"
     done
     for op in $ops; do
         "$kiln" verify --all --device host --op "$op" >"$tmp/out" 2>&1; result $? "$isa: $op"
