@@ -116,6 +116,15 @@ static KILN_DEVICE unsigned kiln_blocks_y(void)
 {
     return gridDim.y;
 }
+static KILN_DEVICE unsigned kiln_blocks_z(void)
+{
+    return gridDim.z;
+}
+// The value of lane ^ mask; every lane of the wave is there.
+static KILN_DEVICE float kiln_other_lane(float x, int mask)
+{
+    return __shfl_xor_sync(0xffffffffu, x, mask);
+}
 static KILN_DEVICE void kiln_barrier(void)
 {
     asm volatile("bar.sync 0;" ::: "memory");
@@ -145,6 +154,15 @@ static KILN_DEVICE unsigned kiln_blocks_x(unsigned threads)
 static KILN_DEVICE unsigned kiln_blocks_y(void)
 {
     return __builtin_amdgcn_grid_size_y();
+}
+static KILN_DEVICE unsigned kiln_blocks_z(void)
+{
+    return __builtin_amdgcn_grid_size_z();
+}
+static KILN_DEVICE float kiln_other_lane(float x, int mask)
+{
+    const int lane = (int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+    return kiln_from_bits((unsigned)__builtin_amdgcn_ds_bpermute((lane ^ mask) * 4, (int)kiln_bits(x)));
 }
 static KILN_DEVICE void kiln_barrier(void)
 {

@@ -19,34 +19,22 @@ static KILN_DEVICE void kiln_rows_begin(void)
 #endif
 }
 
-static KILN_DEVICE unsigned kiln_blocks_z(void)
-{
-#if defined(KILN_GPU_NVIDIA)
-    return gridDim.z;
+// A row's number, or a matrix's in a batch.  AMD's scalar unit multiplies 32 bits, and has too few registers for twice
+// as many; ptxas needs more of them, and spills some, where it must widen.
+#if defined(KILN_GPU_AMD)
+typedef unsigned kiln_row;
 #else
-    return __builtin_amdgcn_grid_size_z();
+typedef long long kiln_row;
 #endif
-}
 
-// A number that all lanes share and of which the compiler is told nothing: nearly every block has one row, but compilers
-// for AMD prepare for the next ones, tensor by tensor, in more scalar registers than there are.
-static KILN_DEVICE unsigned kiln_unforeseen(unsigned x)
+// One that all lanes share and of which the compiler is told nothing: nearly every block has one row, but compilers for
+// AMD prepare for the next ones, tensor by tensor, in more scalar registers than there are.
+static KILN_DEVICE kiln_row kiln_unforeseen(kiln_row x)
 {
 #if defined(KILN_GPU_AMD)
     asm volatile("" : "+s"(x));
 #endif
     return x;
-}
-
-// The value of lane ^ mask; every lane of the wave is there.
-static KILN_DEVICE float kiln_other_lane(float x, int mask)
-{
-#if defined(KILN_GPU_NVIDIA)
-    return __shfl_xor_sync(0xffffffffu, x, mask);
-#else
-    const int lane = (int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
-    return kiln_from_bits((unsigned)__builtin_amdgcn_ds_bpermute((lane ^ mask) * 4, (int)kiln_bits(x)));
-#endif
 }
 
 // Sum, largest, smallest: what each is over none, and of two.
@@ -201,8 +189,10 @@ template <int WORDS> static KILN_DEVICE void kiln_anew(kiln_piece<WORDS> &w)
     for (int i = 0; i < WORDS; i++) {
 #if defined(KILN_GPU_NVIDIA)
         asm volatile("" : "+r"(w.v[i]));
-#else
+#elif defined(KILN_GPU_AMD)
         asm volatile("" : "+v"(w.v[i]));
+#else
+        (void)w;
 #endif
     }
 }

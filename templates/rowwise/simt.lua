@@ -4,9 +4,9 @@
 -- reduce is shared out by parts of rows.  docs/rowwise.md explains phases, pieces and paths.
 local R = require "rows"
 
--- Columns that a lane takes side by side: 16 bytes of the commonest formats.  Of AMD's, where anything along the row has
--- 32 bits: two loads of 16 bytes a lane would each touch every segment of 64 that the wave's row has, half of it; what
--- NVIDIA's caches fetch, 32 bytes, is what a lane has.
+-- Columns that a lane takes side by side: 16 bytes of the commonest formats.  Of AMD's, where anything along the row
+-- has 32 bits: two loads of 16 bytes a lane would each touch every segment of 64 that the wave's row has, half of it;
+-- what NVIDIA's caches fetch, 32 bytes, is what a lane has.
 local function piece_of(op, target)
   local s = R.sizes(op)
   return (target.vendor == "amd" and s.widest or s.narrow) == 4 and 4 or 8
@@ -29,7 +29,8 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
   },
-  derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online", "work" },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online",
+              "work" },
   derive = function(t, op, types, layout, target)
     local exponentials, choices = false, false
     for _, n in ipairs(op.graph) do
@@ -178,8 +179,8 @@ return schedule {
     local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
     local first = min(busiest, t.at_once)
     local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
-    -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all blocks
-    -- do not fit.
+    -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all
+    -- blocks do not fit.
     local again = select(gt(passes, 1), t.again, 0) * (target.again or 0.5)
     local bytes = min(t.rows, p.rows) * cols * (t.bytes + again) * select(odd, 1.5, 1)
     local memory = bytes * 0.001 / share
@@ -189,7 +190,8 @@ return schedule {
     local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
     local stages = select(gt(t.split, 1), t.phases, 1)
     local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn
-    -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one is.
+    -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one
+    -- is chosen.
     local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps
     return target.launch_us + 1.2 * (stages - 1) + max(blocks, least + 0.05 * blocks)
   end,

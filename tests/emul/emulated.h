@@ -35,6 +35,18 @@ static KILN_DEVICE unsigned kiln_blocks_y(void)
 {
     return ke_here->grid[1];
 }
+static KILN_DEVICE unsigned kiln_blocks_z(void)
+{
+    return ke_here->grid[2];
+}
+static KILN_DEVICE float kiln_other_lane(float x, int mask)
+{
+    return ke_other_lane(x, mask);
+}
+static KILN_DEVICE float kiln_recip_fast(float x)
+{
+    return 1.0f / x;
+}
 static KILN_DEVICE void kiln_barrier(void)
 {
     ke_barrier(0, 0);

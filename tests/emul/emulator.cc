@@ -51,6 +51,7 @@ struct block {
     std::vector<counter> warp;
     std::vector<unsigned> row;       // addresses for stmatrix, by thread
     std::vector<const unsigned *> x; // registers for wgmma, by thread
+    std::vector<float> given;        // to other lanes, by thread
     std::vector<int> living;         // threads, by warp
     // A warp's lanes wait for barriers in shared memory as one: those that one of them has passed,
     // in order.
@@ -440,7 +441,7 @@ int ke_launch(void *function, const unsigned *grid, const unsigned *threads, con
                 b.shared = (char *)(((uintptr_t)b.memory.get() + 1023) & ~(uintptr_t)1023);
                 memset(b.shared, 0xa5, SHARED);
                 b.threads = (int)count, b.warp.resize(count / 32), b.row.resize(count),
-                b.x.resize(count), b.living.assign(count / 32, 32);
+                b.x.resize(count), b.given.resize(count), b.living.assign(count / 32, 32);
                 b.passed.resize(count / 32), b.first = c.fibers.size();
                 for (unsigned t = 0; t < count; t++)
                     c.fibers.emplace_back(start(
@@ -483,6 +484,15 @@ void ke_barrier_arrive(int id, int threads)
 void ke_warp_barrier(void)
 {
     come(&running->in->warp[ke_here->thread / 32], running->in->living[ke_here->thread / 32], true);
+}
+float ke_other_lane(float x, int mask)
+{
+    const unsigned thread = ke_here->thread;
+    running->in->given[thread] = x;
+    ke_warp_barrier();
+    const float y = running->in->given[thread ^ (unsigned)mask];
+    ke_warp_barrier();
+    return y;
 }
 void ke_cluster_arrive(void)
 {

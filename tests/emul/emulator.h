@@ -31,6 +31,7 @@ char *ke_at(unsigned address);
 void ke_barrier(int id, int threads); // 0 threads: all
 void ke_barrier_arrive(int id, int threads);
 void ke_warp_barrier(void);
+float ke_other_lane(float x, int mask); // what lane ^ mask gave
 void ke_cluster_arrive(void);
 void ke_cluster_wait(void);
 void ke_mbarrier_init(unsigned barrier, unsigned arrivals);

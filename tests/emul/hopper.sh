@@ -42,12 +42,15 @@ module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
 for schedule in wgmma wgmma_decode; do every kernels $schedule; done
 every kernels simt --quick --op emul_two
+every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks
 if [ "${1-}" = --full ]; then
     mkdir "$tmp/corners"
-    cp tests/gpu/instances/wgmma*.lua "$tmp/corners"
+    cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
     module corners "$tmp/corners" templates
     result $? "corners compile" "$tmp/log"
     for schedule in wgmma wgmma_decode; do every corners $schedule --quick; done
+    # shellcheck disable=SC2046
+    every corners simt --quick $(sed -n 's/^rowwise "\(.*\)".*/--op=\1/p' tests/gpu/instances/rowwise.lua)
 fi
 # As many units as make every tile of two batches one that a cluster cuts.
 KILN_EMULATOR_UNITS=24 verify kernels 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2 align=256' >"$tmp/out" 2>&1
@@ -56,24 +59,29 @@ KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma
 result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
-# find it, or with these arguments of short/, and then in every instance.
+# find it, or with these arguments of short/, and then in every instance.  row_fault: in rowwise's, of row_faults/.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
+    plant gemm wgmma $folder "$@"
+}
+row_fault() { plant rowwise simt row_faults "$@"; }
+plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
+    local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
-    sed -i -E "$2" "$tmp/templates/gemm/wgmma.hip.tmpl" "$tmp"/templates/gemm/lib/wgmma_*.tmpl
-    if diff -rq templates/gemm "$tmp/templates/gemm" >/dev/null; then
-        result 1 "$1: the template has nothing to plant it in"
-    elif module fault tests/emul/$folder "$tmp/templates"; then
-        if [ $# -gt 2 ]; then
-            ! verify fault --schedule wgmma "${@:3}" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
+    find "$tmp/templates/$family" -name "$schedule*.tmpl" -exec sed -i -E "$5" {} +
+    if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
+        result 1 "$name: the template has nothing to plant it in"
+    elif module fault tests/emul/"$folder" "$tmp/templates"; then
+        if [ $# -gt 5 ]; then
+            ! verify fault --schedule "$schedule" "${@:6}" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
         else
-            ! verify fault --all --quick --schedule wgmma >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
+            ! verify fault --all --quick --schedule "$schedule" >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
         fi
-        result $? "found: $1"
+        result $? "found: $name"
     else
-        result 1 "$1: the fault compiles" "$tmp/log"
+        result 1 "$name: the fault compiles" "$tmp/log"
     fi
 }
 fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
@@ -83,5 +91,8 @@ fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEP
 fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
+row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
+row_fault "columns behind the row's end in its sum" 's/j < valid \? %s::two/true ? %s::two/'
+row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
 rm -rf "$out/fault"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check.sh BUILD [MODULES]: verifies every instance of tests/gpu but the portable ones on this machine's NVIDIA GPU, and that its
+# check.sh BUILD [MODULES]: verifies every instance of tests/gpu but gemm's portable ones on this machine's NVIDIA GPU, and that its
 # kernels, which begin early, wait for what they read.  MODULES: the folder that holds its module; left out, build.sh makes it,
 # or what an earlier one made is taken where nothing compiles it.  Exit 77 where there is no GPU or no module.
 set -u
@@ -16,4 +16,7 @@ fi
 for schedule in tma wgmma wgmma_decode; do
     "$build/bin/kiln" verify --modules "$modules" --all --schedule $schedule --device nvidia || exit $?
 done
+# shellcheck disable=SC2046
+"$build/bin/kiln" verify --modules "$modules" --all $(sed -n 's/^rowwise "\(.*\)".*/--op=\1/p' "$(dirname -- "$0")/instances/rowwise.lua") \
+    --device nvidia || exit $?
 KILN_DEVICE=nvidia KILN_MODULE_PATH="$modules" exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma

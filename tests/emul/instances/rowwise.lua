@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+-- Row-wise kernels for their emulation: rows of a few lanes, of a warp, of several, of several blocks; kept and read again;
+-- with blocks of columns, and none.  tests/gpu/instances/rowwise.lua has more, for a GPU.
+rowwise "emul_rows" {
+  types   = { { x = bf16, y = f8e4m3 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", residual = full "x", weight = per_col(f32) },
+  scalars = { "eps" },
+  outputs = { sum = full "x", y = full "y", scale = per_row(f32) },
+  body    = function(d, s)
+    local sum   = cast(d.x + d.residual, bf16)
+    local y     = sum * rsqrt(row_mean(sum * sum) + abs(s.eps) + 0.01) * d.weight
+    local scale = max(row_max(abs(y)), 1e-6) / 448
+    return { sum = sum, y = y / scale, scale = scale }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 16, rows = 4, v = 1, resident = 1, split = 1 },
+                         simt { lanes = 128, rows = 2, v = 3, resident = 1, split = 1 },
+                         simt { lanes = 32, rows = 2, v = 2, resident = 0, split = 1 },
+                         simt { lanes = 64, rows = 1, v = 2, resident = 0, split = 16 } } },
+}
+
+rowwise "emul_rows_softmax" {
+  types   = { { x = bf16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x" },
+  outputs = { y = full "x" },
+  body    = function(d, _, at)
+    local x = select(le(at.col, at.row * 8 + 4000), d.x, -1e30)
+    local e = exp(x - row_max(x))
+    return { y = e / row_sum(e) }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 64, rows = 1, v = 4, resident = 1, split = 1 },
+                         simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 } } },
+}
+
+rowwise "emul_rows_blocks" {
+  types   = { { x = f16, y = i8 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", row = per_row(f32) },
+  outputs = { y = full "y", two = per_block(f32, 1, 2), many = per_block(f32, 1, 64) },
+  body    = function(d)
+    local most = max(block_max(abs(d.x), 64), 0.01)
+    return { y = d.x / most * 100, two = block_sum(d.x, 2) + d.row, many = most }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 2, resident = 0, split = 1 } } },
+}

@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: MIT
+-- What hopper.sh plants faults of row-wise kernels in: sums of what is nowhere 0, over several warps and several blocks.
+rowwise "emul_row_fault" {
+  types   = { { x = bf16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x" },
+  outputs = { y = full "x", sum = per_row(f32) },
+  body    = function(d)
+    local sum = row_sum(exp(d.x))
+    return { y = d.x - sum, sum = sum }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 } } },
+}
