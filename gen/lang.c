@@ -493,10 +493,13 @@ bool kg_lang_load(kg_ctx *cx, const char *const *paths, size_t n)
         lua_pushlightuserdata(cx->L, f);
         kg_sandbox_call(cx, cx->L, 1, 0, (kg_pos){f->shown, 0, 0});
     }
+    kg_buf ways = {0};
+    for (size_t i = 0; i < cx->nfamilies; i++)
+        kg_putf(&ways, "%s%s \"name\" { ... }", i ? " or " : "", cx->family[i]->name);
     for (file *f = l->first; f; f = f->next)
         if (f->state == DONE && !f->ops && !f->returns)
-            kg_error(cx, (kg_pos){f->source->file, 0, 0},
-                     "describes no op: write %s \"name\" { ... }", cx->family[0]->name);
+            kg_error(cx, (kg_pos){f->source->file, 0, 0}, "describes no op: write %s", ways.p);
+    kg_buf_free(&ways);
     if (l->nops) qsort(l->op, l->nops, sizeof *l->op, by_op);
     cx->op = l->op;
     cx->nops = l->nops;

@@ -106,14 +106,14 @@ static void put_other_targets(const kiln_ctx *ctx, const char *op, uint64_t key,
     if (*before == ',') kr_put(text, "\n");
 }
 
-/* Modules in which the op means something else. */
+/* Modules that describe the op otherwise. */
 static void put_set_aside(const kiln_ctx *ctx, const char *name, kr_text *text)
 {
     for (size_t i = 0; i < ctx->nmodules; i++) {
         const kr_module *m = ctx->module[i];
         const kiln_op_row *row = kr_module_op(m, name);
         if (row && !kr_op_counts(ctx, m, row))
-            kr_put(text, "  %s  set aside: its %s (%s:%u) means something else\n", m->path, name,
+            kr_put(text, "  %s  set aside: describes %s otherwise (%s:%u)\n", m->path, name,
                    kr_str(m, row->file), row->line);
     }
 }

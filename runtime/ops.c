@@ -74,14 +74,12 @@ static bool say_set_aside(kiln_ctx *ctx, const rank *loser, const rank *winner)
     }
     if (count == 0) return true;
     if (count > NAMED) kr_put(&text, " and %zu more", count - NAMED);
-    return kr_refuse(ctx,
-                     "%s: %s %s %s not used from here: %s something else in %s, which is %s; build "
-                     "both from one description",
-                     m->path, count > 1 ? "ops" : "op", names, count > 1 ? "are" : "is",
-                     count > 1 ? "they mean" : "it means", winner->module->path,
+    return kr_refuse(ctx, "%s: %s %s left out: %s, %s, describes %s otherwise; build both again",
+                     m->path, count > 1 ? "ops" : "op", names, winner->module->path,
                      winner->own && !loser->own               ? "this device's own"
                      : by_time(winner->module, loser->module) ? "newer"
-                                                              : "found first");
+                                                              : "found first",
+                     count > 1 ? "them" : "it");
 }
 
 kiln_status kr_ops_settle(kiln_ctx *ctx)

@@ -112,6 +112,13 @@ int cmd_new(const kt_options *o)
         kt_message("the folder's name is too long");
         return EXIT_USAGE;
     }
+    if (access(folder, F_OK) != 0 && errno == ENOENT) {
+        kt_message(o->folder ? "there is no folder %s: make it first"
+                             : "there is no folder %s here: go to a checkout of Kiln, or name a "
+                               "folder with --folder",
+                   folder);
+        return EXIT_USAGE;
+    }
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f) {

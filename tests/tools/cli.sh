@@ -229,5 +229,8 @@ reserved() {
 }
 check 'new: every word that kiln-gen reserves is refused' reserved
 check 'new: no such template' exits 2 new x --template no --folder "$tmp/ops"
-check 'new: no such folder' exits 2 new x --folder "$tmp/none"
+no_folder() { exits 2 new x --folder "$tmp/none" && says "there is no folder $tmp/none: make it first"; }
+check 'new: no such folder' no_folder
+elsewhere() { (cd "$tmp" && exits 2 new x) && says 'there is no folder instances here: go to a checkout of Kiln, or name a folder with --folder'; }
+check 'new: outside of a folder with instances' elsewhere
 finish
