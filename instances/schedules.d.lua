@@ -117,8 +117,8 @@ function simt(axes) end
 ---@return kiln.Sweep
 function wgmma(axes) end
 
----@alias kiln.wgmma_decode.m 8|16|32|64
----@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|168|176|192|224|256|320|384|448
+---@alias kiln.wgmma_decode.m 8|16|32|64|80|96|112|128|144|160|192|208|224|240|256
+---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|144|160|168|176|192|224|256|288|320|384|448
 ---@alias kiln.wgmma_decode.wg 1|2|3|4
 ---@alias kiln.wgmma_decode.slabs 1|2|4
 ---@alias kiln.wgmma_decode.blocks 1|2|3|4

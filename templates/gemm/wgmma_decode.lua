@@ -9,15 +9,16 @@ local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
 -- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of four and eight do not
--- fill every group of units.
+-- fill every group of units: of four 30 fit on 132.  A second turn costs tiles of many rows the most, so theirs fit.
 local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
   local best, least = 1, load(1)
   for _, s in ipairs { 2, 4, 8 } do
+    local fit = select(gt(t.m, 64), units * (s == 8 and 17 or 18) // 20, units)
     local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s),
-                       le(tiles * s, units * select(gt(s, 2), 1, t.blocks)))
+                       le(tiles * s, s > 2 and fit or units * t.blocks))
     best, least = select(better, s, best), select(better, load(s), least)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
@@ -47,8 +48,9 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = { 8, 16, 32, 64 }, doc = "rows of the block's tile" },
-    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 168, 176, 192, 224, 256, 320, 384, 448 },
+    { "m", values = { 8, 16, 32, 64, 80, 96, 112, 128, 144, 160, 192, 208, 224, 240, 256 },
+      doc = "rows of the block's tile" },
+    { "n", values = { 32, 56, 64, 88, 96, 112, 128, 144, 160, 168, 176, 192, 224, 256, 288, 320, 384, 448 },
       doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
@@ -66,7 +68,7 @@ return schedule {
   },
   derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
               "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "sum_bits", "sum_step" },
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "margin", "sum_bits", "sum_step" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
@@ -91,6 +93,9 @@ return schedule {
     t.mixed = mixed(types) and 1 or 0
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
     for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
+    t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
+    -- Percent that a tile must be better by than those which an H200 has timed: it has not run there.
+    t.margin = t.m > 64 and 8 or 0
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
@@ -112,6 +117,10 @@ return schedule {
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "{m} rows are too many for the registers that {threads} threads begin with", function(t)
+      -- ptxas wants those of one instruction to be there, and some more, whatever setmaxnreg adds.
+      return t.registers == 0 or t.across == 1 or t.m // 2 + 26 <= 65536 // t.threads
+    end },
     { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them",
       function(t) return t.needs <= t.has end },
     { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
@@ -130,18 +139,22 @@ return schedule {
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
                tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
-               op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }) }
+               op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
+               tile(96, 64, 1, 1, 0, { sets = 1 }) }
     end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
     local across = { across = 1 }
     if op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
-               tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }) }
+               tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
+               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0) }
     end
     return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
              tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
-             tile(64, bytes and 96 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across) }
+             tile(64, bytes and 96 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across),
+             tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(160, 56, 1, 2, 0),
+             tile(192, 128, 2, 1, 0) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
@@ -187,32 +200,39 @@ return schedule {
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
     local weights = t.n * t.bytes_b * t.products
     local rows = min(p.m, t.m)
-    -- Memory: the weights once; other rows' tiles find a part of them in L2.
+    -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
     local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
-    local memory = bytes / (target.gbps * 0.95e3)
+    local memory = bytes / (target.gbps * select(eq(t.mixed, 1), 0.87e3, 0.95e3))
     -- Weights come at no more than a unit's share of that; those in its rings come in 1.65 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units,
                                                 here * t.depth * t.k * weights / 1.65)
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
-    -- widened.
+    -- widened.  More rows make longer instructions, whose reads come in fewer pieces.
     local columns = t.columns * t.products -- with those beyond the tile
     local from_b = columns * t.bytes_b * (1 + t.mixed)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
-    local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / select(eq(t.mixed, 1), 185e3, 135e3)
+    local rate = select(eq(t.mixed, 1), 185e3, select(gt(t.m, 64), 170e3, 135e3))
+    local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
+    -- The matrix unit; one operand in registers takes it half as long again.
+    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.5, 1) / (t.rate * 1e6)
     -- Widening; one warpgroup alone does not fill its waits.
     local widen = t.mixed * most * share * columns / 58e3 * select(gt(here * t.wg, 1), 1, 1.4)
     -- Clusters of four and more do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
+    -- Sums of more rows take their time on the way to another block, too.
     local out = select(gt(s, 2), 1.5, select(gt(s, 1), 0.6, 0)) + 0.004 * t.m + rows * t.n * t.products / (12e3 * s)
+                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 56e3, 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 1.3, 0)
-    local bound = max(max(memory, arrive), max(inside, widen)) * select(crowd, 1.6, 1)
-    -- Beyond one tile of rows nothing has been measured.
-    local start = target.launch_us - 1 + select(gt(tiles_m, 1), 4, 0)
+    local bound = max(max(max(memory, arrive), max(inside, widen)), multiply) * select(crowd, 1.6, 1)
+    -- Tiles of 64 rows have not been measured beyond one.
+    local start = target.launch_us - 1 + select(gt(tiles_m, 1), select(gt(t.m, 64), 2, 4), 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
     local turns = 0.005 * most * share / t.k + select(eq(t.blocks, 1), 1, 0)
-    return start + bound + ahead + turns + out + 0.8 * (ceil_div(blocks, room) - 1)
+    -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
+    local again = (0.8 + select(eq(t.blocks, 1), 0.7 + out, out / 2)) * (ceil_div(blocks, room) - 1)
+    return (start + bound + ahead + turns + out + again) * (1 + t.margin / 100)
   end,
 }

@@ -109,3 +109,49 @@ gemm "decode_inputs" {
                end },
   check    = { shapes = shapes },
 }
+
+-- More rows than 64, the widest instructions, K over two, four and eight blocks of a cluster. Of m, n, wg, blocks,
+-- split_k.
+local rows   = { ["96 64 1 1 0"] = true, ["96 160 3 1 4"] = true, ["160 56 1 2 0"] = true, ["192 128 2 1 2"] = true,
+                 ["256 64 1 1 8"] = true, ["224 128 2 1 0"] = true, ["112 256 4 1 2"] = true,
+                 ["128 112 2 1 1"] = true, ["144 64 1 1 2"] = true }
+local tall   = { { 1, 1, 0 }, { 65, 200, 48 }, { 97, 67, 80 }, { 139, 128, 2304 }, { 300, 136, 592 },
+                 { 256, 333, 1040 } }
+local function some(t)
+  if t.n == 32 then return true end -- the portable one
+  return rows[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.blocks, t.split_k)] == true
+end
+local of     = { m = { 96, 112, 128, 144, 160, 192, 224, 256 }, n = { 56, 64, 112, 128, 160, 256 }, wg = { 1, 2, 3, 4 },
+                 blocks = { 1, 2 }, split_k = { 0, 1, 2, 4, 8 }, across = 0, l2 = 0 }
+gemm "decode_rows" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 }, { a = i8, b = i8, e = i8 },
+               { a = f8e4m3, b = f8e5m2, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), r = full(f16) },
+  epilogue = function(acc, d) return acc * d.scale + d.r end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode(of) }, where = some },
+  check    = { shapes = tall },
+}
+
+gemm "decode_rows_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode(of) }, where = some },
+  check    = { shapes = tall },
+}
+
+gemm "decode_rows_mixed" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 96, 144 }, n = { 64, 160 }, wg = { 1, 3 }, blocks = 1,
+                                                    split_k = { 0, 4 }, sets = 1 } },
+               where = function(t) return t.n == 32 or (t.wg == 1) == (t.n == 64) end },
+  check    = { shapes = tall },
+}

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the cost models choose for an H200, without one: of docs/benchmarks/h200.problems the instances that choices.txt
+# lists, which change only on purpose; and what they say of the instances that an H200 timed is close to that.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+for tool in python3 "${CXX:-g++}"; do
+    command -v "$tool" >/dev/null || { echo "1..0 # SKIP no $tool"; exit 77; }
+done
+problems=docs/benchmarks/h200.problems
+OPS=$(grep -oE '^[a-z][a-z_0-9]* ' $problems | sort -u | tr -d '\n')
+export OPS
+MOST=999 tests/bench/choices.sh "$tmp/choices" $problems >"$tmp/all" 2>"$tmp/out"
+result $? 'every problem is explained for a device that is not there'
+grep -q ' none$' "$tmp/all"
+result $((!$?)) 'each has an instance'
+awk '{ problem = $0; sub(/ +[^ ]+ +[^ ]+$/, "", problem) } problem != last { last = problem; print problem, $(NF - 1) }' "$tmp/all" |
+    diff tests/tools/lib/choices.txt - >"$tmp/out"
+result $? 'chosen are those of tests/tools/lib/choices.txt'
+python3 tests/bench/model_fit.py docs/benchmarks/h200.csv "$tmp/all" >"$tmp/fit" &&
+    awk -F'[:, ]+' '/^wgmma: / { wgmma = $2 == 34 && $4 > 0.98 && $4 < 1.02 && $6 < 0.05 }
+        /^wgmma_decode: / { decode = $2 == 20 && $4 > 0.98 && $4 < 1.02 && $6 < 0.08 }
+        END { exit !(wgmma && decode) }' "$tmp/fit"
+result $? 'modelled times are within 5 % (wgmma) and 8 % (wgmma_decode) of those that an H200 took, root mean square' "$tmp/fit"
+finish
