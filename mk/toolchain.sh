@@ -193,6 +193,20 @@ if [ -n "$hipcc" ]; then
     echo "$clangs" | while read -r version dir; do if [ -n "$dir" ]; then private_rocm "$build/rocm-$version" "$dir" "$version"; fi; done
 fi
 
+lean() { # lean COMMAND: COMMAND without CUDA's runtime headers, half of what a kernel's compiler reads, if kernels do without
+    bare_line="$1 -D__CUDA_RUNTIME_H__ -D__CUDA_RUNTIME_API_H__"
+    printf '%s\n' '#include "kiln_rows.h"' '#include "kiln_wgmma.h"' \
+        'extern "C" __attribute__((global)) void kiln_probe(float *p)' \
+        '{ p[kiln_thread()] = kiln_other_lane((float)(kiln_shared_address(p) + kiln_block_x() + kiln_uniform((int)p[1])), 1); }' >"$work/lean.cpp"
+    if eval "$1 -Iabi -Itemplates/device -o $work/lean.all $work/lean.cpp" >"$work/log" 2>&1 &&
+        eval "$bare_line -Iabi -Itemplates/device -o $work/lean.out $work/lean.cpp" >"$work/log" 2>&1 &&
+        cmp -s "$work/lean.all" "$work/lean.out"; then
+        echo "$bare_line"
+    else
+        echo "$1"
+    fi
+}
+
 # ---- one group of lines per target ----
 available=host programs='' archs=''
 : >"$work/commands"
@@ -218,6 +232,7 @@ END
     fi
     available="$available $target"
     line=$(direct "$command" "$ext" "$vendor")
+    case $vendor in nvidia) line=$(lean "$line") ;; esac
     printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
     binary=${compiler##* (}
     binary=${binary%)}

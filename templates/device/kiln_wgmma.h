@@ -25,7 +25,11 @@ static KILN_DEVICE unsigned kiln_shared_address(const void *p)
 // The same in every lane of a warp, though the compiler may not see it.
 static KILN_DEVICE int kiln_uniform(int x)
 {
+#if defined(__SM_30_INTRINSICS_H__)
     return __shfl_sync(0xffffffffu, x, 0);
+#else
+    return (int)__nvvm_shfl_idx_sync(0xffffffffu, (unsigned)x, 0, 0x1f);
+#endif
 }
 static KILN_DEVICE void kiln_warp_barrier(void)
 {

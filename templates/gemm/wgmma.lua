@@ -260,9 +260,11 @@ return schedule {
     else more { { 128, 224, 2 }, { 128, 176, 2 }, { 128, 128, 2 }, { 64, 128, 2 } } end
     if widened then more { { 64, 64, 1 } }
     elseif op.products > 1 then more { { 64, 160, 1 }, { 128, 160, 1 }, { 128, 256, 1 }, { 128, 256, 1, 1 } }
-    else more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, bytes and 208 or 200, 1 },
-                { 128, 256, 1, 1 } } end
-    if not widened and op.products == 1 and not bytes then more { { 128, 128, 1 }, { 128, 160, 1 } } end
+    elseif not along then more { { 64, 64, 1 }, { 128, 128, 1 } }
+    elseif bytes then more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 } }
+    else
+      more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 128, 1 }, { 128, 160, 1 }, { 128, 256, 1, 1 } }
+    end
     if op.products == 1 and not bytes and along then more { { 128, 192, 2 } } end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Kernels for NVIDIA are compiled without CUDA's runtime headers (mk/toolchain.sh), and are the same that way, byte for
+# byte: one of each schedule.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+command=$(sed -n 's/^KILN_HIPCC_sm_90a := //p' "$BUILD/toolchain.mk" 2>/dev/null)
+[ -n "$command" ] || { echo "1..0 # SKIP nothing here compiles sm_90a"; exit 77; }
+mkdir "$tmp/ops"
+cp instances/a16w8_linear.lua instances/softmax.lua "$tmp/ops"
+"$gen" --out "$tmp/gen" --target sm_90a "$tmp/ops" >"$tmp/out" 2>&1
+result $? 'sources are generated'
+whole=${command// -D__CUDA_RUNTIME_H__ -D__CUDA_RUNTIME_API_H__/}
+[ "$whole" != "$command" ]
+result $? 'the headers are left out'
+for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-simt_t*'; do
+    source=$(find "$tmp/gen/sm_90a" -name "$pattern.cpp" | sort | head -n 1)
+    for how in command whole; do
+        eval "${!how} -Iabi -Itemplates/device -o $tmp/$how.cubin $source" >"$tmp/out" 2>&1 || rm -f "$tmp/$how.cubin"
+    done
+    cmp "$tmp/command.cubin" "$tmp/whole.cubin" >>"$tmp/out" 2>&1
+    result $? "${source##*/} is the same without them"
+done
+# A template that wants them asks for them.
+printf '%s\n' '#include "kiln_device.h"' 'KILN_KERNEL(32, 1) k(float *p) { p[kiln_thread()] = __expf(p[0]); }' >"$tmp/more.cpp"
+eval "$command -U__CUDA_RUNTIME_H__ -U__CUDA_RUNTIME_API_H__ -Itemplates/device -o $tmp/more.cubin $tmp/more.cpp" >"$tmp/out" 2>&1
+result $? 'with its flags a template has all of them'
+finish
