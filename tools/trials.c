@@ -54,6 +54,7 @@ static const kt_trial row_trials[] = {
     {{5, 35}, 3, BROADCAST, KH_RANDOM},
     {{7, 93}, 2, PADDED | STRIDED | IN_PLACE | ONLY, KH_RANDOM},
     {{3, 264}, 2, ALIGNED16 | PADDED, KH_RANDOM},
+    {{6, 1031}, 1, PLAIN, KH_SPECIALS},
 };
 enum { ROWS = sizeof row_trials / sizeof *row_trials };
 
