@@ -74,20 +74,19 @@ static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) *sum, const HOST
 static HOST_INLINE HOST_TARGET void HOST_(dots)(const HOST_(few_y) *y, const char *const *x, const host_unit_t *run,
                                                 long n, long ahead, host_unit_t *to, const int R, const int C)
 {
-    const long span = HOST_(span), bytes = HOST_BYTES(HOST_X_SIDE);
+    const long span = HOST_(span), bytes = HOST_BYTES(HOST_X_SIDE), line = host_max(span, 64 / bytes);
     HOST_NO_UNROLL
     for (int c0 = 0; c0 < HOST_(few_columns); c0 += C, run += C * HOST_RUN(HOST_(few_most)), x += C, to += R * C) {
         HOST_(vec) sum[HOST_VW] = {{0}};
         long i = 0;
-        for (; i + span <= n; i += span) {
-            if (i * bytes % 64 == 0) {
-                HOST_UNROLL
-                for (int c = 0; c < C; c++) HOST_PREFETCH(x[c] + ahead + i * bytes);
-            }
-            HOST_(dots_step)(sum, y, x, run, i, span, R, C);
+        for (; i + line <= n; i += line) {
+            HOST_UNROLL
+            for (int c = 0; c < C; c++) HOST_PREFETCH(x[c] + ahead + i * bytes);
+            HOST_NO_UNROLL
+            for (long l = i; l < i + line; l += span) HOST_(dots_step)(sum, y, x, run, l, span, R, C);
         }
         HOST_NO_UNROLL
-        for (; i < n; i += span) HOST_(dots_step)(sum, y, x, run, i, n - i, R, C);
+        for (; i < n; i += span) HOST_(dots_step)(sum, y, x, run, i, host_min(span, n - i), R, C);
         const HOST_(vec) all = HOST_(totals)(sum);
         if (R * C == HOST_VW) {
             HOST_(store)(to, HOST_(load)(to) + all);
@@ -114,13 +113,24 @@ HOST_DOTS(8, 2)
 #endif
 #undef HOST_DOTS
 
+// Sums of R rows by few_columns columns, as HOST_(dots) leaves them, to rows of columns.
+static HOST_INLINE void HOST_(dots_place)(const HOST_(few_y) *y, const host_unit_t *sum, host_unit_t *to, long pitch,
+                                          const int R, const int C)
+{
+    for (long r = 0; r < host_min(R, y->rows); r++) {
+        const host_unit_t start = HOST_GROUP == 4 ? y->at[r * y->pitch] : 0;
+        HOST_UNROLL
+        for (int c = 0; c < HOST_(few_columns); c++) to[r * pitch + c] = sum[c / C * R * C + r * C + c % C] + start;
+    }
+}
+
 // Rows that one step computes with, of the `left` that there are; a row of zeros makes their number even.
 static HOST_INLINE long HOST_(few_group)(long left)
 {
     return left == 1 ? 1 : left < 3 ? 2 : left < 7 || HOST_VW < 16 ? 4 : 8;
 }
 
-// Sums of `cols` columns from j on, 64 at most, at to[row * pitch + column].
+// Sums of `cols` columns from j on, 64 at most, at to[row * pitch + column]; those past the last are anything.
 static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const HOST_(few_y) *y, long j, long cols,
                                                     long k, host_unit_t *to, long pitch)
 {
@@ -165,16 +175,20 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
             }
         }
     }
-    // From blocks of R rows by C columns.
     const host_unit_t *s = sum;
     for (long c = 0; c < columns; c += COLUMNS)
-        for (long skip = 0, R; skip < rows; skip += R) {
+        for (long skip = 0, R; skip < rows; skip += R, s += R * COLUMNS) {
+            const HOST_(few_y) part = {y->at + skip * y->pitch, y->pitch, y->rows - skip};
+            host_unit_t *const at = to + skip * pitch + c;
             R = HOST_(few_group)(rows - skip);
-            const long C = R == 1 ? COLUMNS : HOST_VW / R;
-            for (long i = 0; i < R * COLUMNS; i++, s++) {
-                const long r = skip + i / C % R, q = c + i / (R * C) * C + i % C;
-                if (r < y->rows && q < cols) to[r * pitch + q] = *s + (HOST_GROUP == 4 ? y->at[r * y->pitch] : 0);
-            }
+            if (R == 1)
+                HOST_(dots_place)(&part, s, at, pitch, 1, 8);
+            else if (R == 2)
+                HOST_(dots_place)(&part, s, at, pitch, 2, HOST_VW / 2);
+            else if (R == 4)
+                HOST_(dots_place)(&part, s, at, pitch, 4, HOST_VW / 4);
+            else
+                HOST_(dots_place)(&part, s, at, pitch, 8, HOST_VW / 8);
         }
 }
 #else
