@@ -25,10 +25,11 @@ static kiln_status bad_spec(const char *spec)
     kr_gpu_list("nvidia", &text);
     kr_gpu_list("amd", &text);
     kr_gpu_list("sim", &text);
-    return kr_fail(KILN_INVALID,
-                   "no device '%.60s': a device is host, amd[:i], nvidia[:i] or sim:ARCH, and here "
-                   "there are: %s",
-                   spec, names);
+    return kr_fail(
+        KILN_INVALID,
+        "no device '%.60s': a device is host, amd[:i], nvidia[:i], sim:ARCH or none:TARGET:UNITS, "
+        "and here there are: %s",
+        spec, names);
 }
 
 kiln_status kr_device_open(const char *spec, int threads, kr_device **out)
@@ -40,6 +41,12 @@ kiln_status kr_device_open(const char *spec, int threads, kr_device **out)
     if (strcmp(spec, "host") == 0) return kr_device_open_host(threads, out);
     if (len == 3 && memcmp(spec, "sim", 3) == 0 && colon && colon[1])
         return kr_device_open_gpu("sim", 0, colon + 1, out);
+    if (len == 4 && memcmp(spec, "none", 4) == 0 && colon) {
+        const char *target = colon + 1, *units = strchr(target, ':');
+        if (units && units > target && units - target < 32 && read_ordinal(units + 1, &ordinal) &&
+            ordinal > 0)
+            return kr_device_open_none(target, (size_t)(units - target), ordinal, out);
+    }
     const bool amd = len == 3 && memcmp(spec, "amd", 3) == 0,
                nvidia = len == 6 && memcmp(spec, "nvidia", 6) == 0;
     if ((amd || nvidia) && (!colon || read_ordinal(colon + 1, &ordinal)))

@@ -176,7 +176,7 @@ struct kr_device {
     kr_maps *maps;      /* where the driver has tensor maps: encoded ones */
     int ordinal;
 };
-/* spec "host", "amd[:i]", "nvidia[:i]", "sim:ARCH". */
+/* spec "host", "amd[:i]", "nvidia[:i]", "sim:ARCH", "none:TARGET:UNITS". */
 kiln_status kr_device_open(const char *spec, int threads, kr_device **);
 kiln_status kr_device_open_host(int threads, kr_device **);
 /* Threads of host kernels (pool.c).  Each open host device is a user of the pool. */
@@ -184,6 +184,8 @@ kiln_status kr_pool_open(void);
 void kr_pool_close(void);
 void kr_pool_ready(int threads); /* makes them ahead of the first call */
 void kr_pool_each(int threads, long long count, kiln_step, const void *job); /* a kiln_each */
+/* One that is not here: `length` characters of target. */
+kiln_status kr_device_open_none(const char *target, size_t length, int units, kr_device **);
 kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch, kr_device **);
 /* Puts ", SPEC" for each device that the vendor's driver has. */
 void kr_gpu_list(const char *vendor, kr_text *);

@@ -67,7 +67,8 @@ typedef struct kiln_kernel kiln_kernel; /* one instance on a context's device; o
 
 typedef struct kiln_config {
     size_t struct_size;      /* sizeof(kiln_config) */
-    const char *device;      /* "host", "amd[:i]", "nvidia[:i]", "sim:gfx942"; NULL: KILN_DEVICE, else the best present */
+    const char *device;      /* "host", "amd[:i]", "nvidia[:i]", "sim:gfx942", or a device that is not here, to find and
+                                explain for: "none:sm_90a:132" (units); NULL: KILN_DEVICE, else the best present */
     const char *module_path; /* folders, ':' between; NULL: KILN_MODULE_PATH.  The library's own modules come first */
     const char *tuning;      /* tuning file; NULL: KILN_TUNING, else none */
     int threads;             /* host device: threads to use; 0: OMP_NUM_THREADS, else all cores */

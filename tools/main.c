@@ -142,7 +142,9 @@ const kt_command kt_commands[] = {
     {"explain", "PROBLEM", "every candidate for a problem, and why it won or lost",
      "Examples:\n"
      "  kiln explain 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256'\n"
-     "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n\v"
+     "  kiln explain --device amd 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n"
+     "  kiln explain --device none:sm_90a:132 'gemm f16,f16,f16 rcr m=64 n=64 k=64 align=16'\n\v"
+     "--device none:TARGET:UNITS: a device with so many units that is not here.  "
      "Instances of other targets are counted in one line; --all lists them.  "
      "Without align= a problem promises an element's own alignment only; the last line says what "
      "align=256, which allocated memory has, would change.",

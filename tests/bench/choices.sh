@@ -2,22 +2,18 @@
 # SPDX-License-Identifier: MIT
 # choices.sh OUT FILE...: the instance that the cost model chooses for each problem of FILE (as in docs/benchmarks/*.problems,
 # "-": standard input), and its modelled time, for an H200; needs no GPU and no compiler for one.  What is chosen depends on a
-# module's table alone, so its code objects are empty here, and the device is the fake driver of tests/emul.  OUT keeps the
-# module, for OPS (names of files in INSTANCES, default all); UNITS of the device, default 132; MOST=N: the N best of each.
+# module's table alone, so its code objects are empty here.  OUT keeps the module, for OPS (names of files in INSTANCES,
+# default all); UNITS of the device, default 132; MOST=N: the N best of each.
 set -eu
 out=${1:?usage: choices.sh OUT FILE...}
 shift
 cd "$(dirname -- "$0")/../.."
-build=${BUILD:-build} driver=$out/driver gen=$out/gen instances=${INSTANCES:-instances}
-mkdir -p "$driver" "$out/lib" "$gen"
+build=${BUILD:-build} gen=$out/gen instances=${INSTANCES:-instances}
+mkdir -p "$out/lib" "$gen"
 if [ -n "${OPS:-}" ]; then
     rm -rf "$out/ops" && mkdir "$out/ops"
     for op in $OPS; do cp "$instances/$op.lua" "$out/ops/"; done
     instances=$out/ops
-fi
-if ! [ -e "$driver/libcuda.so.1" ]; then
-    ${CC:-gcc} -std=gnu11 -O1 -fPIC -Iabi -DAPI='__attribute__((visibility("default"), weak))' -c -o "$out/fake.o" tests/unit/fake_driver.c
-    ${CXX:-g++} -std=c++17 -O1 -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver/libcuda.so.1" tests/emul/*.cc "$out/fake.o" -ldl
 fi
 "$build/bin/kiln-gen" --templates "${SCHEDULES:-templates}" --out "$gen" --target sm_90a "$instances"
 while read -r _ _ object; do [ -s "$gen/$object" ] || echo none >"$gen/$object"; done <"$gen/sm_90a/manifest"
@@ -27,7 +23,7 @@ ${CC:-gcc} -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I"$gen/sm_90a
 "$build/bin/kiln-gen" --seal "$module.tmp"
 mv "$module.tmp" "$module"
 cat "$@" | sed 's/ vs .*//' | grep -vE '^(#|\[|$)' | while read -r problem; do
-    KILN_EMULATOR_UNITS=${UNITS:-132} LD_LIBRARY_PATH=$driver "$build/bin/kiln" explain --modules "$out/lib" --device nvidia "$problem" |
+    "$build/bin/kiln" explain --modules "$out/lib" --device "none:sm_90a:${UNITS:-132}" "$problem" |
         awk -v problem="$problem" -v most="${MOST:-1}" '
             /chosen: |slower: / && n++ < most { sub(/.*\//, "", $1); printf "%-90s %-44s %s\n", problem, $1, $(NF - 1) }
             END { if (!n) printf "%-90s none\n", problem }'

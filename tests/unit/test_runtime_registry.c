@@ -477,7 +477,8 @@ static void test_environment(void **state)
     kiln_close(ctx);
     setenv("KILN_DEVICE", "gpu", 1);
     assert_error(kiln_open(&ctx, NULL), KILN_INVALID,
-                 "no device 'gpu': a device is host, amd[:i], nvidia[:i] or sim:ARCH, and here "
+                 "no device 'gpu': a device is host, amd[:i], nvidia[:i], sim:ARCH or "
+                 "none:TARGET:UNITS, and here "
                  "there are: host");
     assert_null(ctx);
     unsetenv("KILN_DEVICE");
