@@ -14,9 +14,10 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 5,
+    KILN_ABI_VERSION = 6,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
+    KILN_MAX_PARTS = 16,    /* of a cost */
     KILN_MAX_OWN = 3,       /* different tensors of a family's own: A, B, E */
     KILN_MAX_FUNCTIONS = 3, /* of an op: the main one and element operators */
     KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS,
@@ -50,6 +51,18 @@ typedef struct kiln_plan {
     kiln_stage_plan stage[KILN_MAX_STAGES];
 } kiln_plan;
 
+/* What makes up a cost, for people who ask why. */
+typedef enum kiln_part_kind {
+    KILN_PART_TIME,  /* microseconds that are part of the cost, or that another part hides */
+    KILN_PART_LEAST, /* microseconds that no kernel of the problem can stay below */
+    KILN_PART_COUNT, /* how many of what `name` says */
+    KILN_PART_KINDS
+} kiln_part_kind;
+typedef struct kiln_part {
+    kiln_str name;
+    uint32_t kind; /* kiln_part_kind */
+} kiln_part;
+
 /* One schedule on one target: functions the generator lowers from the schedule's Lua.  t: the row's slots. */
 typedef struct kiln_schedule {
     kiln_str name;
@@ -61,6 +74,9 @@ typedef struct kiln_schedule {
     void (*plan)(const kiln_shape *, const int32_t *t, kiln_plan *); /* plan comes zeroed */
     uint64_t (*workspace)(const kiln_shape *, const int32_t *t);  /* bytes; saturates at UINT64_MAX */
     double (*cost)(const kiln_shape *, const int32_t *t);         /* modelled microseconds */
+    uint32_t nparts;                                              /* at most KILN_MAX_PARTS */
+    const kiln_part *part;
+    void (*parts)(const kiln_shape *, const int32_t *t, double *); /* the value of each; NULL where there are none */
 } kiln_schedule;
 
 /* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later).  An operand that every batch shares

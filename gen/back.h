@@ -137,7 +137,12 @@ typedef struct kg_tunable {
 
 /* The problem-time functions on one target: C bodies, and the rules to be evaluated here, too. */
 typedef struct kg_lowered {
-    const char *check, *plan, *workspace, *cost;
+    const char *check, *plan, *workspace, *cost, *parts;
+    struct {
+        const char *name;
+        kiln_part_kind kind;
+    } part[KILN_MAX_PARTS]; /* of the cost: their values are what `parts` sets */
+    size_t nparts;
     const kg_syms *syms;
     const kg_result *rule; /* one per problem rule */
     const char *flags;     /* more options for the compiler, "" where there are none */

@@ -338,7 +338,8 @@ static void put_schedule(writer *w, const kg_schedule *s)
     const kg_lowered *f = kg_schedule_lower(w->cx, s, w->slice->target);
     const char *const in = "const kiln_shape *p, const int32_t *t", *const n = symbol_of(w, s);
     kg_buf *b = w->out;
-    const char *part[] = {s->family->name, s->name, f->check, f->plan, f->workspace, f->cost};
+    const char *part[] = {s->family->name, s->name, f->check, f->plan,
+                          f->workspace,    f->cost, f->parts};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) feed_text(&w->id, part[i]);
     kg_putf(b, "\n/* t:");
     for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %zu %s", i, s->slot[i]);
@@ -346,6 +347,13 @@ static void put_schedule(writer *w, const kg_schedule *s)
     kg_putf(b, "static void %s_plan(%s, kiln_plan *out)\n{\n%s}\n", n, in, f->plan);
     kg_putf(b, "static uint64_t %s_workspace(%s)\n{\n%s}\n", n, in, f->workspace);
     kg_putf(b, "static double %s_cost(%s)\n{\n%s}\n", n, in, f->cost);
+    if (f->nparts) {
+        kg_putf(b, "static void %s_parts(%s, double *out)\n{\n%s}\n", n, in, f->parts);
+        kg_putf(b, "static const kiln_part %s_part[] = {", n);
+        for (size_t i = 0; i < f->nparts; i++)
+            kg_putf(b, " { %u, %d },", str(w, f->part[i].name), (int)f->part[i].kind);
+        kg_puts(b, " };\n");
+    }
     if (s->nslots) {
         kg_putf(b, "static const kiln_str %s_slot[] = {", n);
         for (size_t i = 0; i < s->nslots; i++) kg_putf(b, " %u,", str(w, s->slot[i]));
@@ -365,11 +373,15 @@ static void put_schedules(writer *w)
     for (size_t i = 0; i < w->nschedules; i++) {
         const kg_schedule *s = w->schedule[i];
         const char *n = symbol_of(w, s);
+        const size_t parts = kg_schedule_lower(w->cx, s, w->slice->target)->nparts;
         bool rules = s->nproblem_rules > 0, slots = s->nslots > 0;
-        kg_putf(
-            b, "    { %u, %zu, %s%s, %zu, %zu, %s%s, %s_check, %s_plan, %s_workspace, %s_cost },\n",
-            str(w, s->name), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "", s->nslots,
-            s->ntunables, slots ? n : "NULL", slots ? "_slot" : "", n, n, n, n);
+        kg_putf(b,
+                "    { %u, %zu, %s%s, %zu, %zu, %s%s, %s_check, %s_plan, %s_workspace, %s_cost,\n"
+                "      %zu, %s%s, %s%s },\n",
+                str(w, s->name), s->nproblem_rules, rules ? n : "NULL", rules ? "_rule" : "",
+                s->nslots, s->ntunables, slots ? n : "NULL", slots ? "_slot" : "", n, n, n, n,
+                parts, parts ? n : "NULL", parts ? "_part" : "", parts ? n : "NULL",
+                parts ? "_parts" : "");
     }
     kg_puts(b, "};\n");
 }

@@ -27,8 +27,8 @@ static bool wrong(trace *w, const char *text)
     return false;
 }
 
-/* Calls function ref with symbols for p and t; the result is on top of T. */
-static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_target)
+/* Calls function ref with symbols for p and t; its results are on top of T. */
+static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_target, int results)
 {
     lua_State *T = w->cx->T;
     w->pos = pos;
@@ -37,7 +37,7 @@ static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_targ
     kg_sym_push_p(w->cx, T);
     kg_sym_push_t(w->cx, T);
     if (with_target) lua_rawgeti(T, LUA_REGISTRYINDEX, w->target->ref);
-    return kg_sandbox_call(w->cx, T, with_target ? 3 : 2, 1, pos);
+    return kg_sandbox_call(w->cx, T, with_target ? 3 : 2, results, pos);
 }
 
 static bool whole(trace *w, kg_result *v, const char *what, int64_t least)
@@ -73,7 +73,7 @@ static const char *trace_check(trace *w, const kg_result **out)
     kg_result *rule = kg_alloc(w->cx->arena, (s->nproblem_rules + 1) * sizeof *rule);
     for (size_t i = 0; i < s->nproblem_rules; i++) {
         const kg_rule *r = &s->problem_rule[i];
-        if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false))
+        if (!call(w, r->ref, kg_printf(w->cx->arena, "problem rule %zu", i + 1), r->pos, false, 1))
             return NULL;
         bool good = kg_sym_value(T, -1, &rule[i]) && rule[i].boolean;
         if (!good)
@@ -213,7 +213,8 @@ static const char *trace_plan(trace *w)
     const kg_schedule *s = w->schedule;
     lua_State *T = w->cx->T;
     stage st[KILN_MAX_STAGES] = {0};
-    if (!call(w, s->launch, "launch", kg_function_pos(w->cx, s->launch, s->pos), true)) return NULL;
+    if (!call(w, s->launch, "launch", kg_function_pos(w->cx, s->launch, s->pos), true, 1))
+        return NULL;
     size_t n = lua_istable(T, -1) ? lua_rawlen(T, -1) : 0;
     bool good = n >= 1 && n <= KILN_MAX_STAGES;
     if (!good)
@@ -250,30 +251,105 @@ static const char *trace_plan(trace *w)
     return finish(w, &b);
 }
 
-/* ---- workspace, cost ---- */
-static const char *trace_number(trace *w, int ref, const char *what, bool real)
+/* ---- workspace ---- */
+static const char *number_text(trace *w, const kg_result *v, bool real)
+{
+    kg_buf b = {0};
+    kg_lower l;
+    kg_lower_begin(w->cx, &l, w->syms, real, &b);
+    kg_lower_use(&l, v);
+    kg_lower_vars(&l, v);
+    kg_puts(&b, real ? "    return " : "    return kiln_i_bytes(");
+    kg_lower_text(&l, v);
+    kg_puts(&b, real ? ";\n" : ");\n");
+    return finish(w, &b);
+}
+
+static const char *trace_workspace(trace *w)
 {
     lua_State *T = w->cx->T;
     kg_result v = {0};
+    const int ref = w->schedule->workspace;
     if (ref != LUA_NOREF) {
-        if (!call(w, ref, what, kg_function_pos(w->cx, ref, w->schedule->pos), true)) return NULL;
+        if (!call(w, ref, "workspace", kg_function_pos(w->cx, ref, w->schedule->pos), true, 1))
+            return NULL;
         bool good = kg_sym_value(T, -1, &v) && !v.boolean;
         if (!good)
             wrong(w, "must return a number");
-        else if (v.real && !real)
+        else if (v.real)
             good = wrong(w, "has a fraction: use // or ceil_div");
         lua_pop(T, 1);
         if (!good) return NULL;
     }
+    return number_text(w, &v, false);
+}
+
+/* ---- a cost and what makes it up ---- */
+/* Top: an entry of the list, { name, number[, kind] }. */
+static bool read_part(trace *w, kg_lowered *out, kg_result *v)
+{
+    static const char *const kinds[KILN_PART_KINDS] = {
+        [KILN_PART_TIME] = "time", [KILN_PART_LEAST] = "least", [KILN_PART_COUNT] = "count"};
+    lua_State *T = w->cx->T;
+    const size_t at = out->nparts;
+    if (at == KILN_MAX_PARTS)
+        return wrong(w, kg_printf(w->cx->arena, "has more than %d parts", KILN_MAX_PARTS));
+    if (!lua_istable(T, -1)) return wrong(w, "has a part that is no list of a name and a number");
+    lua_rawgeti(T, -1, 1);
+    lua_rawgeti(T, -2, 2);
+    lua_rawgeti(T, -3, 3);
+    const char *name = lua_type(T, -3) == LUA_TSTRING ? lua_tostring(T, -3) : "";
+    const char *kind = lua_isnil(T, -1) ? kinds[KILN_PART_TIME] : lua_tostring(T, -1);
+    int k = 0;
+    while (k < KILN_PART_KINDS && (!kind || strcmp(kind, kinds[k]) != 0)) k++;
+    bool good = true;
+    if (!*name)
+        good = wrong(w, "has a part without a name");
+    else if (k == KILN_PART_KINDS)
+        good = wrong(w, kg_printf(w->cx->arena, "part '%s' is no time, least or count", name));
+    else if (!kg_sym_value(T, -2, v) || v->boolean)
+        good = wrong(w, kg_printf(w->cx->arena, "part '%s' is no number", name));
+    if (good) {
+        out->part[at].name = kg_strndup(w->cx->arena, name, strlen(name));
+        out->part[at].kind = (kiln_part_kind)k;
+        out->nparts++;
+    }
+    lua_pop(T, 3);
+    return good;
+}
+
+/* `cost` returns a number, and perhaps a list of parts: two C functions, as every find needs the
+ * first alone. */
+static bool trace_cost(trace *w, kg_lowered *out)
+{
+    lua_State *T = w->cx->T;
+    const int ref = w->schedule->cost;
+    kg_result part[KILN_MAX_PARTS] = {0}, total = {0};
     kg_buf b = {0};
     kg_lower l;
-    kg_lower_begin(w->cx, &l, w->syms, real, &b);
-    kg_lower_use(&l, &v);
-    kg_lower_vars(&l, &v);
-    kg_puts(&b, real ? "    return " : "    return kiln_i_bytes(");
-    kg_lower_text(&l, &v);
-    kg_puts(&b, real ? ";\n" : ");\n");
-    return finish(w, &b);
+    if (!call(w, ref, "cost", kg_function_pos(w->cx, ref, w->schedule->pos), true, 2)) return false;
+    bool good = (kg_sym_value(T, -2, &total) && !total.boolean) || wrong(w, "must return a number");
+    if (good && !lua_isnil(T, -1) && !lua_istable(T, -1))
+        good = wrong(w, "must return a list of parts beside the number");
+    const size_t n = lua_istable(T, -1) ? lua_rawlen(T, -1) : 0;
+    for (size_t i = 0; good && i < n; i++) {
+        lua_rawgeti(T, -1, (lua_Integer)i + 1);
+        good = read_part(w, out, &part[i < KILN_MAX_PARTS ? i : 0]);
+        lua_pop(T, 1);
+    }
+    lua_pop(T, 2);
+    if (!good) return false;
+    out->cost = number_text(w, &total, true);
+    kg_lower_begin(w->cx, &l, w->syms, true, &b);
+    for (size_t i = 0; i < out->nparts; i++) kg_lower_use(&l, &part[i]);
+    for (size_t i = 0; i < out->nparts; i++) {
+        kg_lower_vars(&l, &part[i]);
+        kg_putf(&b, "    out[%zu] = ", i);
+        kg_lower_text(&l, &part[i]);
+        kg_puts(&b, ";\n");
+    }
+    out->parts = finish(w, &b);
+    return true;
 }
 
 /* ---- flags: they reach a shell and a makefile ---- */
@@ -327,8 +403,7 @@ const kg_lowered *kg_schedule_lower(kg_ctx *cx, const kg_schedule *s, const kg_t
     kg_lowered *out = kg_alloc(cx->arena, sizeof *out);
     out->syms = w.syms;
     bool good = (out->check = trace_check(&w, &out->rule)) && (out->plan = trace_plan(&w)) &&
-                (out->workspace = trace_number(&w, s->workspace, "workspace", false)) &&
-                (out->cost = trace_number(&w, s->cost, "cost", true)) &&
+                (out->workspace = trace_workspace(&w)) && trace_cost(&w, out) &&
                 (out->flags = read_flags(&w));
     kg_back_of(cx)->syms = NULL;
     if (!good) return NULL;

@@ -149,6 +149,7 @@ KILN_API kiln_status kiln_find(kiln_ctx *, const kiln_problem *, const kiln_kern
 KILN_API kiln_status kiln_find_all(kiln_ctx *, const kiln_problem *, const kiln_kernel **, size_t *count);
 /* *len: room on entry, strlen of the whole text + 1 on return; text may be NULL. */
 KILN_API kiln_status kiln_explain(kiln_ctx *, const kiln_problem *, char *text, size_t *len);
+KILN_API kiln_status kiln_explain_json(kiln_ctx *, const kiln_problem *, char *text, size_t *len);
 KILN_API kiln_status kiln_kernel_by_name(kiln_ctx *, const char *name, const kiln_kernel **);
 
 /* ---- running ---- */

@@ -264,6 +264,12 @@ static bool schedule_ok(const check *c, const kiln_schedule *s)
         if (!text_ok(c, s->rule_text[i])) return false;
     for (uint32_t i = 0; i < s->slots; i++)
         if (!text_ok(c, s->slot_name[i])) return false;
+    if (s->nparts > KILN_MAX_PARTS ||
+        !inside(c, s->part, s->nparts, sizeof *s->part, _Alignof(kiln_part)) ||
+        (s->nparts && !is_code(c, (uintptr_t)s->parts)))
+        return false;
+    for (uint32_t i = 0; i < s->nparts; i++)
+        if (!text_ok(c, s->part[i].name) || s->part[i].kind >= KILN_PART_KINDS) return false;
     return is_code(c, (uintptr_t)s->check) && is_code(c, (uintptr_t)s->plan) &&
            is_code(c, (uintptr_t)s->workspace) && is_code(c, (uintptr_t)s->cost);
 }

@@ -40,21 +40,22 @@ int cmd_explain(const kt_options *o)
     kiln_problem problem;
     const kiln_kernel *kernel;
     size_t len = 0;
+    kiln_status (*const explain)(kiln_ctx *, const kiln_problem *, char *, size_t *) =
+        o->json ? kiln_explain_json : kiln_explain;
     int code = kt_open(o, NULL, &ctx);
     if (code) return code;
     code = kt_problem(o->argument[0], &problem);
     if (code) goto out;
-    kiln_status status = kiln_explain(ctx, &problem, NULL, &len);
+    kiln_status status = explain(ctx, &problem, NULL, &len);
     char *text = malloc(len + 1);
-    if (text && (!status || status == KILN_TRUNCATED))
-        status = kiln_explain(ctx, &problem, text, &len);
+    if (text && (!status || status == KILN_TRUNCATED)) status = explain(ctx, &problem, text, &len);
     if (!text || status)
         code = kt_failed(text ? status : KILN_NO_MEMORY, o->argument[0]);
     else {
         fputs(text, stdout);
         code = kiln_find(ctx, &problem, &kernel) ? EXIT_FAILED : EXIT_PASS;
-        if (o->all) put_others(ctx, &problem);
-        if (!code) put_remedy(ctx, &problem, kernel);
+        if (o->all && !o->json) put_others(ctx, &problem);
+        if (!code && !o->json) put_remedy(ctx, &problem, kernel);
     }
     free(text);
 out:

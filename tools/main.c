@@ -67,6 +67,7 @@ static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_
                                                   OPT_INSTANCE, OPT_JSON,   OPT_MODULES,  {0}};
 static const struct argp_option explain_options[] = {
     {"all", KEY_ALL, NULL, 0, "list the instances of other targets, too", 0},
+    OPT_JSON,
     OPT_DEVICE,
     OPT_THREADS,
     OPT_MODULES,

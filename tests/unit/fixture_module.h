@@ -67,6 +67,10 @@
     X(split, "split")                                                                              \
     X(slot_m, "m")                                                                                 \
     X(slot_cost, "cost")                                                                           \
+    X(part_launch, "launching")                                                                    \
+    X(part_work, "multiplying")                                                                    \
+    X(part_blocks, "blocks")                                                                       \
+    X(part_memory, "memory")                                                                       \
     X(rule_k, "K is not a multiple of 8")                                                          \
     X(rule_align, "A is not aligned to 16 bytes")                                                  \
     X(rule_large, "K is less than 1024")                                                           \
@@ -163,12 +167,26 @@ static double cost(const kiln_shape *s, const int32_t *t)
            (double)s->size[SIZE_M] * (double)s->size[SIZE_N] * (double)s->size[SIZE_K] * 1e-9;
 }
 
+static void parts(const kiln_shape *s, const int32_t *t, double *out)
+{
+    out[0] = 0.5;
+    out[1] = cost(s, t) - 0.5;
+    out[2] = (double)s->size[SIZE_M];
+    out[3] = 2.25;
+}
+static const kiln_part part[] = {{S(part_launch), KILN_PART_TIME},
+                                 {S(part_work), KILN_PART_TIME},
+                                 {S(part_blocks), KILN_PART_COUNT},
+                                 {S(part_memory), KILN_PART_LEAST}};
+
 static const kiln_str slot_name[] = {S(slot_m), S(slot_cost)};
 static const kiln_str wide_rules[] = {S(rule_k), S(rule_align)}, split_rules[] = {S(rule_large)};
 static const kiln_schedule schedule[] = {
-    {S(plain), 0, NULL, 2, 1, slot_name, check_plain, plan_one, no_workspace, cost},
-    {S(wide), 2, wide_rules, 2, 1, slot_name, check_wide, plan_wide, no_workspace, cost},
-    {S(split), 1, split_rules, 2, 1, slot_name, check_split, plan_split, split_workspace, cost},
+    {S(plain), 0, NULL, 2, 1, slot_name, check_plain, plan_one, no_workspace, cost, 4, part, parts},
+    {S(wide), 2, wide_rules, 2, 1, slot_name, check_wide, plan_wide, no_workspace, cost, 0, NULL,
+     NULL},
+    {S(split), 1, split_rules, 2, 1, slot_name, check_split, plan_split, split_workspace, cost, 4,
+     part, parts},
 };
 
 /* ---- ops ---- */

@@ -82,8 +82,8 @@ static double cost(const kiln_shape *s, const int32_t *t)
 
 static const kiln_str slot_name[] = {S(slot_t)}, rules[] = {S(rule)};
 static const kiln_schedule schedule[] = {
-    {S(plain), 0, NULL, 1, 1, slot_name, check_plain, plan, workspace, cost},
-    {S(fast), 1, rules, 1, 1, slot_name, check_fast, plan, workspace, cost},
+    {S(plain), 0, NULL, 1, 1, slot_name, check_plain, plan, workspace, cost, 0, NULL, NULL},
+    {S(fast), 1, rules, 1, 1, slot_name, check_fast, plan, workspace, cost, 0, NULL, NULL},
 };
 
 /* ---- ops ---- */

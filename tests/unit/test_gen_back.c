@@ -448,6 +448,15 @@ static void test_schedule_errors(void **state)
     schedule_refused("{ { m = 1 }, { m = 2 } }", "{ { m = 3 } }",
                      "'m' is missing or not one of 1, 2");
     schedule_refused("{ { m = 1 }, { m = 2 } }", "{ { m = 1, n = 2 } }", "no tunable 'n'");
+    schedule_refused("return 1 end", "return 1, 2 end", "list of parts beside the number");
+    schedule_refused("return 1 end", "return 1, { 2 } end", "no list of a name and a number");
+    schedule_refused("return 1 end", "return 1, { { '', 2 } } end", "a part without a name");
+    schedule_refused("return 1 end", "return 1, { { 'x' } } end", "part 'x' is no number");
+    schedule_refused("return 1 end", "return 1, { { 'x', 2, 'most' } } end",
+                     "part 'x' is no time, least or count");
+    schedule_refused("return 1 end",
+                     "local l = {} for i = 1, 17 do l[i] = { 'x', i } end return 1, l end",
+                     "has more than 16 parts");
     schedule_refused("return 1 end", "return p.m end", "unknown name 'p'");
     schedule_refused("grid = { p.m }", "grid = { p.bach }",
                      "p has no field 'bach' (did you mean 'batch'?)");

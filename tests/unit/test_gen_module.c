@@ -136,6 +136,14 @@ static void check_plan(const kiln_module *m)
                               4; /* 2 * 3 tiles, 3 batches, 4 parts: 72 blocks on 100 units */
     double want_cost = 4 + waves * flops / (1000 * 1e6 / 100) + (100 + 130) * 256.0 * 2 / 5e6;
     assert_true(fabs(s->cost(&p, r->t) - want_cost) < 1e-9);
+    double part[KILN_MAX_PARTS] = {0};
+    s->parts(&p, r->t, part);
+    assert_int_equal(s->nparts, 4);
+    assert_string_equal(text(m, s->part[1].name), "multiplying");
+    assert_int_equal(s->part[1].kind, KILN_PART_TIME);
+    assert_int_equal(s->part[2].kind, KILN_PART_COUNT);
+    assert_int_equal(s->part[3].kind, KILN_PART_LEAST);
+    assert_true(fabs(part[0] + part[1] + part[3] - want_cost) < 1e-9 && part[2] == waves);
     p.size[0] = p.size[1] = p.size[3] = INT32_MAX; /* too large for 64 bits: said, not wrapped */
     assert_int_equal(s->workspace(&p, r->t), UINT64_MAX);
     s->plan(&p, r->t, &plan);

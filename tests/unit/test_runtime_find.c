@@ -147,9 +147,15 @@ static void test_explain(void **state)
     const char *text = explain(ctx, "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024");
     const char *const expected[] = {
         "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024 on host (",
-        "\n  host/bias_relu/f32_f32_f32/rcr/split_64  chosen: cost 5.0 us\n",
-        "\n  host/bias_relu/f32_f32_f32/rcr/plain_64  slower: cost 50.0 us\n",
-        "\n  host/bias_relu/f32_f32_f32/rcr/plain_16  slower: cost 100.0 us\n",
+        "\n  host/bias_relu/f32_f32_f32/rcr/split_64  chosen: cost 5.0 us\n"
+        "      multiplying 4.5 us decides; launching 0.5 us\n"
+        "      4.0 blocks; at least 2.3 us by memory\n"
+        "  host/bias_relu/f32_f32_f32/rcr/plain_64  slower: cost 50.0 us\n"
+        "      multiplying 49.5 us decides; launching 0.5 us\n"
+        "      4.0 blocks; at least 2.3 us by memory\n"
+        "  host/bias_relu/f32_f32_f32/rcr/plain_16  slower: cost 100.0 us\n", /* no more than the
+                                                                                 one that comes next
+                                                                               */
         "\n  host/bias_relu/f32_f32_f32/rcr/wide_128  not legal: A is not aligned to 16 bytes\n",
         "\n  other targets: 4 of gfx942\n",
     };
@@ -159,6 +165,28 @@ static void test_explain(void **state)
         if (!found) fail_msg("%s\n lacks \"%s\"", text, expected[i]);
         at = found;
     }
+    char json[4096];
+    size_t len = sizeof json;
+    const kiln_problem same = problem("bias_relu f32,f32,f32 rcr m=4 n=4 k=1024");
+    assert_ok(kiln_explain_json(ctx, &same, json, &len));
+    assert_int_equal(len, strlen(json) + 1);
+    const char *const wanted[] = {
+        "{\"problem\": \"bias_relu f32,f32,f32 rcr m=4 n=4 k=1024\", \"target\": \"host\", ",
+        "\n  {\"instance\": \"host/bias_relu/f32_f32_f32/rcr/split_64\", \"chosen\": \"cost\", "
+        "\"cost_us\": 5.000, \"parts\": [{\"name\": \"launching\", \"kind\": \"time\", \"us\": "
+        "0.500}, ",
+        "{\"name\": \"blocks\", \"kind\": \"count\", \"count\": 4.000}, "
+        "{\"name\": \"memory\", \"kind\": \"least\", \"us\": 2.250}]},\n",
+        "plain_16\", \"chosen\": null, \"cost_us\": 100.000, ",
+        "wide_128\", \"not_legal\": \"A is not aligned to 16 bytes\"}\n], \"nothing\": \"\"}\n",
+    };
+    at = json;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!(at = strstr(at, wanted[i]))) fail_msg("%s\n lacks \"%s\"", json, wanted[i]);
+    const kiln_problem none = problem("bias_rleu f32,f32,f32 rcr m=4 n=4 k=1024");
+    len = sizeof json;
+    assert_ok(kiln_explain_json(ctx, &none, json, &len));
+    assert_says(json, "\"candidates\": [\n], \"nothing\": \"no op 'bias_rleu': did you mean");
     text = explain(ctx, "bias_rleu f32,f32,f32 rcr m=4 n=4 k=1024");
     assert_says(text, "not_found: no op 'bias_rleu': did you mean 'bias_relu'?");
     text = explain(ctx, "bias_relu f32,f32,f32 rrr m=4 n=4 k=9");
