@@ -96,6 +96,7 @@ function simt(axes) end
 ---@alias kiln.wgmma.stream 0|1
 ---@alias kiln.wgmma.pingpong 0|1
 ---@alias kiln.wgmma.promote 0|1|2|4|8
+---@alias kiln.wgmma.gather 0|1|2
 ---@alias kiln.wgmma.tf32 0|1
 
 ---@class kiln.wgmma.Sweep
@@ -109,6 +110,7 @@ function simt(axes) end
 ---@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
 ---@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
 ---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] fp8: tiles of K after which sums of 14 bits go to f32; 0: never
+---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
 ---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] 1: f32 is multiplied as tf32, of 10 bits of mantissa
 
 ---Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.

@@ -223,6 +223,43 @@ static KILN_DEVICE void kiln_async_fence(void)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* ---- copies by single threads ---- */
+
+// The first `bytes` of `width` (4, 8 or 16) from global to shared memory, and zeros in place of the others, which are
+// not read; both begin at multiples of `width`.  Asynchronous.
+template <int width> static KILN_DEVICE void kiln_copy(unsigned to, const void *from, unsigned bytes)
+{
+    const unsigned long long at = __cvta_generic_to_global(from);
+    if (width == 16) // past the first-level cache
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(at), "r"(bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                     ::"r"(to), "l"(at), "n"(width == 16 ? 4 : width), "r"(bytes) : "memory");
+}
+static KILN_DEVICE void kiln_copy_commit(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+// Until all but this thread's last `pending` groups of copies are there: for itself, and behind a barrier for others.
+template <int pending> static KILN_DEVICE void kiln_copy_wait(void)
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+// x of the next lane; of the warp's last one its own.
+static KILN_DEVICE unsigned kiln_next_lane(unsigned x)
+{
+    unsigned next;
+    asm volatile("shfl.sync.down.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(next) : "r"(x) : "memory");
+    return next;
+}
+// 32 bits of high:low, from bit `from` on, 0 to 31.
+static KILN_DEVICE unsigned kiln_funnel(unsigned low, unsigned high, unsigned from)
+{
+    unsigned word;
+    asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "r"(from));
+    return word;
+}
+
 /* ---- programmatic dependent launch ---- */
 
 // Until the kernels ahead in the stream have ended and what they wrote can be seen.

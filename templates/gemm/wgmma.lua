@@ -70,6 +70,17 @@ local function beside_ring(t, op, types, layout)
   t.d_parts = strip_slots(t, op)
   t.e_strip_bytes = 64 * t.strip * types.e.bytes
   t.beside_ring = t.wg * t.e_depth * t.e_strip_bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
+  -- With lines that begin anywhere each one in the ring has 4 bytes more: those of a tile, or of strips of full inputs.
+  local lines = 0
+  for _, d in ipairs(op.d) do
+    if d.kind == "full" then
+      local along, across = t.strip, 64
+      if ((d.layout == "r") == (t.x_is_a == 1)) == false then along, across = 64, t.strip end
+      lines = lines + t.groups * across * ceil_div(along * d.type.bytes, 128)
+    end
+  end
+  local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y
+  t.behind = t.gather == 2 and 4 * max(lines, of_tile) or 0
 end
 
 -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
@@ -80,13 +91,19 @@ local TIMED = { ["128 256 2"] = true, ["128 224 2"] = true, ["128 192 2"] = true
                 ["128 128 2"] = true, ["64 128 2"] = true, ["256 128 2"] = true, ["192 128 2"] = true,
                 ["128 160 1"] = true, ["128 128 1"] = true }
 
+-- Where tiles that come from any address leave half of the clusters without one, K is cut into as many runs as there
+-- are, each of half of those at least.
+local RUNS = 16
+
 -- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two
--- blocks may share a tile twice as many; and whether they may.
+-- blocks may share a tile twice as many, or a cluster for every run along K; and whether two blocks may.
 local function work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM))
-  return items, max(min(items * select(may_cut, 2, 1), max(p.units // t.cluster, 1)), 1), may_cut
+  local units = p.units // t.cluster
+  local runs = select(le(2 * items, units), max(min(p.k // (t.k * (CUT_FROM // 2)), t.runs), 1), 1)
+  return items, max(min(items * select(may_cut, 2, runs), max(units, 1)), 1), may_cut
 end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
@@ -104,6 +121,47 @@ local function places(t, op, types, layout)
     t.x, t.y = t.n, t.m
     t.slot_bytes, t.shared_bytes = t.x_row * op.products * t.x + 128 * t.y, 128 * t.y
   end
+end
+
+-- Default tiles for what tensor maps cannot take: any operand, by many rows or few; E alone, unless a full input lies
+-- like it.
+local function gathering(target, op, types, layout)
+  local function tile(x, y, cluster, gather)
+    local any = gather == 2 and 1 or 0
+    local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2 - any, group = 8,
+                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0 }
+    if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
+    local whole = { groups = t.wg }
+    for name, value in pairs(t) do whole[name] = value end
+    places(whole, op, types, layout)
+    beside_ring(whole, op, types, layout)
+    t.depth = max(min(t.depth, (target.lds - whole.beside_ring) // (whole.slot_bytes + whole.behind)), 2)
+    return t
+  end
+  local full, alike = 0, false
+  for _, d in ipairs(op.d) do
+    if d.kind == "full" then full, alike = full + 1, alike or d.layout == layout.e end
+  end
+  -- Warps that load have registers that others lack: no tile of 256 where its epilogue, or its operand, wants them.
+  local narrow = full > 1 or changed(op, types, "a") or changed(op, types, "b")
+  local list = { tile(128, narrow and 128 or 256, 1, 2), tile(64, 128, 1, 2) }
+  if not alike then list[#list + 1] = tile(128, 256, 2, 1) end
+  return list
+end
+
+-- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: one and its address, about
+-- six, for 32 times 4, 8 or 16 bytes of an operand, and some thirty, its shift and what is waited for, for every 512
+-- bytes where lines begin within words; four warps begin one in two cycles each, eight two in three.  By shared memory,
+-- through which those bytes go four times.  And no faster than memory answers what the ring has asked for.
+local function gathered(p, t)
+  local function line(align)
+    return select(ge(align, 16), 1.5, select(ge(align, 8), 3, select(ge(align, 4), 6, 13.5)))
+  end
+  local a, b = t.m, t.n * t.products
+  local eight = eq(t.threads, 128 * (t.wg + 2))
+  local issued = (a * line(p.align_a) + b * line(p.align_b) + select(eight, 800, 400)) / select(eight, 2.7, 2) / 1750
+  local shifted = 128 * (a * select(ge(p.align_a, 4), 0, 3) + b * select(ge(p.align_b, 4), 0, 3)) / 224e3
+  return max(issued, 1 / (t.depth - 1.5)), shifted
 end
 
 return schedule {
@@ -150,22 +208,25 @@ return schedule {
     { "pingpong", values = { 0, 1 },
       doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
+    { "gather", values = { 0, 1, 2 },
+      doc = "1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d",
-              "beside_ring", "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d",
-              "rate", "margin", "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "behind", "runs", "beside_ring", "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b",
+              "bytes_e", "bytes_d", "rate", "margin", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
     t.products = op.products
-    t.threads = 128 * (t.wg + 1)
     t.groups = t.pingpong == 1 and 1 or t.wg -- warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
+    -- One warpgroup loads, or two: four in all leave 128 registers a thread.
+    t.threads = 128 * (t.wg + (t.gather == 2 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
-    t.lds_bytes = t.depth * t.slot_bytes + t.beside_ring
+    t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
@@ -173,9 +234,10 @@ return schedule {
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
     t.cut_from = CUT_FROM
+    t.runs = t.gather == 2 and t.stream == 1 and RUNS or 0
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     -- Percent that a tile must be better by than those which an H200 has timed: it has not run there.
-    t.margin = t.stream == 0 and TIMED[("%d %d %d"):format(t.x, t.y * t.products, t.cluster)] and 0 or 8
+    t.margin = t.stream == 0 and t.gather == 0 and TIMED[("%d %d %d"):format(t.x, t.y * t.products, t.cluster)] and 0 or 8
     -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
              * (types.mul_a.name == "i8" and 95 or 90)
@@ -213,6 +275,10 @@ return schedule {
       local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },
+    { "gather = 2 with pingpong, clusters or three warpgroups", function(t)
+      return t.gather < 2 or t.pingpong == 0 and t.cluster == 1 and t.wg < 3
+    end },
+    { "gather = 2 with a ring of {depth}", function(t) return t.gather < 2 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
     end },
@@ -275,6 +341,8 @@ return schedule {
       for _, d in ipairs(op.d) do full = full + (d.kind == "full" and 1 or 0) end
       if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
+    for _, set in ipairs(list) do set.gather = 0 end
+    for _, set in ipairs(gathering(target, op, types, layout)) do list[#list + 1] = set end
     return list
   end,
   name = function(t)
@@ -286,15 +354,23 @@ return schedule {
     if t.pingpong == 1 then text = text .. "_pp" end
     if t.promote > 0 then text = text .. "_p" .. t.promote end
     if t.tf32 == 1 then text = text .. "_tf32" end
+    if t.gather > 0 then text = text .. (t.gather == 1 and "_any_e" or "_any") end
     return text
   end,
   problem_rules = {
-    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_a, 16) end },
-    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_b, 16) end },
-    { "E's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_e, 16) end },
-    { "a full extra input's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(eq(t.full_d, 0), ge(p.align_d, 16))
+    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(eq(t.gather, 2), ge(p.align_a, 16))
     end },
+    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(eq(t.gather, 2), ge(p.align_b, 16))
+    end },
+    { "E's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(ge(t.gather, 1), ge(p.align_e, 16))
+    end },
+    { "a full extra input's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(eq(t.gather, 2), eq(t.full_d, 0), ge(p.align_d, 16))
+    end },
+    { "K is 0, of which nothing comes from any address", function(p, t) return any(lt(t.gather, 2), gt(p.k, 0)) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t)
       return le(max(max(p.lda, p.ldb), p.lde), 137438953472)
@@ -307,6 +383,7 @@ return schedule {
   maps = function(t, op, types, layout, target)
     local x, y = roles(op, types, layout)
     local list = {}
+    if t.gather == 2 then return list end
     local function operand(name, id, rows, share)
       if along_k(layout, name) then
         return { operand = id, inner = t.k, outer = rows // share, swizzle = t.k * types[name].bytes }
@@ -328,7 +405,7 @@ return schedule {
       local swizzle = (row == 32 or row == 64 or row == 128) and row or 0
       list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = swizzle }
     end
-    strip("e", types.e, layout.e)
+    if t.gather == 0 then strip("e", types.e, layout.e) end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
@@ -340,7 +417,7 @@ return schedule {
     return {
       { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
-      { grid = { items % clusters * t.cluster, t.y // t.strip, 1 }, block = { 128 * t.groups }, early = true },
+      { grid = { items % clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
     }
   end,
   -- Two parts of a tile for each block.
@@ -367,8 +444,10 @@ return schedule {
     -- X's way through registers takes longer than products of few columns hide.
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.13, 1)
     local step = max(flops / rate, lds) * converted + from_l2
-    local out = t.x * t.y * t.products * (1 + t.full_d) / 24e3
-    local tile = rounds * step + 0.8 + out
+    local copying, shifted = gathered(p, t)
+    step = select(eq(t.gather, 2), max(step + shifted, copying), step)
+    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 24e3
+    local tile = rounds * step + select(eq(t.gather, 2), 2, 0.8) + out
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.
     local half = ceil_div(rounds, 2) * (1.15 * max(flops / rate, lds) + t.slot_bytes / 1750e3) + 2 + out / 2

@@ -202,6 +202,26 @@ template <int pending> static inline void kiln_tma_store_wait(void)
 static inline void kiln_async_fence(void)
 {
 }
+template <int width> static inline void kiln_copy(unsigned to, const void *from, unsigned bytes)
+{
+    ke_copy(to, from, width, bytes);
+}
+static inline void kiln_copy_commit(void)
+{
+    ke_copy_commit();
+}
+template <int pending> static inline void kiln_copy_wait(void)
+{
+    ke_copy_wait(pending);
+}
+static inline unsigned kiln_next_lane(unsigned x)
+{
+    return ke_next_lane(x);
+}
+static inline unsigned kiln_funnel(unsigned low, unsigned high, unsigned from)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) >> from);
+}
 static inline void kiln_grid_wait(void)
 {
 }

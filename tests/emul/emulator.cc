@@ -62,6 +62,11 @@ struct product {
     unsigned x[2][8]; // rows of X that came in registers
     int group;
 };
+struct piece {
+    char *to;
+    const char *from;
+    unsigned width, bytes;
+};
 std::vector<char *> stacks; // of threads that have ended, for others
 struct fiber {
     ke_place place;
@@ -72,6 +77,9 @@ struct fiber {
     std::function<bool()> ready; // empty: it may run
     std::vector<product> products;
     int product_groups = 0, store_groups = 0; // committed
+    std::vector<piece> pieces;                // copied by this thread itself, of the next group
+    std::vector<int> copying;                 // groups of them that are on their way
+    int copy_groups = 0;
     size_t waits = 0;                         // for barriers in shared memory
     int met = 0;
 };
@@ -585,6 +593,47 @@ void ke_tma_store_wait(int pending)
         return std::none_of(now->copies.begin(), now->copies.end(),
                             [=](const copy &c) { return c.owner == f && c.group <= until; });
     });
+}
+void ke_copy(unsigned to, const void *from, unsigned width, unsigned bytes)
+{
+    if (to % width || (uintptr_t)from % width) fail("a copy of %u bytes that is not aligned", width);
+    if (bytes > width) fail("%u bytes of a copy of %u", bytes, width);
+    running->pieces.push_back({ke_at(to), (const char *)from, width, bytes});
+}
+void ke_copy_commit(void)
+{
+    fiber *f = running;
+    const int group = ++f->copy_groups;
+    if (f->pieces.empty()) return;
+    f->copying.push_back(group);
+    now->copies.push_back({[f, group, pieces = std::move(f->pieces)] {
+                               for (const piece &p : pieces) {
+                                   memset(p.to, 0, p.width);
+                                   memcpy(p.to, p.from, p.bytes);
+                               }
+                               f->copying.erase(
+                                   std::find(f->copying.begin(), f->copying.end(), group));
+                           },
+                           nullptr, 0});
+    f->pieces.clear();
+}
+void ke_copy_wait(int pending)
+{
+    fiber *f = running;
+    const int until = f->copy_groups - pending;
+    wait_until([=] {
+        return std::none_of(f->copying.begin(), f->copying.end(),
+                            [=](int group) { return group <= until; });
+    });
+}
+unsigned ke_next_lane(unsigned x)
+{
+    const unsigned thread = ke_here->thread, next = thread % 32 == 31 ? thread : thread + 1;
+    running->in->row[thread] = x;
+    ke_warp_barrier();
+    x = running->in->row[next];
+    ke_warp_barrier();
+    return x;
 }
 // The two elements of matrix i that a lane has a word of: in a row, or, `turned`, in a column.
 static char *matrix_element(int i, int element, bool turned)

@@ -43,6 +43,11 @@ void ke_tma_load(unsigned to, const void *map, int inner, int outer, int batch, 
 void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch);
 void ke_tma_store_commit(void);
 void ke_tma_store_wait(int pending);
+void ke_copy(unsigned to, const void *from, unsigned width,
+             unsigned bytes); // zeros from `bytes` on
+void ke_copy_commit(void);
+void ke_copy_wait(int pending);
+unsigned ke_next_lane(unsigned x);
 void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
 void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);
 void ke_wgmma_issue(const ke_wgmma &);

@@ -55,6 +55,11 @@ fi
 # As many units as make every tile of two batches one that a cluster cuts.
 KILN_EMULATOR_UNITS=24 verify kernels 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2 align=256' >"$tmp/out" 2>&1
 result $? "batches whose tiles are cut along K"
+# Copies of 8 bytes and of 4, which trials have too seldom; and tiles whose K many blocks share.
+for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 align=4' 'm=70 n=143 k=1001'; do
+    KILN_EMULATOR_UNITS=24 verify kernels "emul_gather bf16,bf16,bf16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
+    result $? "any address: $problem" "$tmp/out"
+done
 KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 
@@ -89,6 +94,9 @@ fault "a slot given back while its products go on" 's/EMPTY \+ used \* 8/EMPTY +
 fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
 fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
+fault "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
+fault "a line's last word taken from its own" 's/if \(here && byte == inner - 16\) next = .*/;/'
+fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'

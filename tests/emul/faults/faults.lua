@@ -16,3 +16,11 @@ gemm "emul_fault_op" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
 }
+
+gemm "emul_fault_any" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = 1, e_depth = 1, gather = 2 } } },
+}

@@ -159,6 +159,54 @@ gemm "emul_three" {
   check    = { shapes = shapes },
 }
 
+-- Operands, full inputs and E at any address: one warpgroup that loads, and two; tiles whose K many share, or none.
+local odd = { { 135, 143, 1001 }, { 272, 144, 80 } }
+gemm "emul_gather" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32), p = full "e", o = full(f16, "c") },
+  epilogue = function(acc, d) return acc * d.row + d.p - d.o end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
+                                  cluster = 1, gather = 2, stream = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
+  check    = { shapes = odd },
+}
+
+gemm "emul_gather_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rrr", "crc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { bias = per_col "e", p = full(f32) },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.p + d.bias end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = { 3, 5 }, e_depth = 1, cluster = 1, gather = 2, stream = { 0, 1 } } },
+               where = function(t) return (t.depth == 5) == (t.stream == 1) end },
+  check    = { shapes = odd },
+}
+
+gemm "emul_gather_op" {
+  types    = { { a = bf16, b = i8, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b_op     = function(b) return b + 1 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 2 } } },
+  check    = { shapes = odd },
+}
+
+-- E alone at any address, whole tiles and halves of K; strips of 64 and of 56 columns.
+gemm "emul_any_e" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e" },
+  epilogue = function(acc, d) return relu(acc + d.bias) end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 64, 112 }, n = { 128, 64, 112 }, depth = 3, wg = 2, cluster = { 1, 2 }, gather = 1 } },
+               where = function(t) return t.x == 128 and (t.y == 64 and t.cluster == 2 or t.y == 112 and t.cluster == 1) end },
+  check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 } } },
+}
+
 -- Conditions, and functions of them, as CUDA spells them.
 gemm "emul_conditions" {
   types    = { { a = bf16, b = bf16, e = f32 } },

@@ -280,3 +280,83 @@ gemm "wgmma_three_vectors" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 192, wg = 3, depth = 3, cluster = 2 } } },
   check    = { shapes = shapes },
 }
+
+-- Operands at any address: every type and orientation, one product and two, every kind of extra input.
+local odd = { { 17, 31, 13 }, { 128, 128, 64 }, { 135, 143, 1001 }, { 1007, 1009, 321 }, { 70, 300, 5001 },
+              { 500, 4100, 514 } }
+
+gemm "wgmma_gather" {
+  types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "rrr", "ccr", "crr", "rcc", "rrc", "ccc", "crc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
+               cluster = 1, gather = 2, stream = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
+  check    = { shapes = odd },
+}
+
+gemm "wgmma_gather_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = f8e4m3, b = f8e5m2, e = bf16 },
+               { a = f8e5m2, b = f8e4m3, e = f8e4m3 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), p = full "e", q = full(f32), w = full(bf16, "c"), z = full(i8) },
+  epilogue = function(acc, d) return acc * d.scale + d.p + d.q * d.z - d.w end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
+               cluster = 1, gather = 2, stream = { 0, 1 }, promote = { 0, 2 } } },
+               where = function(t)
+                 return t.x == 64 * t.wg and t.y == 128 and t.stream == 2 - t.wg and
+                        (t.promote == 0 or t.wg == 1)
+               end },
+  check    = { shapes = odd },
+}
+
+gemm "wgmma_gather_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e", c = per_col "e", t = per_tensor(f32) },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r * d.c + d.t end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 4, e_depth = 1, cluster = 1,
+               gather = 2, stream = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y == 64 and t.stream == 2 - t.wg end },
+  check    = { shapes = odd },
+}
+
+gemm "wgmma_gather_op" {
+  types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = i8, e = f32 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { all = full "e" },
+  b_op     = function(b) return b * 0.5 end,
+  epilogue = function(acc, d) return acc + d.all end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 2 } } },
+  check    = { shapes = odd },
+}
+
+gemm "wgmma_gather_tf32" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 4, tf32 = 1, cluster = 1, gather = 2 } } },
+  check    = { shapes = odd },
+}
+
+-- E alone at any address.
+gemm "wgmma_any_e" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", row = per_row(f32) },
+  epilogue = function(acc, d) return (acc + d.bias) * d.row end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 112, 256 }, n = { 128, 112, 256 }, depth = 3, wg = 2, cluster = { 1, 2 },
+               gather = 1, stream = { 0, 1 } } },
+               where = function(t)
+                 return t.x == 128 and (t.y == 256 and t.cluster == 2 or t.y == 112 and t.cluster == 1) and
+                        t.stream == 2 - t.cluster
+               end },
+  check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 }, { 1007, 1009, 1024 } } },
+}
