@@ -42,14 +42,15 @@ local function strip_slots(t, op)
 end
 
 -- Where a strip of the full inputs would not fit into the ring beside a tile.
-local function too_wide(t, op) return 64 * t.strip * t.widest_d > t.slot_bytes or strip_slots(t, op) >= t.depth end
+local function too_wide(t, op, widest) return 64 * t.strip * widest > t.slot_bytes or strip_slots(t, op) >= t.depth end
 
 -- Shared memory other than the ring: strips of E, vectors of f32, barriers.
 local function beside_ring(t, op, types, layout)
-  t.full_d, t.bytes_d, t.widest_d, t.vector = 0, 0, 0, 0
+  local widest = 0 -- of full inputs' elements
+  t.full_d, t.bytes_d, t.vector = 0, 0, 0
   for _, d in ipairs(op.d) do
     if d.kind == "full" then
-      t.full_d, t.bytes_d, t.widest_d = t.full_d + 1, t.bytes_d + d.type.bytes, max(t.widest_d, d.type.bytes)
+      t.full_d, t.bytes_d, widest = t.full_d + 1, t.bytes_d + d.type.bytes, max(widest, d.type.bytes)
     elseif d.kind == "per_tensor" then
       t.vector = t.vector + 4
     else
@@ -65,11 +66,10 @@ local function beside_ring(t, op, types, layout)
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
     if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
     local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
-    if fits and (t.strip == 0 or full and too_wide(t, op)) then t.strip = strip end
+    if fits and (t.strip == 0 or full and too_wide(t, op, widest)) then t.strip = strip end
   end
   t.d_parts = strip_slots(t, op)
-  t.e_strip_bytes = 64 * t.strip * types.e.bytes
-  t.beside_ring = t.wg * t.e_depth * t.e_strip_bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
+  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
   -- With lines that begin anywhere each one in the ring has 4 bytes more: those of a tile, or of strips of full inputs.
   local lines = 0
   for _, d in ipairs(op.d) do
@@ -213,9 +213,9 @@ return schedule {
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "e_strip_bytes", "vector", "widest_d",
-              "behind", "runs", "beside_ring", "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b",
-              "bytes_e", "bytes_d", "rate", "margin", "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "runs", "beside_ring",
+              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "margin",
+              "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
