@@ -137,7 +137,7 @@ return schedule {
       keep(8192, 512, 1)
       keep(16384, 512, 1)
       keep(32768, 1024, 1)
-      keep(65536, 1024, 1)
+      if target.wave == 64 then keep(65536, 1024, 1) end -- in waves of 32 compilers spill
     end
     add(512, 1, emulated and target.vendor == "amd" and 1 or 2, 0, 1)
     add(256, 1, 2, 0, 32)
