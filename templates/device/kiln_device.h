@@ -7,17 +7,7 @@
 
 #if defined(__CUDACC__)
 #define KILN_GPU_NVIDIA 1
-// All that kernels here want of CUDA's headers: mk/toolchain.sh leaves out cuda_runtime.h, half of
-// a kernel's compile time, where that makes the same code.
-#include <stddef.h>
-#include <device_launch_parameters.h>
-#include <sm_20_intrinsics.h>
-#if !defined(__SM_30_INTRINSICS_H__) // as it has them
-extern "C" __attribute__((device)) __device_builtin__ unsigned
-__nvvm_shfl_bfly_sync(unsigned lanes, unsigned x, unsigned mask, unsigned clamp);
-extern "C" __attribute__((device)) __device_builtin__ unsigned
-__nvvm_shfl_idx_sync(unsigned lanes, unsigned x, unsigned lane, unsigned clamp);
-#endif
+#include "kiln_cuda.h"
 #elif defined(__HIP__) || defined(__AMDGCN__)
 #define KILN_GPU_AMD 1
 #endif
@@ -134,11 +124,7 @@ static KILN_DEVICE unsigned kiln_blocks_z(void)
 // The value of lane ^ mask; every lane of the wave is there.
 static KILN_DEVICE float kiln_other_lane(float x, int mask)
 {
-#if defined(__SM_30_INTRINSICS_H__)
     return __shfl_xor_sync(0xffffffffu, x, mask);
-#else
-    return kiln_from_bits(__nvvm_shfl_bfly_sync(0xffffffffu, kiln_bits(x), (unsigned)mask, 0x1f));
-#endif
 }
 static KILN_DEVICE void kiln_barrier(void)
 {

@@ -25,11 +25,7 @@ static KILN_DEVICE unsigned kiln_shared_address(const void *p)
 // The same in every lane of a warp, though the compiler may not see it.
 static KILN_DEVICE int kiln_uniform(int x)
 {
-#if defined(__SM_30_INTRINSICS_H__)
     return __shfl_sync(0xffffffffu, x, 0);
-#else
-    return (int)__nvvm_shfl_idx_sync(0xffffffffu, (unsigned)x, 0, 0x1f);
-#endif
 }
 static KILN_DEVICE void kiln_warp_barrier(void)
 {
@@ -248,9 +244,7 @@ template <int pending> static KILN_DEVICE void kiln_copy_wait(void)
 // x of the next lane; of the warp's last one its own.
 static KILN_DEVICE unsigned kiln_next_lane(unsigned x)
 {
-    unsigned next;
-    asm volatile("shfl.sync.down.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(next) : "r"(x) : "memory");
-    return next;
+    return __shfl_down_sync(0xffffffffu, x, 1);
 }
 // 32 bits of high:low, from bit `from` on, 0 to 31.
 static KILN_DEVICE unsigned kiln_funnel(unsigned low, unsigned high, unsigned from)
