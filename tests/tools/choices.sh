@@ -20,6 +20,8 @@ python3 tests/bench/model_fit.py docs/benchmarks/h200.csv "$tmp/all" >"$tmp/fit"
         /^wgmma_decode: / { decode = $2 == 20 && $4 > 0.98 && $4 < 1.02 && $6 < 0.08 }
         END { exit !(wgmma && decode) }' "$tmp/fit"
 result $? 'modelled times are within 5 % (wgmma) and 8 % (wgmma_decode) of those that an H200 took, root mean square' "$tmp/fit"
+diff docs/benchmarks/h200-model.txt "$tmp/fit" >"$tmp/out"
+result $? 'docs/benchmarks/h200-model.txt has them'
 "$kiln" verify --modules "$tmp/choices/lib" --device none:sm_90a:132 'bias_relu bf16,bf16,bf16 rcr m=8 n=8 k=8' >"$tmp/out" 2>&1
 [ $? -eq 77 ] && grep -q 'a device for sm_90a with 132 units is not here' "$tmp/out"
 result $? 'such a device runs nothing'
