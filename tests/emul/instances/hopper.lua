@@ -99,6 +99,20 @@ gemm "emul_decode" {
   check    = { shapes = few },
 }
 
+-- More rows than 64.
+gemm "emul_rows" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e" },
+  epilogue = function(acc, d) return acc * 0.5 + d.bias end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 144, 192 }, n = { 64, 128 }, wg = { 1, 2 }, blocks = 1, split_k = { 0, 4 } } },
+               where = function(t)
+                 return (t.m == 144) == (t.n == 64) and (t.m == 144) == (t.wg == 1) and (t.m == 144) == (t.split_k == 4)
+               end },
+  check    = { shapes = { { 65, 200, 48 }, { 139, 128, 1040 }, { 300, 136, 144 } } },
+}
+
 -- One-byte weights: seven panels for four warpgroups, whose loader gives its registers up; halves of two sets.
 gemm "emul_mixed" {
   types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f16 } },
