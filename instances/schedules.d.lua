@@ -22,18 +22,18 @@
 ---@return kiln.Sweep
 function host(axes) end
 
----@alias kiln.mfma.m 16|32|64|128|256
----@alias kiln.mfma.n 16|32|64|128|256
----@alias kiln.mfma.k 8|16|32|64|128|256|512
+---@alias kiln.mfma.m 16|32|48|64|96|128|192|256
+---@alias kiln.mfma.n 8|16|24|32|48|64|96|128|192|256
+---@alias kiln.mfma.k 8|16|32|64|128|256|512|1024
 ---@alias kiln.mfma.wm 1|2|4|8
 ---@alias kiln.mfma.wn 1|2|4|8
+---@alias kiln.mfma.wk 1|2|4
 ---@alias kiln.mfma.mfma 16|32
----@alias kiln.mfma.ahead 1|2
+---@alias kiln.mfma.ahead 1|2|4
 ---@alias kiln.mfma.split_k 1|2|4|8|16|32
 ---@alias kiln.mfma.stream 0|1
 ---@alias kiln.mfma.group 1|2|4|8|16|32
 ---@alias kiln.mfma.xf32 0|1
----@alias kiln.mfma.vec 0|1
 
 ---@class kiln.mfma.Sweep
 ---@field m? kiln.mfma.m|kiln.mfma.m[] rows of the block's tile
@@ -41,13 +41,13 @@ function host(axes) end
 ---@field k? kiln.mfma.k|kiln.mfma.k[] length along K of the tiles in LDS
 ---@field wm? kiln.mfma.wm|kiln.mfma.wm[] waves along M
 ---@field wn? kiln.mfma.wn|kiln.mfma.wn[] waves along N
+---@field wk? kiln.mfma.wk|kiln.mfma.wk[] waves that share a tile's K in LDS, each a part; they add up before the way out
 ---@field mfma? kiln.mfma.mfma|kiln.mfma.mfma[] rows and columns of a matrix instruction
 ---@field ahead? kiln.mfma.ahead|kiln.mfma.ahead[] tiles of K on their way from memory, in registers; the main loop is unrolled by it
 ---@field split_k? kiln.mfma.split_k|kiln.mfma.split_k[] blocks that share a tile, each a part of K; above 1 a second kernel sums
 ---@field stream? kiln.mfma.stream|kiln.mfma.stream[] 1: only the tiles past the last that fill the device are shared, and where that pays
 ---@field group? kiln.mfma.group|kiln.mfma.group[] tiles along M that neighbouring blocks share B for
 ---@field xf32? kiln.mfma.xf32|kiln.mfma.xf32[] 1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it
----@field vec? kiln.mfma.vec|kiln.mfma.vec[] 1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends
 
 ---AMD matrix cores: matrix instructions without a gap between them.
 ---A sweep: all combinations of these values, the other tunables as in the first default.

@@ -83,6 +83,18 @@ static KILN_DEVICE unsigned kiln_turn8(unsigned w0, unsigned w1, unsigned w2, un
     return kiln_turn16(__builtin_amdgcn_perm(w1, w0, pairs), __builtin_amdgcn_perm(w3, w2, pairs), byte % 2);
 }
 
+// A piece without its first `bytes`, 0 to 16 of them: the rest moves down, zeros follow.
+static KILN_DEVICE kiln_piece kiln_shift_down(kiln_piece x, int bytes)
+{
+    if (bytes & 16) x = kiln_piece{};
+    if (bytes & 8) x = kiln_piece{x[2], x[3], 0, 0};
+    if (bytes & 4) x = kiln_piece{x[1], x[2], x[3], 0};
+    const int bits = bytes % 4 * 8;
+    const auto pair = [](unsigned low, unsigned high) { return (unsigned long long)high << 32 | low; };
+    return kiln_piece{(unsigned)(pair(x[0], x[1]) >> bits), (unsigned)(pair(x[1], x[2]) >> bits),
+                      (unsigned)(pair(x[2], x[3]) >> bits), x[3] >> bits};
+}
+
 // Instructions before it stay before it, those after it stay after it: the order of the source is the order of issue.
 static KILN_DEVICE void kiln_keep_order(void)
 {

@@ -28,10 +28,16 @@ local function move(t, rows, along_k, from, to)
   return each // wide, deep, wide
 end
 
--- Bytes between memory and the units, which share what they read through the caches, and E's.
-local function traffic(p, t)
+-- Bytes of every operand, once; and what the units read of A and B, much of it from caches.  Memory and caches work at
+-- the same time: a launch takes as long as the slower of them, in ns.
+local function operands(p, t)
   local a, b = p.m * p.k * t.bytes_a, p.n * p.k * t.bytes_b * t.products
-  return p.batch * (ceil_div(p.n, t.n) * a // 4 + ceil_div(p.m, t.m) * b // 4 + a + b + p.m * p.n * t.bytes_e)
+  return p.batch * (a + b + p.m * p.n * t.bytes_out)
+end
+local function traffic(p, t, target)
+  local a, b = p.m * p.k * t.bytes_a, p.n * p.k * t.bytes_b * t.products
+  local cached = p.batch * (ceil_div(p.n, t.n) * a + ceil_div(p.m, t.m) * b)
+  return max(operands(p, t) // target.gbps, cached // (4 * target.gbps))
 end
 
 -- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share,
@@ -46,9 +52,9 @@ local function shared(p, t, target)
   local runs = rest * min(t.split_k, steps)
   runs = select(eq(t.stream, 1), min(runs, slots), runs)
   local function time(blocks, length) -- in ns, of so many blocks at once and one after the other
-    return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.wait_ns) * length
+    return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.chain_ns) * length
   end
-  local memory = traffic(p, t) // target.gbps
+  local memory = traffic(p, t, target)
   local cut = max(time(tiles - rest, steps) + time(runs, ceil_div(rest * steps, runs)), memory)
   local second = 1000 * target.launch_us + 8 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n) // target.gbps
   local worth = lt(cut + second, max(time(tiles, steps), memory))
@@ -74,13 +80,15 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = pow2(16, 256), doc = "rows of the block's tile" },
-    { "n", values = pow2(16, 256), doc = "columns of the block's tile" },
-    { "k", values = pow2(8, 512), doc = "length along K of the tiles in LDS" },
+    { "m", values = { 16, 32, 48, 64, 96, 128, 192, 256 }, doc = "rows of the block's tile" },
+    { "n", values = { 8, 16, 24, 32, 48, 64, 96, 128, 192, 256 }, doc = "columns of the block's tile" },
+    { "k", values = pow2(8, 1024), doc = "length along K of the tiles in LDS" },
     { "wm", values = pow2(1, 8), doc = "waves along M" },
     { "wn", values = pow2(1, 8), doc = "waves along N" },
+    { "wk", values = pow2(1, 4),
+      doc = "waves that share a tile's K in LDS, each a part; they add up before the way out" },
     { "mfma", values = { 16, 32 }, doc = "rows and columns of a matrix instruction" },
-    { "ahead", values = { 1, 2 },
+    { "ahead", values = { 1, 2, 4 },
       doc = "tiles of K on their way from memory, in registers; the main loop is unrolled by it" },
     { "split_k", values = pow2(1, 32),
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
@@ -89,18 +97,21 @@ return schedule {
     { "group", values = pow2(1, 32), doc = "tiles along M that neighbouring blocks share B for" },
     { "xf32", values = { 0, 1 },
       doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
-    { "vec", values = { 0, 1 },
-      doc = "1: loads of 16 aligned bytes; 0: at any address, single elements where the matrix ends" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
               "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e",
-              "piece", "along_a", "along_b", "e_row", "step_ns", "wait_ns", "product_bits", "resident", "two" },
+              "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident", "two",
+              "bytes_out", "registers", "rate", "begin_ns", "out_ns" },
   derive = function(t, op, types, layout, target)
+    t.bytes_out = types.e.bytes
+    for _, d in ipairs(op.d) do
+      if d.kind == "full" then t.bytes_out = t.bytes_out + d.type.bytes end
+    end
     t.products = op.products
-    t.threads = t.wm * t.wn * 64
+    t.threads = t.wm * t.wn * t.wk * 64
     t.piece = 16 // types.mul_a.bytes
     t.pieces = t.k // t.piece                -- 16-byte pieces of K in LDS
-    t.steps = t.pieces // (64 // t.mfma)     -- in which the main loop takes them: one piece per lane
+    t.steps = t.pieces // (64 // t.mfma) // t.wk -- in which a wave takes its part of them: one piece per lane
     t.along_a, t.along_b = layout.a == "r" and 1 or 0, layout.b == "c" and 1 or 0
     t.loads_a, t.deep_a, t.wide_a = move(t, t.m, layout.a == "r", types.a, types.mul_a)
     t.loads_b, t.deep_b, t.wide_b = move(t, t.n, layout.b == "c", types.b, types.mul_b)
@@ -110,31 +121,47 @@ return schedule {
     -- The epilogue's stage: `mfma` rows (or columns) of a wave's tile, stage_f elements along E's contiguous dimension.
     local wave_f = (layout.e == "r" and t.n_tiles or t.m_tiles) * t.mfma
     local stage = t.wm * t.wn * t.mfma * 4 * t.products
-    t.stage_f = max(wave_f, 1)
+    t.stage_f = max(wave_f & -wave_f, 1)  -- a power of two, as the way that it is spread over banks wants
     while t.stage_f > t.mfma and stage * t.stage_f > max(buffers, 32768) do t.stage_f = t.stage_f // 2 end
-    t.lds_bytes = max(buffers, stage * t.stage_f)
-    -- As many as LDS lets in, up to two: more would not leave each the registers it wants.
+    t.lds_bytes = max(buffers, stage * t.stage_f, (t.wk - 1) * 4 * t.m * t.n * t.products)
+    -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
+    local coming = t.loads_a * t.wide_a * types.a.bytes + t.products * t.loads_b * t.wide_b * types.b.bytes
+    t.registers = t.sums + t.ahead * coming // 4 + 8 * (t.m_tiles + t.products * t.n_tiles) + 48
     local blocks = max(target.lds // t.lds_bytes, 1)
-    t.waves_per_simd = max(min(blocks * t.threads // 256, t.sums <= 64 and 2 or 1), ceil_div(t.threads, 256))
+    t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256))
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
-    -- A step of a block alone on its unit takes the matrix unit's time, or the time of its tiles through LDS (128 bytes
-    -- a cycle at about 2 GHz); but never less than a part of a trip to memory that nothing else covers.
+    -- The matrix unit's time for a step, with what it loses where waves take turns, or that of its tiles through LDS
+    -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
-    local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 256
-    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate, lds) // 1
-    t.wait_ns = 600 // t.ahead
+    local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
+    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 16 or 2), lds) // 1
+    t.rate = rate // 1
+    -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
+    -- to memory that nothing else covers.
+    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 40)
+    -- Before and after a block's steps: its addresses and a trip to memory; sums of waves that share K; strips of E.
+    local strips = (layout.e == "r" and t.m_tiles or t.n_tiles) * max(wave_f // t.stage_f, 1)
+    local chunks = ceil_div(t.mfma * t.stage_f, min(64 * (16 // types.e.bytes), 512)) * t.products
+    local full = t.bytes_out // types.e.bytes - 1 -- inputs that are read with each
+    -- Blocks on one unit share it for the last.
+    t.begin_ns = 2050 + 300 * (t.wk - 1) // 3
+    local each = chunks * (10 + 18 * full) // 10 + (wave_f > t.stage_f and 1 or 0)
+    t.out_ns = 200 * strips * each * ceil_div(t.wm * t.wn, 4)
   end,
   rules = {
     { "{threads} threads > 512", function(t) return t.threads <= 512 end },
+    { "{registers} registers, more than {threads} threads have", function(t)
+      return t.registers * ceil_div(t.threads, 256) <= 512
+    end },
     { "a wave's tile is no multiple of the matrix instruction", function(t)
       return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0
     end },
     { "k is not an even number of steps of the main loop", function(t)
-      return t.steps > 0 and t.steps % 2 == 0 and t.steps * (64 // t.mfma) * t.piece == t.k
+      return t.steps > 0 and t.steps % 2 == 0 and t.steps * (64 // t.mfma) * t.wk * t.piece == t.k
     end },
     { "the tile of A does not divide into {threads} threads", function(t)
       return fits(t, t.m, t.loads_a, t.deep_a, t.wide_a)
@@ -152,44 +179,34 @@ return schedule {
     { "{sums} registers of sums > 128", function(t) return t.sums <= 128 end },
   },
   defaults = function(target, op, types, layout)
-    local depth = 64 // types.mul_a.bytes -- 64 bytes of K
     local n = op.products
-    local function set(m, width, k, wm, wn, mfma, more)
-      local t = { m = m, n = width // n, k = k, wm = wm, wn = wn, mfma = mfma, ahead = 2, split_k = 1, stream = 0,
-                  group = 8, xf32 = 0, vec = 1 }
+    local function set(m, width, bytes, wm, wn, wk, mfma, more) -- `bytes` of K
+      local t = { m = m, n = width // n, k = bytes // types.mul_a.bytes, wm = wm, wn = wn, wk = wk, mfma = mfma,
+                  ahead = 4, split_k = 16, stream = 1, group = 8, xf32 = 0 }
       for name, value in pairs(more or {}) do t[name] = value end
       return t
     end
-    local big, huge = set(256, 128, depth, 2, 2, 32), set(256, 256, depth, 2, 4, 32, { ahead = 1 })
-    local mid = set(128, 128, depth, 2, 2, 32, { split_k = 8, stream = 1 })
-    local any = set(128, 128, depth, 2, 2, 32, { vec = 0 })
-    -- Few rows, whose time is that of reading B once: 32 KiB of A and B on their way to every unit.
-    local small = set(16, 64 * n, depth * 2, 1, 2, 16, { split_k = 16, stream = 1 })
-    local low = set(64, 64, depth * 4, 2, 2, 16, { split_k = 16, stream = 1 })
-    -- Eight waves have 256 registers each: enough where nothing has to be turned round and E's chunks are small.
-    if layout.a == "r" and layout.b == "c" and types.e.bytes > 1 then return { big, huge, mid, low, small, any } end
-    return { big, mid, low, small, any }
+    local mid = set(128, 128, 64, 2, 2, 1, 32, { ahead = 2, split_k = 8 }) -- of more ahead registers would spill
+    local low = set(64, 128, 64, 2, 2, 1, 32)
+    -- Few tiles: more of them, and waves that share K.  The smallest are for launches that are over soon.
+    local small, few = set(64, 64, 128, 2, 1, 2, 32), set(32, 32, 256, 2, 1, 2, 16)
+    local least = set(16, n == 1 and 16 or 32, 512, 1, 1, 4, 16, { split_k = 1, stream = 0 })
+    if layout.a == "r" and layout.b == "c" then return { mid, low, small, few, least } end
+    return { mid, low, few, least }
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
+    if t.wk > 1 then text = text .. "x" .. t.wk end
     if t.mfma ~= 32 then text = text .. "_i" .. t.mfma end
     if t.ahead ~= 2 then text = text .. "_a" .. t.ahead end
     if t.split_k > 1 then text = text .. (t.stream == 1 and "_stream" or "_s") .. t.split_k end
     if t.group ~= 8 then text = text .. "_g" .. t.group end
     if t.xf32 == 1 then text = text .. "_xf32" end
-    if t.vec == 0 then text = text .. "_any" end
     return text
   end,
   problem_rules = {
-    { "A's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
-      local length = select(eq(t.along_a, 1), p.k, p.m)
-      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.lda % t.piece, 0),
-                                   eq(p.align_a % (t.piece * t.bytes_a), 0)))
-    end },
-    { "B's rows, pitch and address are not multiples of the 16-byte loads", function(p, t)
-      local length = select(eq(t.along_b, 1), p.k, p.n)
-      return any(eq(t.vec, 0), all(eq(length % t.piece, 0), eq(p.ldb % t.piece, 0),
-                                   eq(p.align_b % (t.piece * t.bytes_b), 0)))
+    { "K is shorter than a load of 16 bytes", function(p, t)
+      return any(ge(p.k, t.piece), eq(t.along_a + t.along_b, 0))
     end },
     { "a tile of A spans 2 GiB or more", function(p, t)
       return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
@@ -230,15 +247,33 @@ return schedule {
     local rounds, round_runs = ceil_div(most, t.resident), ceil_div(most_runs, t.resident)
     local run = ceil_div(rest * length, runs)  -- steps along K of each
     local busy = (most * length + most_runs * run) * t.step_ns / 1e3
-    local latency = (rounds * length + round_runs * run) * t.wait_ns / 1e3
-    -- Before and after a block's steps: a trip to memory (more where the end of K is loaded by itself), and the way out
-    -- of its sums.
-    local once = 3 - 2 * t.vec + t.sums * 0.04
-    local ends = (rounds + round_runs * (1 + t.stream)) * once
+    local steps = (rounds * length + round_runs * run) * t.chain_ns / 1e3
+    -- Rows that begin between the lines of memory touch more of them.
+    local uneven = select(all(eq(p.align_a % 16, 0), eq(p.align_b % 16, 0)), 1, 1.2)
+    busy, steps = busy * uneven, steps * uneven
+    -- Before a block's steps; where K ends within a tile, that is multiplied by itself.  A run has parts of two tiles.
+    local once = t.begin_ns / 1e3
+      + select(eq(p.k % t.k, 0), 0, select(eq(t.along_a + t.along_b, 2), 0.35, 2) + t.step_ns / 1e3)
+    -- Where E is not aligned, its elements go out one by one.
+    local way_out = t.out_ns * select(eq(p.align_e % 16, 0), 1, 6 / t.bytes_e) / 1e3
+    local out = (most + most_runs * (1 + t.stream)) * way_out
+    local ends = (rounds + round_runs * (1 + t.stream)) * (once + way_out)
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
-    local memory = (traffic(p, t) + shares) / (target.gbps * 1e3)
+    local memory = traffic(p, t, target) / 1e3 + shares / (target.gbps * 1e3)
     local second = select(gt(rest, 0), target.launch_us + shares / (target.gbps * 1e3), 0)
-    return target.launch_us + max(max(busy, latency) + ends, memory + once) + second
+    return target.launch_us + max(steps + ends, busy + out + once, memory + once + way_out) + second, {
+      { "launching", target.launch_us },
+      { "multiplying", busy },
+      { "steps of a block, with trips to memory", steps },
+      { "moving bytes", memory },
+      { "tiles' beginnings and ends", ends },
+      { "adding up shared tiles", second },
+      { "blocks", whole + runs, "count" },
+      { "rounds of the device", (whole + runs) / (units * t.resident), "count" },
+      { "MB to and from memory", (operands(p, t) + shares) / 1e6, "count" },
+      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e3 * units), "least" },
+      { "memory", operands(p, t) / (target.gbps * 1e3), "least" },
+    }
   end,
   -- Registers are arrays until the main loop is unrolled: it must be, however long a step is.
   flags = function() return { "-mllvm", "-pragma-unroll-threshold=262144" } end,

@@ -129,6 +129,21 @@ return schedule {
                  + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (target.gbps * 1e3)
-    return target.launch_us * select(gt(t.split_k, 1), 2, 1) + max(busy, max(latency, memory))
+    -- On AMD's the way out of a tile counts, and steps take half as long again: docs/benchmarks/mfma.md.
+    local ends = 0
+    if target.vendor == "amd" then
+      busy, ends = 1.5 * busy, ceil_div(most, together) * (2 + 0.16 * t.sums)
+    end
+    local launches = target.launch_us * select(gt(t.split_k, 1), 2, 1)
+    return launches + max(busy + ends, max(latency + ends, memory)), {
+      { "launching", launches },
+      { "multiplying", busy },
+      { "trips to memory", latency },
+      { "moving bytes", memory },
+      { "tiles' beginnings and ends", ends },
+      { "blocks", tiles, "count" },
+      { "rounds of the device", tiles / (max(p.units, 1) * together), "count" },
+      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (rate * max(p.units, 1)), "least" },
+    }
   end,
 }

@@ -350,16 +350,22 @@ def floor_of(p, facts):
     return max(flops_of(p) / peaks[wide] / 1e6, memory_of(p) / gbps / 1e3) + launch
 
 
-def explained(o, p):
-    text = text_of(p)
-    if "align" not in text:
-        text += " align=256"
-    run = subprocess.run([o.kiln, "explain", "--json", "--device", o.device] +
-                         (["--modules", o.modules] if o.modules else []) + [text],
+def kiln(o, command, text, *more, **settings):
+    """What kiln says as JSON; settings: of the simulator, beside those that KILN_SIM has."""
+    environment = dict(os.environ)
+    given = [environment["KILN_SIM"]] if "KILN_SIM" in environment else []
+    if settings:
+        environment["KILN_SIM"] = ",".join(given + ["%s=%s" % x for x in settings.items()])
+    run = subprocess.run([o.kiln, command, "--json", "--device", o.device] +
+                         (["--modules", o.modules] if o.modules else []) + list(more) + [text], env=environment,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if run.returncode:
         sys.exit("%s: %s" % (text, run.stderr.strip()))
     return json.loads(run.stdout)
+
+
+def explained(o, p):
+    return kiln(o, "explain", text_of(p))
 
 
 def model(o):
@@ -386,6 +392,30 @@ def model(o):
     if o.instances:
         for name, count in sorted(used.items(), key=lambda x: (-x[1], x[0])):
             print("%5d  %s" % (count, name))
+
+
+FIRST_TRIP = 0.45 # microseconds that memory is farther away by the cost model than by the simulator's
+
+
+def price(o):
+    """The cost model beside the simulator: chosen instances, on a unit's share of their problem, at most 4096 of K."""
+    print("| problem, cut to one unit | instance | cost, us | simulator's, us | cost / simulator's |")
+    print("|---|---|---|---|---|")
+    ratios = []
+    for p in [p for seed in o.seeds for p in sample_of(o, seed)][::o.step]:
+        name = explained(o, p)["candidates"][0]["instance"]
+        tile = re.search(r"_(\d+)x(\d+)x(\d+)_", name)
+        m, n = [int(x) for x in tile.groups()[:2]]
+        small = p._replace(m=min(p.m, 2 * m), n=min(p.n, n), k=min(p.k, 4096), batch=1,
+                           fields=["align=256"] if not p.kind else [f for f in p.fields if f.startswith("align")])
+        launch = facts_of(o.device.split(":")[-1])[2]
+        chosen = [c for c in kiln(o, "explain", text_of(small), units=1)["candidates"] if c["instance"] == name][0]
+        launches = 2 if any(x["name"].startswith("adding") and x["us"] > 0 for x in chosen["parts"]) else 1
+        cost = chosen["cost_us"] - launches * (launch + FIRST_TRIP)
+        modelled = kiln(o, "bench", text_of(small), "--instance", name, units=1)[0]["modelled_us"]
+        ratios.append(cost / modelled)
+        print("| %s | %s | %.2f | %.2f | %.2f |" % (text_of(small), name.split("/")[-1], cost, modelled, ratios[-1]))
+    print("\n%d: geomean %.2f, least %.2f, greatest %.2f" % (len(ratios), geomean(ratios), min(ratios), max(ratios)))
 
 
 def check(o):
@@ -431,6 +461,11 @@ def main():
     p.add_argument("--csv", help="a line for each problem, too")
     p.add_argument("--instances", action="store_true", help="how often each tile is chosen")
     p.set_defaults(run=model)
+    p = commands.add_parser("price", help="costs of chosen instances beside what the simulator says of a unit's share")
+    explain_options(p)
+    sample_options(p)
+    p.add_argument("--step", type=int, default=12, help="of the seeds' problems every so many")
+    p.set_defaults(run=price)
     p = commands.add_parser("check", help="whether kiln has a kernel for every problem of these seeds")
     explain_options(p)
     sample_options(p)

@@ -13,10 +13,20 @@ if [ "${1-}" = --table ]; then
     result() { :; }
 fi
 
-# The least share that a tile may have: 256x128 with four waves, 256x256 with eight, 128x128.  TYPE is A's, or A's and B's.
+# The least share that a tile may have: 64x128 and 128x128, of which two share a unit, 256x128 with four waves, 256x256 with
+# eight.  TYPE is A's, or A's and B's.
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
+    gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.64 ;;
+    gfx942\ bf16_i8\ *\ 64x128*) echo 0.55 ;;
+    gfx942\ *_*\ rcr\ 64x128*) echo 0.78 ;;
+    gfx942\ *_*\ *\ 64x128*) echo 0.67 ;;
+    gfx942\ *\ rcr\ 64x128*) echo 0.95 ;;
+    gfx942\ *f16\ rrr\ 64x128*) echo 0.83 ;;
+    gfx942\ *\ rrr\ 64x128*) echo 0.71 ;;
+    gfx942\ f16\ crr\ 64x128*) echo 0.74 ;;
+    gfx942\ *\ crr\ 64x128*) echo 0.58 ;;
     gfx942\ bf16_i8\ *\ 128x128*) echo 0.74 ;;
     gfx942\ f16_f8*\ 128x128*) echo 0.82 ;;
     gfx942\ *_*\ r?r\ 256x128*) echo 0.85 ;;
@@ -43,7 +53,7 @@ for target in gfx942 gfx90a; do
         skip "$target: matrix unit's share" "no llvm-mca"
         continue
     fi
-    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1,_stream8}.hip "$tmp"/gen/$target/shares_turned/*_any.hip; do
+    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1,_stream8,_a4_stream16}.hip; do
         [ -e "$source" ] || continue
         what=$(basename "$source" .hip)
         types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}
@@ -74,7 +84,7 @@ if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && 
         $1 != "instance" && $at["conflicts"] != 0 { print; bad = 1 } END { exit bad || NR < 30 }' "$tmp/cost" >"$tmp/out"
     result $? "no bank conflict in any of $(grep -c ^gfx942 "$tmp/cost") mfma instances"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        $1 ~ /bias_relu.*mfma_(128x128|256x128|256x256)x/ && $1 !~ /_any|#2/ { n++; if ($at["segments"] != $at["needed"]) { print; bad = 1 } }
+        $1 ~ /bias_relu.*mfma_(128x128|64x128)x/ && $1 !~ /#2/ { n++; if ($at["segments"] != $at["needed"]) { print; bad = 1 } }
         END { exit bad || !n }' "$tmp/cost" >"$tmp/out"
     result $? "every segment that its large tiles touch is used whole"
 fi

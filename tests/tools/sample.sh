@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tests/bench/gemm_sample.py: a seed is one list everywhere, kiln takes every problem of it, and the tables say what
 # stands in the figures.
-# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh
+# shellcheck source-path=SCRIPTDIR source=lib/kiln.sh disable=SC2154
 . "$(dirname "$0")/lib/kiln.sh"
 command -v python3 >/dev/null || { echo "1..0 # SKIP no python3"; exit 77; }
 sample=tests/bench/gemm_sample.py
@@ -46,6 +46,9 @@ PY
 }
 check 'a fifth has random sizes, pitches and alignments' odd
 
+reads() { python3 $sample check --kiln "$kiln" --device host 1 2; }
+check 'kiln reads every problem of two seeds, and has a kernel' reads
+
 cat >"$tmp/a.csv" <<'CSV'
 set,problem,implementation,us,spread,TFLOP/s,GB/s,ratio,replays,note
 bias_relu/m=1,p1,kiln,10.00,0,1,1,1,9,one
@@ -64,5 +67,15 @@ tables() {
         says '^| m=2..16 | 1 | 0.600 | 0.600 | 0.600 |  |  |  |' && says '| m=1 | 1 | 1.500 | 1.500 | 1.500 | 0.500 |' &&
         says '^| random sizes, pitches, alignments | 1 | 0.600 ' && says '^1 problems without a figure' && ! says swiglu
 }
+# Every problem is counted once by op and once by M.
+model() {
+    python3 $sample model --kiln "$kiln" --device sim:gfx942 --count 40 5 >"$tmp/out" 2>"$tmp/err" &&
+        says '^seed 5: 40 problems, geomean 0\.' && [ "$(grep -c '^| all | 40 |' "$tmp/out")" = 2 ] && says '^| m=2..16 '
+}
+if [ -e "$BUILD/lib/kiln/libkiln-gfx942.so" ]; then
+    check 'model: the floor over what is chosen' model
+else
+    skip 'model: the floor over what is chosen' 'no module for gfx942'
+fi
 check 'tables: the best whole path, the chosen instance, the best that is built' tables
 finish

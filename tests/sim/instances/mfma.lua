@@ -1,30 +1,44 @@
--- The tiles whose main loops tests/sim/mfma_share.sh prices.
+-- The tiles whose main loops tests/sim/mfma_share.sh prices: the two large ones that ship, and larger ones.
 local function same(type) return { a = type, b = type, e = type == i8 and i32 or bf16 } end
+local whole = { split_k = 1, stream = 0 }
+local low = mfma { m = 64, ahead = 4, split_k = 16 }
+local large = mfma { m = 256, split_k = whole.split_k, stream = whole.stream }
+local wide = mfma { m = 256, n = 256, wn = 4, ahead = 1, split_k = whole.split_k, stream = whole.stream }
+local function tiles(target, more) return { [target] = { mfma {}, low, large, more } } end
 gemm "shares" {
   types = { { a = f16, b = f16, e = f16 }, same(bf16), same(i8), same(f8e4m3fnuz) },
   layouts = { "rcr", "rrr" },
   epilogue = function(acc) return acc end,
   targets = { "gfx942" },
+  tiles = tiles "gfx942",
 }
 gemm "shares_cdna2" {
   types = { { a = f16, b = f16, e = f16 }, same(bf16), same(i8) },
   layouts = { "rcr", "rrr" },
   epilogue = function(acc) return acc end,
   targets = { "gfx90a" },
+  tiles = tiles "gfx90a",
 }
--- Both operands turned round; b widened. The tiles for any alignment of the first are priced, too.
-local two = { gfx942 = { mfma { m = { 128, 256 } } } }
+-- Eight waves: a few registers are enough where both operands lie along K.
+gemm "shares_wide" {
+  types = { { a = f16, b = f16, e = f16 }, same(i8) },
+  layouts = { "rcr" },
+  epilogue = function(acc) return acc end,
+  targets = { "gfx942" },
+  tiles = tiles("gfx942", wide),
+}
+-- Both operands turned round; b widened.
 gemm "shares_turned" {
   types = { { a = f16, b = f16, e = f16 }, same(i8) },
   layouts = { "crr" },
   epilogue = function(acc) return acc end,
   targets = { "gfx942" },
-  tiles = two,
+  tiles = tiles "gfx942",
 }
 gemm "shares_widened" {
   types = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3fnuz, e = f16 } },
   layouts = { "rcr", "rrr" },
   epilogue = function(acc) return acc end,
   targets = { "gfx942" },
-  tiles = two,
+  tiles = tiles "gfx942",
 }
