@@ -14,9 +14,9 @@ _kiln() {
         *)
             case ${COMP_WORDS[1]} in
             list) words='--op --target --schedule --dtype --instance --json --modules --help' ;;
-            explain) words='--all --device --threads --modules --help' ;;
+            explain) words='--all --json --device --threads --modules --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --modules --help' ;;
-            bench) words='--peer --problems --set --all --instance --seconds --budget --idle --csv --json --seed --device --threads --modules --help' ;;
+            bench) words='--peer --problems --set --all --instance --seconds --budget --shuffle --idle --csv --json --seed --device --threads --modules --help' ;;
             tune) words='--output --replace --problems --set --seconds --idle --seed --device --threads --modules --help' ;;
             report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
             new) words='--template --folder --help' ;;
