@@ -35,6 +35,8 @@ typedef struct kiln_shape {
     int64_t align_d;                  /* least of that over full extra tensors; 4096 where there are none */
     int64_t vector;                   /* least of it in elements of the tensor, over the same */
     int64_t units;                    /* compute units, or host threads */
+    int64_t gflops, gops;             /* for `cost` alone: what a host thread can do in a nanosecond, operations on f32 and
+                                         on i8 as a product counts them; 0: not known, or no host */
 } kiln_shape;
 
 typedef struct kiln_stage_plan {

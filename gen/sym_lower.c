@@ -123,6 +123,8 @@ static void put_field(kg_buf *out, size_t at)
         FIELD(align_d, 0),
         FIELD(vector, 0),
         FIELD(units, 0),
+        FIELD(gflops, 0),
+        FIELD(gops, 0),
 #undef FIELD
     };
     size_t i = sizeof field / sizeof *field - 1;

@@ -52,19 +52,47 @@ static int threads_to_use(int wanted)
     return online > 0 ? (int)online : 1;
 }
 
-static void read_cpu_name(char *out, size_t size)
+/* The name of the first processor, and its MHz: 0 where the kernel does not say. */
+static double read_cpu(char *out, size_t size)
 {
     char line[256];
+    double mhz = 0;
     FILE *f = fopen("/proc/cpuinfo", "re");
     snprintf(out, size, "CPU");
-    while (f && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof line, f) && line[0] != '\n') {
         const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-        snprintf(out, size, "%.*s", (int)strcspn(colon + 1 + (colon[1] == ' '), "\n"),
-                 colon + 1 + (colon[1] == ' '));
-        break;
+        if (!colon) continue;
+        if (strncmp(line, "cpu MHz", 7) == 0) mhz = strtod(colon + 1, NULL);
+        if (strncmp(line, "model name", 10) == 0)
+            snprintf(out, size, "%.*s", (int)strcspn(colon + 1 + (colon[1] == ' '), "\n"),
+                     colon + 1 + (colon[1] == ' '));
     }
     if (f) fclose(f);
+    /* What an idle core runs at says little; where frequencies change, the one it can keep up is told. */
+    f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "re");
+    if (f && fgets(line, sizeof line, f)) mhz = strtod(line, NULL) / 1000;
+    if (f) fclose(f);
+    return mhz;
+}
+
+/* Operations of a cycle, as the instruction set that host kernels choose has them: two units for products; of i8, four
+ * with VNNI where f32 has one, else two that take a product and a sum. */
+static void describe_rates(kr_device *dev, double mhz)
+{
+    int f32 = 8, i8 = 4;
+#if defined(__x86_64__)
+    const char *most = getenv("KILN_HOST_ISA");
+    const bool plain = most && strcmp(most, "plain") == 0;
+    if (!plain && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        f32 = 32, i8 = 32;
+        if (!(most && strcmp(most, "avx2") == 0) && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512vnni"))
+            f32 = 64, i8 = 256;
+    }
+#endif
+    dev->gflops = (int)(mhz * f32 / 1000 + 0.5);
+    dev->gops = (int)(mhz * i8 / 1000 + 0.5);
 }
 
 static void describe(kr_device *dev, int threads)
@@ -73,7 +101,7 @@ static void describe(kr_device *dev, int threads)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE),
                cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     info->struct_size = sizeof *info;
-    read_cpu_name(info->name, sizeof info->name);
+    describe_rates(dev, read_cpu(info->name, sizeof info->name));
     strcpy(info->vendor, "host");
     strcpy(info->target, "host");
     info->units = threads_to_use(threads);

@@ -51,7 +51,10 @@ static kiln_status nothing(const kiln_ctx *ctx, const query *q)
 
 double kr_cost(const kiln_kernel *k, const kiln_shape *shape)
 {
-    const double cost = k->schedule->cost(shape, k->row->t);
+    kiln_shape here = *shape;
+    here.gflops = k->ctx->device->gflops;
+    here.gops = k->ctx->device->gops;
+    const double cost = k->schedule->cost(&here, k->row->t);
     return isnan(cost) ? INFINITY : cost;
 }
 

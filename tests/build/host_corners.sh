@@ -50,4 +50,11 @@ for isa in avx512 avx2 plain; do
     [ $isa = avx512 ] && continue # the run of all tests has that
     "$kiln" verify --all --device host --quick >"$tmp/out" 2>&1; result $? "$isa: all instances"
 done
+
+# A cost is of the machine that asks, with the instructions that its kernels use.
+if grep -q avx2 /proc/cpuinfo && grep -q '^cpu MHz' /proc/cpuinfo; then
+    cost() { KILN_HOST_ISA=$1 "$kiln" explain --device host "corner_blocks f32,f32,f32 rcr m=1024 n=1024 k=1024" | sed -n 's/.*cost \([0-9]*\).*/\1/p' | head -n 1; }
+    wide=$(cost avx2) narrow=$(cost plain)
+    [ "${wide:-0}" -gt 0 ] && [ "${narrow:-0}" -gt $((2 * wide)) ]; result $? "avx2: $wide us, plain: $narrow us"
+fi
 finish
