@@ -3,8 +3,8 @@
 // thread), with two threads beside one, and few rows beside what bounds them: reading B once, or
 // their products at the rate of a large problem, whichever takes longer.  What is compared takes
 // turns; times are medians (of one thread and two: the least), and B of few rows walks over more
-// memory than caches hold.  Arguments: only lines that contain one of them.  Exit status 1 if a
-// figure misses its goal.
+// memory than caches hold.  Arguments: only lines that contain one of them; or `drawn SEED`, thirty
+// problems beside their modelled cost.  Exit status 1 if a figure misses its goal.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -342,6 +342,54 @@ static int bench_few(const problem_few *row, kiln_ctx *one, double rate)
     return good;
 }
 
+/* What `kiln explain` says that the chosen kernel takes. */
+static double modelled(kiln_ctx *ctx, const kiln_problem *p)
+{
+    char text[4096];
+    size_t len = sizeof text;
+    need(kiln_explain(ctx, p, text, &len));
+    const char *cost = strstr(text, "cost ");
+    return cost ? strtod(cost + 5, NULL) : 0;
+}
+
+/* Problems drawn at random beside their modelled cost: least quarter of the times, B from memory.
+ */
+static void bench_drawn(uint32_t seed, kiln_ctx *one)
+{
+    static const char *const ops[] = {
+        "gemm f32,f32,f32 rcr",        "gemm f32,f32,f32 rrr",    "gemm f32,f32,f32 crr",
+        "gemm bf16,bf16,bf16 rcr",     "gemm f16,f16,f16 rrr",    "gemm i8,i8,i32 rcr",
+        "gemm i8,i8,i32 rrr",          "gemm f16,f16,f16 rcr",    "gemm f8e4m3,f8e4m3,bf16 rcr",
+        "gemm f8e4m3,f8e4m3,bf16 rrr", "gemm bf16,bf16,bf16 rrr", "a16w8_linear bf16,i8,bf16 rcr",
+        "swiglu bf16,bf16,bf16 rcr",
+    };
+    static const int ms[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 128, 256, 777, 2048};
+    static const int sizes[] = {256, 512, 768, 1000, 1024, 2048, 3072, 4096};
+    int near = 0;
+    for (int i = 0; i < 30; i++) {
+        uint32_t pick[4];
+        for (int q = 0; q < 4; q++) pick[q] = (seed = seed * 1664525u + 1013904223u) >> 16;
+        char text[128];
+        double t[REPEATS];
+        snprintf(text, sizeof text, "%s m=%d n=%d k=%d", ops[pick[0] % COUNT(ops)],
+                 ms[pick[1] % COUNT(ms)], sizes[pick[2] % COUNT(sizes)],
+                 sizes[pick[3] % COUNT(sizes)]);
+        job j;
+        job_open(&j, one, text, COLD);
+        for (int r = -1; r < REPEATS; r++) {
+            const double now1 = job_time(&j, 2 * (size_t)(r + 1));
+            if (r >= 0) t[r] = now1;
+        }
+        qsort(t, REPEATS, sizeof *t, ascending);
+        const double mine = t[REPEATS / 4] * 1e6, model = modelled(one, &j.problem);
+        near += model < 1.3 * mine && mine < 1.3 * model;
+        printf("%-54s %10.1f us  modelled %10.1f  %5.2f\n", text, mine, model, model / mine);
+        fflush(stdout);
+        job_close(&j);
+    }
+    printf("%d of 30 within 30 %%\n", near);
+}
+
 static int wanted(const char *text, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -360,6 +408,12 @@ int main(int argc, char **argv)
     config.threads = 2;
     if (sysconf(_SC_NPROCESSORS_ONLN) >= 2) need(kiln_open(&two, &config));
     int good = 1;
+    if (argc == 3 && !strcmp(argv[1], "drawn")) {
+        bench_drawn((uint32_t)strtoul(argv[2], NULL, 0), one);
+        kiln_close(two);
+        kiln_close(one);
+        return 0;
+    }
     for (size_t i = 0; i < COUNT(products); i++)
         if (wanted(products[i].text, argc, argv))
             good &= bench_product(&products[i], one, two, sgemm);
