@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Products of few rows (Y has at most HOST_FEW): reading X takes the time, so it is read once, in place, and never
-// packed.  Y's rows become units first.  Where X is contiguous along k every sum is a dot product; else a few rows of X
-// at a time are added into strips of sums, one for each row of Y.  What will be read next is prefetched into L2 while
-// products are computed: page walks hide there.  Included by host_isa.h.
+// packed.  Y's rows become units first.  Where X is contiguous along k every sum is a dot product; else a few rows of
+// X at a time are added into strips of sums, one for each row of Y.  What will be read next is prefetched into L2
+// while products are computed: page walks hide there.  Included by host_isa.h.
 
 #define HOST_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 
-// Units of each row: HOST_HEAD as at the head of a panel of Y, then k's, zero up to a full vector.  `flat` has room for a
-// row's elements where they are strided.
+// Units of each row: HOST_HEAD as at the head of a panel of Y, then k's, zero up to a full vector.  `flat` has room
+// for a row's elements where they are strided.
 static HOST_TARGET void HOST_(few_units)(const host_operand *o, long k, host_unit_t *to, long stride, char *flat)
 {
     for (long r = 0; r < o->rows; r++, to += stride) {
@@ -50,8 +50,9 @@ static HOST_INLINE int HOST_(few_direct)(long rows)
 }
 
 // Adds `left` elements, a vector at most, from i on to the sums of R rows by C columns.
-static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) *sum, const HOST_(few_y) *y, const char *const *x,
-                                                     const host_unit_t *run, long i, long left, const int R, const int C)
+static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) * sum, const HOST_(few_y) * y, const char *const *x,
+                                                     const host_unit_t *run, long i, long left, const int R,
+                                                     const int C)
 {
     const long u = i / HOST_GROUP;
     HOST_(vec) xv[HOST_VW];
@@ -68,10 +69,10 @@ static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) *sum, const HOST
     }
 }
 
-// Adds n elements along k to the sums of R rows by few_columns columns, R * C sums of C columns after another.  x: the
-// columns in memory; run: as units, unless they are direct.  The same elements of columns `ahead` bytes away are
+// Adds n elements along k to the sums of R rows by few_columns columns, R * C sums of C columns after another.  x:
+// the columns in memory; run: as units, unless they are direct.  The same elements of columns `ahead` bytes away are
 // prefetched.
-static HOST_INLINE HOST_TARGET void HOST_(dots)(const HOST_(few_y) *y, const char *const *x, const host_unit_t *run,
+static HOST_INLINE HOST_TARGET void HOST_(dots)(const HOST_(few_y) * y, const char *const *x, const host_unit_t *run,
                                                 long n, long ahead, host_unit_t *to, const int R, const int C)
 {
     const long span = HOST_(span), bytes = HOST_BYTES(HOST_X_SIDE), line = host_max(span, 64 / bytes);
@@ -99,9 +100,8 @@ static HOST_INLINE HOST_TARGET void HOST_(dots)(const HOST_(few_y) *y, const cha
 }
 
 #define HOST_DOTS(R, C)                                                                                              \
-    static HOST_TARGET __attribute__((noinline)) void HOST_(dots_##R)(const HOST_(few_y) *y, const char *const *x,   \
-                                                                      const host_unit_t *run, long n, long ahead,    \
-                                                                      host_unit_t *to)                               \
+    static HOST_TARGET __attribute__((noinline)) void HOST_(dots_##R)(                                               \
+        const HOST_(few_y) * y, const char *const *x, const host_unit_t *run, long n, long ahead, host_unit_t *to)   \
     {                                                                                                                \
         HOST_(dots)(y, x, run, n, ahead, to, R, C);                                                                  \
     }
@@ -114,7 +114,7 @@ HOST_DOTS(8, 2)
 #undef HOST_DOTS
 
 // Sums of R rows by few_columns columns, as HOST_(dots) leaves them, to rows of columns.
-static HOST_INLINE void HOST_(dots_place)(const HOST_(few_y) *y, const host_unit_t *sum, host_unit_t *to, long pitch,
+static HOST_INLINE void HOST_(dots_place)(const HOST_(few_y) * y, const host_unit_t *sum, host_unit_t *to, long pitch,
                                           const int R, const int C)
 {
     for (long r = 0; r < host_min(R, y->rows); r++) {
@@ -131,7 +131,7 @@ static HOST_INLINE long HOST_(few_group)(long left)
 }
 
 // Sums of `cols` columns from j on, 64 at most, at to[row * pitch + column]; those past the last are anything.
-static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const HOST_(few_y) *y, long j, long cols,
+static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const HOST_(few_y) * y, long j, long cols,
                                                     long k, host_unit_t *to, long pitch)
 {
     enum { COLUMNS = HOST_(few_columns), RUN = HOST_RUN(HOST_(few_most)) };
@@ -196,7 +196,7 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
 enum { HOST_(few_units_k) = HOST_GROUP == 4 ? 4 : 8, HOST_(few_width) = 256 };
 
 // Adds a few units along k to sums of `cols` columns.  Those past X's last are sums of anything.
-static HOST_TARGET __attribute__((noinline)) void HOST_(few_add)(const HOST_(few_y) *y, const host_unit_t *const *x,
+static HOST_TARGET __attribute__((noinline)) void HOST_(few_add)(const HOST_(few_y) * y, const host_unit_t *const *x,
                                                                  long cols, const char *next, long pitch,
                                                                  host_unit_t *to, long step)
 {
@@ -233,7 +233,8 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(few_add)(const HOST_(few
 }
 
 // Units of rows k0 .. of X, `cols` columns from byte p on, in a buffer of few_width columns; zeros past k.
-static HOST_INLINE HOST_TARGET void HOST_(few_convert)(const char *p, long pitch, long cols, long left, host_unit_t *run)
+static HOST_INLINE HOST_TARGET void HOST_(few_convert)(const char *p, long pitch, long cols, long left,
+                                                       host_unit_t *run)
 {
     for (int i = 0; i < HOST_(few_units_k); i++, run += HOST_RUN(HOST_(few_width)), left -= HOST_GROUP) {
         const char *const q = p + i * HOST_GROUP * pitch;
@@ -249,7 +250,7 @@ static HOST_INLINE HOST_TARGET void HOST_(few_convert)(const char *p, long pitch
 }
 
 // Sums of `cols` columns from j on, at to[row * pitch + column], with room for a multiple of 64.
-static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const HOST_(few_y) *y, long j, long cols,
+static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const HOST_(few_y) * y, long j, long cols,
                                                     long k, host_unit_t *to, long pitch)
 {
     enum { UNITS = HOST_(few_units_k), WIDTH = HOST_(few_width), RUN = HOST_RUN(WIDTH) };
@@ -258,7 +259,8 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
     host_unit_t run[UNITS * RUN] __attribute__((aligned(64)));
     __builtin_memset(run, 0, sizeof run); // lanes past the last column are computed with
     for (long r = 0; r < y->rows; r++)
-        for (long c = 0; c < host_round_up(cols, 64); c++) to[r * pitch + c] = HOST_GROUP == 4 ? y->at[r * y->pitch] : 0;
+        for (long c = 0; c < host_round_up(cols, 64); c++)
+            to[r * pitch + c] = HOST_GROUP == 4 ? y->at[r * y->pitch] : 0;
     for (long k0 = 0; k0 < k; k0 += UNITS * HOST_GROUP) {
         const HOST_(few_y) part = {y->at + HOST_HEAD + k0 / HOST_GROUP, y->pitch, y->rows};
         for (long c = 0; c < cols; c += WIDTH) {
@@ -277,13 +279,14 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
 #endif
 
 // Columns j0 .. j0 + cols - 1 of `rows` rows; y: units of the rows of each matrix of Y, y_row apart.
-static HOST_TARGET void HOST_(few)(const host_out *o, const host_operand *x, const host_unit_t *y, long y_row, long rows,
-                                   long j0, long cols, long k)
+static HOST_TARGET void HOST_(few)(const host_out *o, const host_operand *x, const host_unit_t *y, long y_row,
+                                   long rows, long j0, long cols, long k)
 {
     enum { SUMS = 8192, APART = 48 }; // they stay in the first-level cache; rows not 4 KiB apart, to which loads wait
     host_unit_t sum[SUMS + HOST_PRODUCTS * HOST_FEW * APART] __attribute__((aligned(64)));
     const HOST_(few_y) all = {y, y_row, rows * HOST_Y_COUNT};
-    const long step = HOST_X_KMAJOR ? 64 : host_min(4096, SUMS / (rows * HOST_PRODUCTS)) / 64 * 64, pitch = step + APART;
+    const long step = HOST_X_KMAJOR ? 64 : host_min(4096, SUMS / (rows * HOST_PRODUCTS)) / 64 * 64,
+               pitch = step + APART;
     for (long j = 0; j < cols; j += step) {
         const long n = host_min(step, cols - j);
         for (int s = 0; s < HOST_X_COUNT; s++)

@@ -23,7 +23,7 @@ static HOST_INLINE HOST_TARGET HOST_(vb) HOST_(most)(HOST_(vb) x, HOST_(vb) y)
 static HOST_INLINE HOST_TARGET HOST_(vh) HOST_(sext8_16)(const void *p)
 {
     HOST_(vh) r;
-    __asm__("vpmovsxbw %1, %0" : "=v"(r) : "m"(*(const char(*)[2 * HOST_VW])p));
+    __asm__("vpmovsxbw %1, %0" : "=v"(r) : "m"(*(const char(*)[2 * HOST_VW]) p));
     return r;
 }
 
@@ -43,22 +43,23 @@ static HOST_INLINE HOST_TARGET void HOST_(run_plain)(const char *p, long n, host
 // NaN: 0x7f and 0xff of e4m3, 0x80 of the fnuz format.  A run with one of them goes the plain way.
 static HOST_INLINE HOST_TARGET void HOST_(run_f8)(const char *p, long n, host_unit_t *to)
 {
-    enum { STEP = 4 * HOST_VW, TYPE = HOST_TYPE(HOST_X_SIDE) };
-    const float scale = TYPE == KILN_F8E5M2 ? 1 : TYPE == KILN_F8E4M3 ? 256 : 128;
+    enum { STEP = 4 * HOST_VW };
+    const int type = HOST_TYPE(HOST_X_SIDE);
+    const float scale = type == KILN_F8E5M2 ? 1 : type == KILN_F8E4M3 ? 256 : 128;
     uint8_t worst[STEP] __attribute__((aligned(64))), any = 0;
     uint16_t half[STEP] __attribute__((aligned(64)));
     HOST_(vb) most = {0};
     long i = 0;
     for (; i + STEP <= n; i += STEP) {
-        if (TYPE != KILN_F8E5M2) {
+        if (type != KILN_F8E5M2) {
             HOST_(vb) v;
             __builtin_memcpy(&v, p + i, sizeof v);
-            most = HOST_(most)(most, TYPE == KILN_F8E4M3 ? v | 0x80 : v ^ 0x7f);
+            most = HOST_(most)(most, type == KILN_F8E4M3 ? v | 0x80 : v ^ 0x7f);
         }
         HOST_UNROLL
         for (int h = 0; h < STEP; h += 2 * HOST_VW) {
             HOST_(vh) w = HOST_(sext8_16)(p + i + h);
-            if (TYPE == KILN_F8E5M2)
+            if (type == KILN_F8E5M2)
                 w = w << 8;
             else
                 w = (w << 7) & (int16_t)0xbf80;
@@ -67,7 +68,7 @@ static HOST_INLINE HOST_TARGET void HOST_(run_f8)(const char *p, long n, host_un
         HOST_UNROLL
         for (int v = 0; v < STEP; v += HOST_VW) {
             const HOST_(vf) x = (HOST_(vf))HOST_(half_bits)(half + v);
-            HOST_(store)(to + i + v, TYPE == KILN_F8E5M2 ? x : x * scale);
+            HOST_(store)(to + i + v, type == KILN_F8E5M2 ? x : x * scale);
         }
     }
     __builtin_memcpy(worst, &most, sizeof most);
@@ -93,13 +94,14 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
 // n elements along k.
 static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long n, host_unit_t *to)
 {
-    for (long i = 0; i < n; i += HOST_(span)) HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + i, n - i, HOST_X_SIDE));
+    for (long i = 0; i < n; i += HOST_(span))
+        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + i, n - i, HOST_X_SIDE));
 }
 #elif HOST_GROUP == 4
-// Rows k0 .. k0 + 3 of n bytes, zeros past k.  In each 64 columns, shifts alone leave column 4l + s in lane l of vector
-// s; HOST_(run_order) undoes that once the sums are complete.
+// Rows k0 .. k0 + 3 of n bytes, zeros past k.  In each 64 columns, shifts alone leave column 4l + s in lane l of
+// vector s; HOST_(run_order) undoes that once the sums are complete.
 static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p, long pitch, long n, long k_left,
-                                                                  host_unit_t *to)
+                                                                   host_unit_t *to)
 {
     const HOST_(vec) low = HOST_(splat)(0x00ff00ffu), flip = HOST_(splat)(0x80808080u);
     for (long c = 0; c < n; c += 64, to += 64) {
@@ -121,7 +123,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
 }
 #else
 static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p, long pitch, long n, long k_left,
-                                                                  host_unit_t *to)
+                                                                   host_unit_t *to)
 {
     for (long c = 0; c < n; c += HOST_VW)
         HOST_(store)(to + c, HOST_(read_r)(p + c, pitch, n - c, k_left, HOST_X_SIDE));
