@@ -24,6 +24,9 @@ bench: programs instances ## time BENCH='problem' ... beside the vendor's librar
 bench-host: programs instances $(BUILD)/tests/host_bench ## host kernels beside OpenBLAS, one and two threads
 	$(Q)$(BUILD)/tests/host_bench
 
+bench-rows: programs instances $(BUILD)/tests/rows_bench ## row-wise host kernels beside a copy of the same bytes, one and two threads
+	$(Q)$(BUILD)/tests/rows_bench
+
 bench-busy: programs instances $(BUILD)/tests/host_busy ## two host threads beside one, on a busy machine, too
 	$(Q)$(BUILD)/tests/host_busy
 

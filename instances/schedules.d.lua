@@ -6,7 +6,7 @@
 ---@alias kiln.host.mc 256|512|1024|2048
 ---@alias kiln.host.nc 64|128|256|512
 ---@alias kiln.host.kc 128|256|512|1024|2048
----@alias kiln.host.piece 32|64|128|256
+---@alias kiln.host.piece 64|128|256
 ---@alias kiln.host.step 65536|262144
 
 ---@class kiln.host.Sweep

@@ -15,32 +15,10 @@
 //                                 epilogue of one row of a tile: nr sums, cols of them inside E
 #ifndef HOST_BASE_H
 #define HOST_BASE_H
-#include <stddef.h>
-#include <stdint.h>
+#include "host_words.h"
 #include "kiln_args.h"
-#include "kiln_types.h"
-
-#define HOST_KIND_F32 0 /* f32 units, f32 sums */
-#define HOST_KIND_I8  1 /* units of several i8, i32 sums that wrap */
-
-#if HOST_KIND == HOST_KIND_F32
-typedef float host_unit_t;
-typedef float host_sum_t;
-#else
-typedef uint32_t host_unit_t;
-typedef int32_t host_sum_t;
-#endif
 
 #define HOST_MAX_NR 32 /* widest tile of any instruction set */
-#define HOST_INLINE inline __attribute__((always_inline))
-#if defined(__clang__)
-#define HOST_UNROLL    _Pragma("clang loop unroll(full)")
-#define HOST_NO_UNROLL _Pragma("clang loop unroll(disable)")
-#else
-#define HOST_UNROLL    _Pragma("GCC unroll 32")
-#define HOST_NO_UNROLL _Pragma("GCC unroll 1")
-#endif
-
 #define HOST_SIDE_A 0
 #define HOST_SIDE_B 1
 

@@ -9,7 +9,6 @@
 // (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
-#include <stdlib.h>
 #include "host_base.h"
 
 #define HOST_TYPE(side)   ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
@@ -63,20 +62,13 @@ typedef struct host_isa {
 #define HOST_ISA 128
 #include "host_isa.h"
 
-/* The widest instruction set there is; KILN_HOST_ISA=avx2 or plain asks for a narrower one. */
+/* AVX-512 with VNNI only. */
 static const host_isa *host_choose(void)
 {
 #if defined(__x86_64__)
-    const char *most = getenv("KILN_HOST_ISA");
-    int limit = 512;
-    if (most && !__builtin_strcmp(most, "avx2")) limit = 256;
-    if (most && !__builtin_strcmp(most, "plain")) limit = 128;
-    if (limit >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vnni"))
-        return &isa_avx512;
-    if (limit >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &isa_avx2;
+    const int widest = host_widest();
+    if (widest == 512 && __builtin_cpu_supports("avx512vnni")) return &isa_avx512;
+    if (widest >= 256) return &isa_avx2;
 #endif
     return &isa_plain;
 }

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What row-wise host kernels share: one function for each instruction set, threads, stores past the caches.
-// Before it includes this an instance defines rows_job and, always inlined,
-//   rows_step(job, i, stream)     computes step i; stream: outputs are too large for the caches
-// and calls host_rows(job, threads, steps, each).
+// What row-wise host kernels share whatever the instruction set: divisors, stores past the caches, who takes a step.
 #ifndef HOST_ROWS_H
 #define HOST_ROWS_H
-#include <stddef.h>
-#include <stdint.h>
 #include "kiln_args.h"
 #include "kiln_math.h"
+#define HOST_KIND HOST_KIND_F32
+#include "host_words.h"
 
 #define HOST_ALWAYS inline __attribute__((always_inline))
+
+// Whether the machine rounds to bf16 by itself.
+static HOST_ALWAYS int host_has_bf16(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return 0;
+#endif
+}
 
 // x / y within 2 ulp for many x of one y: its inverse, which is brought near 1 beforehand so that neither it nor its
 // inverse is subnormal; x goes the same way first, and overflows or vanishes only where the quotient does.
@@ -27,32 +34,34 @@ static HOST_ALWAYS kiln_divisor kiln_divide_by(float y)
     return d;
 }
 
+// x / y where q is kiln_divide_by(y), for a number or a vector.
+#define HOST_QUOTIENT(x, q) ((x) * (q).scale * (q).inverse)
+
 static HOST_ALWAYS float kiln_quotient(float x, kiln_divisor d)
 {
-    return x * d.scale * d.inverse;
+    return HOST_QUOTIENT(x, d);
 }
 
-static HOST_ALWAYS unsigned rows_larger(unsigned x, unsigned y)
+// `bytes` that will be read soon, into the second cache.  They need not be anyone's.
+static HOST_ALWAYS void host_expect(uintptr_t from, long long bytes)
 {
-    return x > y ? x : y;
+    for (long long at = 0; at < bytes; at += 64) __builtin_prefetch((const void *)(from + (uintptr_t)at), 0, 2);
 }
 
-// Two columns of bf16, the first one in the lower half.  Not may_alias, or else gcc keeps sums in memory: no instance
-// writes bf16 but by host_put and memcpy, which may write anything.
-typedef unsigned host_pair __attribute__((aligned(2)));
-
-// As kiln_f32_to_bf16, whose result is the upper half.
-static HOST_ALWAYS unsigned host_bf16_bits(float x)
+// The next row, `ahead` of this one, part by part while phase `phase` of `phases` goes through this one: `bytes` from
+// `at` on, of `row_bytes`.
+static HOST_ALWAYS void host_expect_row(const void *row, long long ahead, long long at, long long bytes,
+                                        long long row_bytes, const int phase, const int phases)
 {
-    const unsigned u = kiln_bits(x);
-    return x != x ? u | 0x400000u : u + 0x7fffu + ((u >> 16) & 1);
+    const long long part = row_bytes / phases * phase / 64 * 64 + at / phases;
+    host_expect((uintptr_t)row + (uintptr_t)(ahead + part), bytes / phases);
 }
 
-// `bytes` that will be read soon, `ahead` of `from`: into the cache.  They need not be anyone's.
-static HOST_ALWAYS void host_expect(const void *from, long long ahead, size_t bytes)
+// Of what is read from end to end, `bytes` now: the machine sees that by itself, but not past a page's end, so where a
+// page begins the next one is begun.
+static HOST_ALWAYS void host_expect_page(const void *from, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead + at), 0, 3);
+    if (((uintptr_t)from & 4095) < bytes) host_expect((uintptr_t)from + 4096, 192);
 }
 
 // `bytes`, a multiple of 32, from a buffer in the cache, at a multiple of 64, to where they belong.  stream: past the
@@ -87,31 +96,4 @@ static HOST_ALWAYS void host_put_end(int stream)
     (void)stream;
 }
 
-#define HOST_ROWS_STEP(name, attribute, width)                                     \
-    attribute static void name(const void *job, long long i, int thread)          \
-    {                                                                              \
-        (void)thread;                                                              \
-        if (((const rows_job *)job)->stream) {                                     \
-            rows_step((const rows_job *)job, i, width);                            \
-            host_put_end(width);                                                   \
-        } else {                                                                   \
-            rows_step((const rows_job *)job, i, 0);                                \
-        }                                                                          \
-    }
-HOST_ROWS_STEP(rows_step_plain, , 16)
-#if defined(__x86_64__)
-HOST_ROWS_STEP(rows_step_avx2, __attribute__((target("avx2,fma,f16c"))), 32)
-HOST_ROWS_STEP(rows_step_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), 64)
-#endif
-
-static kiln_step host_rows_step(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
-        return rows_step_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return rows_step_avx2;
-#endif
-    return rows_step_plain;
-}
 #endif

@@ -123,6 +123,8 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int 
         return HOST_FROM_F16(p);
     case KILN_BF16:
         return (HOST_(vf))(HOST_(zext16)(p) << 16);
+    case KILN_I32:
+        return __builtin_convertvector((HOST_(vi))*(const HOST_(vu_at) *)p, HOST_(vf));
     case KILN_I8:
         return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
     case KILN_F8E4M3:

@@ -8,7 +8,8 @@
 // two gelu is within 4 ulp of x, not of the result, and silu is zero where e^x is subnormal
 // (tests/unit/test_device_math_fast.c).  NaN
 // propagates.  At -infinity gelu, gelu_tanh and silu are what their formulas give, NaN (-infinity
-// times 0), but for the gelu with the machine's 2^x: 0.  The polynomials are minimax fits; each
+// times 0), but for the gelu with the machine's 2^x: 0, and what host_lanes.h has in their place.
+// The polynomials are minimax fits; each
 // one's error is given beside it.
 #ifndef KILN_MATH_H
 #define KILN_MATH_H

@@ -8,7 +8,7 @@ return schedule {
   title = "rows by vectors, shared out among threads: any size, stride and alignment",
   supports = function(target) return target.vendor == "host", "runs on the host only" end,
   tunables = {
-    { "piece", values = { 32, 64, 128, 256 }, doc = "columns that are computed at once" },
+    { "piece", values = { 64, 128, 256 }, doc = "columns that are computed at once" },
     { "step", values = { 65536, 262144 }, doc = "bytes of rows that a thread takes at a time" },
   },
   derived = { "bytes", "phases", "stream", "cut", "work" },
@@ -23,7 +23,7 @@ return schedule {
       function(t, op) return R.largest_block(op) <= t.piece end },
   },
   defaults = function(target, op)
-    return { { piece = max(64, R.largest_block(op)), step = 262144 } }
+    return { { piece = R.largest_block(op) < 64 and 64 or 256, step = 262144 } }
   end,
   name = function(t) return ("p%d_s%d"):format(t.piece, t.step // 1024) end,
   launch = function(p, t, target) return { { grid = { 1 }, block = { 1 } } } end,

@@ -7,13 +7,9 @@
 // problems beside their modelled cost.  Exit status 1 if a figure misses its goal.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include "kiln.h"
+#include "bench.h"
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of CBLAS */
 typedef void (*sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
@@ -94,8 +90,7 @@ static const problem_few few[] = {
     {"gemm bf16,bf16,bf16 rrr m=7 n=4001 k=4093", 1.5},
 };
 
-enum { REPEATS = 15, COLD = 256 << 20 }; /* COLD: bytes that no cache holds */
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+enum { COLD = 256 << 20 }; /* bytes that no cache holds */
 
 /* A problem with memory of its own, on one context. */
 typedef struct job {
@@ -106,46 +101,6 @@ typedef struct job {
     size_t b_bytes, b_pitch, copies; /* B is copied, so that each launch can read another */
     char *b;
 } job;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Memory of numbers between 1/2 and 1 of either sign; any bytes for integers, and for
- * KILN_DTYPE_NONE. */
-static void *filled(size_t bytes, kiln_dtype type)
-{
-    static const struct {
-        uint32_t one_half, random;
-    } bits[KILN_DTYPE_COUNT] = {
-        [KILN_F32] = {0x3f000000, 0x807fffff},
-        [KILN_F16] = {0x38003800, 0x83ff83ff},
-        [KILN_BF16] = {0x3f003f00, 0x807f807f},
-        [KILN_F8E4M3] = {0, 0xbfbfbfbf}, /* below 2: with subnormal numbers, as weights have them */
-        [KILN_F8E5M2] = {0, 0xbfbfbfbf},
-        [KILN_I8] = {0, 0xffffffff},
-    };
-    uint32_t *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), x = 1;
-    if (!p) {
-        perror("host_bench");
-        exit(2);
-    }
-    for (size_t i = 0; i < (bytes + 3) / 4; i++) {
-        x = x * 1664525u + 1013904223u;
-        p[i] = bits[type].one_half | (bits[type].random & (x ^ x >> 15));
-    }
-    return p;
-}
-
-static void need(kiln_status status)
-{
-    if (status == KILN_OK) return;
-    fprintf(stderr, "host_bench: %s\n", kiln_error());
-    exit(2);
-}
 
 static void job_open(job *j, kiln_ctx *ctx, const char *text, size_t cold)
 {
@@ -186,23 +141,10 @@ static double job_time(job *j, size_t turn)
     return now() - start;
 }
 
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static double median(double *t)
 {
     qsort(t, REPEATS, sizeof *t, ascending);
     return t[REPEATS / 2];
-}
-
-/* Two threads want a whole machine: what else runs on it only ever adds time. */
-static double least_of(double *t)
-{
-    qsort(t, REPEATS, sizeof *t, ascending);
-    return t[0];
 }
 
 static sgemm_fn load_sgemm(void)
@@ -229,12 +171,6 @@ static double sgemm_time(sgemm_fn sgemm, const kiln_problem *p, const float *a, 
     else
         sgemm(ROW_MAJOR, NO_TRANS, TRANS, m, n, k, 1, a, k, b, k, 0, c, n);
     return now() - start;
-}
-
-static int at_least(double figure, double goal)
-{
-    printf("  %5.2f (at least %.2f)%s", figure, goal, figure >= goal ? "" : " MISSED");
-    return figure >= goal;
 }
 
 static int at_most(double figure, double goal)

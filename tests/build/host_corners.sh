@@ -20,6 +20,12 @@ threaded=(
     "corner_pair i8,i8,i8 rrc m=260 n=500 k=2100"
     "corner_blocks f32,f32,f32 rrr m=1500 n=70 k=9000"
     "corner_inputs bf16,i8,f16 rrc m=300 n=2500 k=5100"
+    "softmax f32 rows=700 cols=5000"
+    "causal_softmax bf16 rows=5 cols=20000"
+    "add_rmsnorm_quant bf16,f8e4m3 rows=300 cols=4100 batch=2"
+    "silu_mul bf16 rows=3 cols=200001"
+    "gelu_bias f16 rows=2000 cols=130"
+    "quantise_block bf16,f8e4m3 rows=257 cols=8000 ldx=8005"
 )
 # Few rows, which pack nothing: as many as are one, two, four or eight at a time and an odd one; two products with either
 # layout of E; element operations; columns and lengths that are no multiple of anything; more than one block of k.

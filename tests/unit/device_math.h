@@ -20,7 +20,7 @@ static double ulps(float got, double want)
     return fabs((double)got - want) / ldexp(1, (e < -125 ? -125 : e) - 24);
 }
 
-static double ref_relu(double x)
+static inline double ref_relu(double x)
 {
     return x < 0 ? 0 : x;
 }

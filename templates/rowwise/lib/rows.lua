@@ -33,6 +33,8 @@ local function fill(text, operand)
   end
 end
 
+R.fill = fill
+
 -- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
 -- Where the machine has 2^x as an instruction, what is built on that alone is not among them.
 local DEAR = { log = true, tanh = true, gelu = true, gelu_tanh = true, pow = true }
@@ -111,13 +113,44 @@ local function element_closure(plan, p, held)
   return closure(g, R.targets(plan, p), function(k) return not along(g[k]) or held and held[k] and held[k] < p end)
 end
 
--- Dear elements that more than one phase needs: node -> the first phase, which keeps them.
+-- Elements that whole blocks share, of 16 columns or more: node -> columns.  They come from reductions of such blocks
+-- alone.
+function R.shared(plan)
+  local g, shared = plan.graph, {}
+  for k, n in ipairs(g) do
+    if R.block_reduction(n) then
+      if n.value >= 16 then shared[k] = n.value // 1 | 0 end
+    elseif along(n) and not n.cond and #n.args > 0 then
+      local of
+      for _, a in ipairs(n.args) do
+        if along(g[a]) or g[a].cond then of = (of == nil or of == shared[a]) and shared[a] or false end
+      end
+      shared[k] = of or nil
+    end
+  end
+  return shared
+end
+
+local STEP = { add = true, sub = true, mul = true, neg = true, abs = true, relu = true, min = true, max = true }
+
+-- Elements that more than one phase needs and that are worth keeping: node -> the first phase, which keeps them.  Dear
+-- ones where registers hold them; on the host, whose first cache does, all that is not read as f32 nor one step away
+-- from what is kept, where a later phase's own elements begin.
 function R.held(plan, target)
-  local first, held = {}, {}
+  local g, first, held = plan.graph, {}, {}
+  local host = target.vendor == "host"
+  local shared = R.shared(plan)
+  local function worth(n)
+    if not host then return R.is_dear(n, target) end
+    local others = 0
+    for _, a in ipairs(n.args) do if along(g[a]) then others = others + 1 end end
+    if STEP[n.op] and others < 2 then return false end
+    return n.op ~= "at" and not R.block_reduction(n) and not (n.op == "d" and plan.inputs[n.name].type.name == "f32")
+  end
   for p = 0, plan.last do
-    for k in pairs(element_closure(plan, p)) do
-      local n = plan.graph[k]
-      if along(n) and R.is_dear(n, target) then
+    local function kept(k) return not along(g[k]) or host and first[k] and first[k] < p end
+    for k in pairs(closure(g, R.targets(plan, p), kept)) do
+      if along(g[k]) and not (host and shared[k]) and worth(g[k]) then
         if first[k] then held[k] = first[k] else first[k] = p end
       end
     end
@@ -199,18 +232,43 @@ end
 -- Statements for one piece of a row in phase p.  s: how the target spells things:
 --   s.decode(d, node)       element j of an input, of the piece
 --   s.col                   the column of element j
---   s.held[k], s.keep(k)    elements of dear nodes from earlier phases, and where this one keeps them
+--   s.held, s.kept(k)       phases that keep elements of dear nodes for later ones; where they do
 --   s.reduce(r, text)       statement: reduction r takes an element
 --   s.output(o, text)       statement: an output's element j
 --   s.block(n, k)           statements: block reduction k of what array a<its argument> holds
 --   s.softmax(r, text)      statements: reduction r takes exponentials of the elements, behind the loop
---   s.loop                  the head of a loop over j, ending in {
+--   s.loop                  the head of a loop over j
 --   s.count                 elements of a piece
+-- and where an element is not one number in a variable:
+--   s.let(n, k, text), s.name(k)      statements: element node k is that; how it is named thereafter
+--   s.spell(n, operand)               what a node computes
+--   s.get(text, n), s.put(text, e)    an array's element as a value; statement: the value goes there
+--   s.blocked(k, columns)             what element j has of a block's value
+--   s.shared(n, k, columns, divides)  statements: node k for each block, where blocks share it (R.shared); divides:
+--                                     and a divisor
+--   s.block_quotient(x, y, columns)   x by the divisor of a block's value
+--   s.quotient(x, y)                  x by the divisor of the row's variable y
+local NUMBERS = {
+  let = function(n, k, text) return ("const %s e%d = %s;"):format(n.cond and "int" or "float", k, text) end,
+  name = function(k) return "e" .. k end,
+  spell = function(n, operand) return fill(n.text, operand) end,
+  get = function(text) return text end,
+  put = function(text, e) return ("%s = %s;"):format(text, e) end,
+  quotient = function(x, y) return ("kiln_quotient(%s, q%d)"):format(x, y) end,
+}
 function R.piece_lines(plan, p, s)
   local g, lines = plan.graph, {}
+  local spelt = {}
+  for name, f in pairs(NUMBERS) do spelt[name] = f end
+  for name, f in pairs(s) do spelt[name] = f end
+  s = spelt
   local function known(k) return not along(g[k]) or s.held and s.held[k] and s.held[k] < p end
   local targets = R.targets(plan, p)
   local need = closure(g, targets, known)
+  local shared, divides = s.shared and R.shared(plan) or {}, {}
+  for k in pairs(need) do
+    if g[k].op == "div" and not shared[k] and shared[g[k].args[2]] then divides[g[k].args[2]] = true end
+  end
   -- Levels.
   local level, last = {}, 0
   for k, n in ipairs(g) do
@@ -237,7 +295,7 @@ function R.piece_lines(plan, p, s)
         if level[a] and R.block_reduction(n) then
           array[a] = true
         elseif level[a] and level[a] < level[k] and not known(a) then
-          local cheap = R.block_reduction(g[a]) or g[a].op == "d" or g[a].op == "at"
+          local cheap = shared[a] or R.block_reduction(g[a]) or g[a].op == "d" or g[a].op == "at"
           if not cheap then array[a] = true end
         end
       end
@@ -255,27 +313,29 @@ function R.piece_lines(plan, p, s)
     function element(k)
       local n = g[k]
       if not along(n) then return "n" .. k end
-      if s.held and s.held[k] and s.held[k] < p then return s.kept(k) end
+      if s.held and s.held[k] and s.held[k] < p then return s.get(s.kept(k), n) end
+      if shared[k] or R.block_reduction(n) and s.blocked then return s.blocked(k, shared[k]) end
       if R.block_reduction(n) then return n.value >= s.piece and "b" .. k or ("b%d[j / %d]"):format(k, n.value) end
-      if done[k] then return "e" .. k end
-      if level[k] < l and array[k] then return ("a%d[j]"):format(k) end
+      if done[k] then return s.name(k) end
+      if level[k] < l and array[k] then return s.get(("a%d[j]"):format(k), n) end
       done[k] = true
       local text
       if n.op == "d" then text = s.decode(plan.inputs[n.name], n)
       elseif n.op == "at" then text = s.col
       elseif n.op == "div" and s.divide then
         local x, y = element(n.args[1]), n.args[2]
-        text = along(g[y]) and s.divide(x, element(y)) or ("kiln_quotient(%s, q%d)"):format(x, y)
-      else text = fill(n.text, operand_of(n)) end
-      body[#body + 1] = ("const %s e%d = %s;"):format(n.cond and "int" or "float", k, text)
-      if array[k] then body[#body + 1] = ("a%d[j] = e%d;"):format(k, k) end
-      if s.held and s.held[k] == p then body[#body + 1] = ("%s = e%d;"):format(s.kept(k), k) end
-      return "e" .. k
+        text = shared[y] and s.block_quotient(x, y, shared[y]) or along(g[y]) and s.divide(x, element(y)) or
+          s.quotient(x, y)
+      else text = s.spell(n, operand_of(n)) end
+      body[#body + 1] = s.let(n, k, text)
+      if array[k] then body[#body + 1] = s.put(("a%d[j]"):format(k), s.name(k)) end
+      if s.held and s.held[k] == p then body[#body + 1] = s.put(s.kept(k), s.name(k)) end
+      return s.name(k)
     end
     for k = 1, #g do -- arrays of this level, in order
       if level[k] == l and array[k] then
         local text = element(k)
-        if not done[k] then body[#body + 1] = ("a%d[j] = %s;"):format(k, text) end
+        if not done[k] then body[#body + 1] = s.put(("a%d[j]"):format(k), text) end
       end
     end
     if p < plan.last then
@@ -306,6 +366,11 @@ function R.piece_lines(plan, p, s)
     for k, n in ipairs(g) do -- block reductions of this level's elements
       if R.block_reduction(n) and level[k] == l + 1 then
         for _, b in ipairs(s.block(n, k)) do lines[#lines + 1] = b end
+      end
+    end
+    for k, n in ipairs(g) do
+      if shared[k] and level[k] == l + 1 then
+        for _, b in ipairs(s.shared(n, k, shared[k], divides[k])) do lines[#lines + 1] = b end
       end
     end
   end
