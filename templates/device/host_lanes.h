@@ -189,6 +189,13 @@ static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(fma)(HOST_(vf) x, HOST_(vf) y, HO
     return x;
 }
 
+/* z - x y, rounded once whatever the compiler is told of contraction. */
+static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(fnma)(HOST_(vf) x, HOST_(vf) y, HOST_(vf) z)
+{
+    __asm__("vfnmadd213ps %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
+    return x;
+}
+
 /* The integer nearest to f x. */
 static HOST_INLINE HOST_TARGET HOST_(vf) HOST_(whole)(HOST_(vf) x, const float f)
 {
@@ -202,7 +209,7 @@ static HOST_INLINE HOST_TARGET void HOST_(recip)(HOST_(vf) d[4])
 {
     HOST_(vf) r[4];
     HOST_ALL __asm__("vrcp14ps %1, %0" : "=v"(r[v]) : "v"(d[v]));
-    HOST_ALL d[v] = 1.0f - d[v] * r[v];
+    HOST_ALL d[v] = HOST_(fnma)(d[v], r[v], HOST_(splat)(1.0f));
     HOST_ALL d[v] = r[v] + r[v] * d[v];
 }
 
@@ -274,7 +281,7 @@ static HOST_INLINE HOST_TARGET void HOST_(gelu)(HOST_(vf) x[4])
     HOST_ALL k[v] = s[v] - 1.0f;
     HOST_ALL k[v] = t[v] * 0.25f - k[v];
     HOST_ALL __asm__("vrcp14ps %1, %0" : "=v"(u[v]) : "v"(s[v]));
-    HOST_ALL e[v] = 1.0f - s[v] * u[v];
+    HOST_ALL e[v] = HOST_(fnma)(s[v], u[v], HOST_(splat)(1.0f));
     HOST_ALL e[v] = e[v] - k[v] * u[v];
     HOST_ALL w[v] = u[v] - 0.5f;
     HOST_ALL w[v] = w[v] + u[v] * e[v];
