@@ -117,8 +117,8 @@ typedef struct lanes {
     TYPES(TYPE)                                                                                    \
     TWO(min)                                                                                       \
     TWO(max)                                                                                       \
-    TWO(pow) PICK(least, 0) PICK(most, 1) static HOST_TARGET float HOST_(call_total)(              \
-        const float *x)                                                                            \
+    TWO(pow)                                                                                       \
+    PICK(least, 0) PICK(most, 1) static HOST_TARGET float HOST_(call_total)(const float *x)        \
     {                                                                                              \
         return HOST_(total)(HOST_(load)(x));                                                       \
     }                                                                                              \
@@ -144,10 +144,10 @@ typedef struct lanes {
     TYPES(NAME_TYPE)                                                                               \
     NAME_ONE(min)                                                                                  \
     NAME_ONE(max)                                                                                  \
-    NAME_ONE(pow) NAME_ONE(total) NAME_ONE(least) NAME_ONE(most) NAME_ONE(magnitude)               \
-        NAME_ONE(columns)                                                                          \
-            .isa = HOST_ISA,                                                                       \
-   .width = HOST_VW
+    NAME_ONE(pow)                                                                                  \
+    NAME_ONE(total)                                                                                \
+    NAME_ONE(least) NAME_ONE(most) NAME_ONE(magnitude) NAME_ONE(columns).isa = HOST_ISA,           \
+                                                       .width = HOST_VW
 
 #define KILN_bf16       KILN_BF16
 #define KILN_f16        KILN_F16
