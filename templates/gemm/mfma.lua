@@ -148,7 +148,7 @@ return schedule {
     local chunks = ceil_div(t.mfma * t.stage_f, min(64 * (16 // types.e.bytes), 512)) * t.products
     local full = t.bytes_out // types.e.bytes - 1 -- inputs that are read with each
     -- Blocks on one unit share it for the last.
-    t.begin_ns = 2050 + 300 * (t.wk - 1) // 3
+    t.begin_ns = 2050 + 350 * t.stream + 300 * (t.wk - 1) // 3
     local each = chunks * (10 + 18 * full) // 10 + (wave_f > t.stage_f and 1 or 0)
     t.out_ns = 200 * strips * each * ceil_div(t.wm * t.wn, 4)
   end,

@@ -18,13 +18,13 @@ fi
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
-    gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.64 ;;
-    gfx942\ bf16_i8\ *\ 64x128*) echo 0.55 ;;
-    gfx942\ *_*\ rcr\ 64x128*) echo 0.78 ;;
-    gfx942\ *_*\ *\ 64x128*) echo 0.67 ;;
-    gfx942\ *\ rcr\ 64x128*) echo 0.95 ;;
-    gfx942\ *f16\ rrr\ 64x128*) echo 0.83 ;;
-    gfx942\ *\ rrr\ 64x128*) echo 0.71 ;;
+    gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.60 ;;
+    gfx942\ bf16_i8\ *\ 64x128*) echo 0.52 ;;
+    gfx942\ *_*\ rcr\ 64x128*) echo 0.74 ;;
+    gfx942\ *_*\ *\ 64x128*) echo 0.63 ;;
+    gfx942\ *\ rcr\ 64x128*) echo 0.90 ;;
+    gfx942\ *f16\ rrr\ 64x128*) echo 0.79 ;;
+    gfx942\ *\ rrr\ 64x128*) echo 0.68 ;;
     gfx942\ f16\ crr\ 64x128*) echo 0.74 ;;
     gfx942\ *\ crr\ 64x128*) echo 0.58 ;;
     gfx942\ bf16_i8\ *\ 128x128*) echo 0.74 ;;
