@@ -149,13 +149,13 @@ local function gathering(target, op, types, layout)
   return list
 end
 
--- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: one and its address, about
--- six, for 32 times 4, 8 or 16 bytes of an operand, and some thirty, its shift and what is waited for, for every 512
--- bytes where lines begin within words; four warps begin one in two cycles each, eight two in three.  By shared memory,
--- through which those bytes go four times.  And no faster than memory answers what the ring has asked for.
+-- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: about three for 32 times 4,
+-- 8 or 16 bytes of an operand, and twenty for the shift of every 512 bytes where lines begin within words, beside some
+-- 400 of a warp; four warps begin one in two cycles each, eight two in three.  By shared memory, through which shifted
+-- bytes go four times.  And no faster than memory answers what the ring has asked for.
 local function gathered(p, t)
   local function line(align)
-    return select(ge(align, 16), 1.5, select(ge(align, 8), 3, select(ge(align, 4), 6, 13.5)))
+    return select(ge(align, 16), 1, select(ge(align, 8), 2, select(ge(align, 4), 3.5, 9)))
   end
   local a, b = t.m, t.n * t.products
   local eight = eq(t.threads, 128 * (t.wg + 2))

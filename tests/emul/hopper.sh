@@ -100,7 +100,7 @@ fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(sh
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
 fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 fault "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
-fault "a line's last word taken from its own" 's/if \(here && byte == inner - 16\) next = .*/;/'
+fault "a line's last word taken from its own" 's/if \(byte == inner - 16\) next\[i\] = .*/;/'
 fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
