@@ -149,10 +149,10 @@ local function gathering(target, op, types, layout)
   return list
 end
 
--- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: three for 32 times 4, 8 or
--- 16 bytes of an operand, and twenty for the shift of every 512 bytes where lines begin within words, beside some 400 of
--- a warp; four warps begin one in two cycles each, eight two in three.  By shared memory, through which shifted bytes go
--- four times.  And no faster than memory answers what the ring has asked for.
+-- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: three for 32 times 4,
+-- 8 or 16 bytes of an operand, and twenty for the shift of every 512 bytes where lines begin within words, beside
+-- some 400 of a warp; four warps begin one in two cycles each, eight two in three.  By shared memory, through
+-- which shifted bytes go four times.  And no faster than memory answers what the ring has asked for.
 local function gathered(p, t)
   local function line(align)
     return select(ge(align, 16), 1, select(ge(align, 8), 2, select(ge(align, 4), 3.5, 9)))
