@@ -237,7 +237,8 @@ return schedule {
     t.runs = t.gather == 2 and t.stream == 1 and RUNS or 0
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     -- Percent that a tile must be better by than those which an H200 has timed: it has not run there.
-    t.margin = t.stream == 0 and t.gather == 0 and TIMED[("%d %d %d"):format(t.x, t.y * t.products, t.cluster)] and 0 or 8
+    local timed = t.stream == 0 and t.gather == 0 and TIMED[("%d %d %d"):format(t.x, t.y * t.products, t.cluster)]
+    t.margin = timed and 0 or 8
     -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
              * (types.mul_a.name == "i8" and 95 or 90)
