@@ -369,7 +369,7 @@ def explained(o, p):
 
 
 def model(o):
-    facts = facts_of(o.device.split(":")[-1])
+    facts = facts_of(o.device.split(":")[1])
     csv_out = csv.writer(open(o.csv, "w", newline="")) if o.csv else None
     if csv_out:
         csv_out.writerow(["set", "problem", "floor us", "chosen us", "instance"])
@@ -408,7 +408,7 @@ def price(o):
         m, n = [int(x) for x in tile.groups()[:2]]
         small = p._replace(m=min(p.m, 2 * m), n=min(p.n, n), k=min(p.k, 4096), batch=1,
                            fields=["align=256"] if not p.kind else [f for f in p.fields if f.startswith("align")])
-        launch = facts_of(o.device.split(":")[-1])[2]
+        launch = facts_of(o.device.split(":")[1])[2]
         chosen = [c for c in kiln(o, "explain", text_of(small), units=1)["candidates"] if c["instance"] == name][0]
         launches = 2 if any(x["name"].startswith("adding") and x["us"] > 0 for x in chosen["parts"]) else 1
         cost = chosen["cost_us"] - launches * (launch + FIRST_TRIP)
