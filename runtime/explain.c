@@ -84,9 +84,13 @@ static void put_parts(const kiln_kernel *k, const kiln_shape *shape, kr_text *te
         for (size_t i = 0; i < p.n; i++) {
             const char *name = kr_str(k->module, p.part[i].name);
             if (p.part[i].kind != order[o] || i == p.most) continue;
+            if (order[o] == KILN_PART_TIME && p.value[i] < 0.05) continue; /* 0.0 us says nothing */
             kr_put(text, "%s", between);
             if (order[o] == KILN_PART_TIME) kr_put(text, "%s ", name);
-            put_tenths(text, p.value[i]);
+            if (order[o] == KILN_PART_COUNT && p.value[i] == floor(p.value[i]))
+                kr_put(text, "%.0f", p.value[i]);
+            else
+                put_tenths(text, p.value[i]);
             kr_put(text,
                    order[o] == KILN_PART_TIME    ? " us"
                    : order[o] == KILN_PART_LEAST ? " us by %s"

@@ -103,6 +103,14 @@ return schedule {
     local blocks = ceil_div(max(p.k, 1), t.kc)
     local partial = 8 * sums * (blocks - 1) / (4 * gbps)
     local us = select(le(m, t.few), few, work + packing + partial) + sums * EPILOGUE / ps
-    return target.launch_us + START + us / threads
+    local is_few = le(m, t.few)
+    return target.launch_us + START + us / threads, {
+      { "launching", target.launch_us + START },
+      { "reading the wider operand", select(is_few, reading, 0) / threads },
+      { "multiplying", select(is_few, few_work, work) / threads },
+      { "packing", select(is_few, y * threads * t.y_pack / ps, packing + partial) / threads },
+      { "the epilogue", sums * EPILOGUE / ps / threads },
+      { "threads", threads, "count" },
+    }
   end,
 }

@@ -464,6 +464,19 @@ return schedule {
     local ratio = min(busy, memory) / longer
     local waits = 0.2 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return (target.launch_us + 1.5 + joined + longer + waits) * (1 + t.margin / 100)
+    return (target.launch_us + 1.5 + joined + longer + waits) * (1 + t.margin / 100), {
+      { "launching", target.launch_us + 1.5 },
+      { "tiles of the busiest unit", busy },
+      { "moving bytes", memory },
+      { "waiting for one another", waits },
+      { "sums of parts of K", joined },
+      { "never timed: on top", (target.launch_us + 1.5 + joined + longer + waits) * (t.margin / 100) },
+      { "tiles", items * t.cluster, "count" },
+      { "rounds of the device", items / max(p.units // t.cluster, 1), "count" },
+      { "steps along K", rounds, "count" },
+      { "MB to and from memory", bytes / 1e6, "count" },
+      { "arithmetic", 1.8 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- rate: 0.9 of the peak
+      { "memory", bytes / (target.gbps * 1e3), "least" },
+    }
   end,
 }

@@ -233,6 +233,23 @@ return schedule {
     local turns = 0.005 * most * share / t.k + select(eq(t.blocks, 1), 1, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
     local again = (0.8 + select(eq(t.blocks, 1), 0.7 + out, out / 2)) * (ceil_div(blocks, room) - 1)
-    return (start + bound + ahead + turns + out + again) * (1 + t.margin / 100)
+    return (start + bound + ahead + turns + out + again) * (1 + t.margin / 100), {
+      { "launching", start + ahead },
+      { "moving bytes", memory },
+      { "a unit's share of the weights", arrive },
+      { "shared memory", inside },
+      { "multiplying", multiply },
+      { "widening", widen },
+      { "clusters that do not fill the device", bound - bound / select(crowd, 1.6, 1) },
+      { "blocks' ends", turns + out },
+      { "blocks' turns", again },
+      { "never timed: on top", (start + bound + ahead + turns + out + again) * (t.margin / 100) },
+      { "blocks", blocks, "count" },
+      { "blocks that share a tile's K", s, "count" },
+      { "rounds of the device", blocks / room, "count" },
+      { "MB to and from memory", bytes / 1e6, "count" },
+      { "arithmetic", 1.8 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e6), "least" }, -- rate: 0.9 of the peak
+      { "memory", bytes / (target.gbps * 1e3), "least" },
+    }
   end,
 }

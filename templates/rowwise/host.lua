@@ -29,6 +29,13 @@ return schedule {
   launch = function(p, t, target) return { { grid = { 1 }, block = { 1 } } } end,
   cost = function(p, t, target)
     local elements = p.rows * p.cols * p.batch
-    return target.launch_us + elements * (t.bytes / (target.gbps * 1e3) + t.phases * t.work * 2e-5) / max(p.units, 1)
+    local memory = elements * t.bytes / (target.gbps * 1e3) / max(p.units, 1)
+    local compute = elements * t.phases * t.work * 2e-5 / max(p.units, 1)
+    return target.launch_us + memory + compute, {
+      { "launching", target.launch_us },
+      { "moving bytes", memory },
+      { "computing", compute },
+      { "threads", max(p.units, 1), "count" },
+    }
   end,
 }

@@ -193,6 +193,17 @@ return schedule {
     -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one
     -- is chosen.
     local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps
-    return target.launch_us + 1.2 * (stages - 1) + max(blocks, least + 0.05 * blocks)
+    return target.launch_us + 1.2 * (stages - 1) + max(blocks, least + 0.05 * blocks), {
+      { "launching", target.launch_us + 1.2 * (stages - 1) },
+      { "blocks of the busiest unit", blocks },
+      { "moving bytes", least + 0.05 * blocks },
+      { "of a block: its bytes", memory },
+      { "of a block: computing", compute },
+      { "of a block: waiting", wait },
+      { "blocks of a unit", busiest, "count" },
+      { "blocks that share a row", parts, "count" },
+      { "times that a row is read", passes, "count" },
+      { "memory", least, "least" },
+    }
   end,
 }

@@ -149,10 +149,10 @@ static void test_explain(void **state)
         "bias_relu f32,f32,f32 rcr m=4 n=4 k=1024 on host (",
         "\n  host/bias_relu/f32_f32_f32/rcr/split_64  chosen: cost 5.0 us\n"
         "      multiplying 4.5 us decides; launching 0.5 us\n"
-        "      4.0 blocks; at least 2.3 us by memory\n"
+        "      4 blocks; at least 2.3 us by memory\n"
         "  host/bias_relu/f32_f32_f32/rcr/plain_64  slower: cost 50.0 us\n"
         "      multiplying 49.5 us decides; launching 0.5 us\n"
-        "      4.0 blocks; at least 2.3 us by memory\n"
+        "      4 blocks; at least 2.3 us by memory\n"
         "  host/bias_relu/f32_f32_f32/rcr/plain_16  slower: cost 100.0 us\n", /* no more than the
                                                                                  one that comes next
                                                                                */
