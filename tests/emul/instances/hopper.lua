@@ -100,7 +100,7 @@ gemm "emul_decode" {
 }
 
 -- More rows than 64.
-gemm "emul_rows" {
+gemm "emul_decode_rows" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
