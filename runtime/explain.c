@@ -56,7 +56,8 @@ static void get_parts(const kiln_kernel *k, const kiln_shape *shape, parts *p)
 {
     const kiln_schedule *s = k->schedule;
     *p = (parts){.part = s->part, .n = s->nparts, .most = s->nparts};
-    if (p->n) s->parts(shape, k->row->t, p->value);
+    const kiln_shape here = kr_cost_shape(k, shape);
+    if (p->n) s->parts(&here, k->row->t, p->value);
     for (size_t i = 0; i < p->n; i++) {
         if (!(p->value[i] > 0)) p->value[i] = 0;
         if (p->part[i].kind == KILN_PART_TIME && p->value[i] > 0 &&

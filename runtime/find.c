@@ -49,11 +49,17 @@ static kiln_status nothing(const kiln_ctx *ctx, const query *q)
     return kr_fail(status, "%s", buffer);
 }
 
-double kr_cost(const kiln_kernel *k, const kiln_shape *shape)
+kiln_shape kr_cost_shape(const kiln_kernel *k, const kiln_shape *shape)
 {
     kiln_shape here = *shape;
     here.gflops = k->ctx->device->gflops;
     here.gops = k->ctx->device->gops;
+    return here;
+}
+
+double kr_cost(const kiln_kernel *k, const kiln_shape *shape)
+{
+    const kiln_shape here = kr_cost_shape(k, shape);
     const double cost = k->schedule->cost(&here, k->row->t);
     return isnan(cost) ? INFINITY : cost;
 }

@@ -317,6 +317,8 @@ kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op
 /* ---- choosing (find.c, nearest.c, tuning.c) ---- */
 typedef enum kr_how { KR_BY_COST, KR_BY_TUNED, KR_BY_NEAREST } kr_how;
 const kiln_kernel *kr_choose(const kiln_ctx *, const kr_group *, const kr_view *, kr_how *);
+/* The shape with what costs and their parts alone are told. */
+kiln_shape kr_cost_shape(const kiln_kernel *, const kiln_shape *);
 double kr_cost(const kiln_kernel *, const kiln_shape *); /* NaN counts as infinite */
 /* Says in words what comes closest to a problem without rows on this device; NOT_FOUND or
  * NOT_SUPPORTED. */

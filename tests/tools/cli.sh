@@ -173,6 +173,13 @@ check 'bench --instance twice' exits 2 bench --device host --instance a --instan
 
 explain_text() { exits 0 explain --device host "$problem" && says 'host/bias_relu/bf16_bf16_bf16/rcr/'; }
 check 'explain names the instance' explain_text
+# What is hidden by nothing takes no longer than the whole: parts see the same machine as the cost.
+explain_parts() {
+    exits 0 explain --device host "$problem" &&
+        awk '/chosen: cost/ { cost = $(NF - 1) } / decides/ && !longest { longest = $0; sub(/ us decides.*/, "", longest); sub(/.* /, "", longest) }
+            END { exit !(longest > 0 && longest + 0 <= cost + 0.1) }' "$tmp/out"
+}
+check 'its parts are no longer than its cost' explain_parts
 
 streams() { kiln list --op no_such_op; [ ! -s "$tmp/out" ] && grep -q '^kiln: ' "$tmp/err"; }
 check 'messages go to stderr, after kiln:' streams
