@@ -328,7 +328,8 @@ static void add_field(kg_shape_names *p, const char *name, size_t offset)
     p->at[p->n++] = (uint8_t)(offset / sizeof(int64_t));
 }
 
-/* m n k batch lda .. align_a .. align_d vector units gflops gops: of the family's sizes and own tensors. */
+/* m n k batch lda .. align_a .. align_d vector units gflops gops: of the family's sizes and own
+ * tensors. */
 void kg_sym_name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
 {
     for (size_t i = 0; i < f->nsizes; i++) add_field(p, f->size[i], offsetof(kiln_shape, size[i]));

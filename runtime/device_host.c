@@ -68,15 +68,16 @@ static double read_cpu(char *out, size_t size)
                      colon + 1 + (colon[1] == ' '));
     }
     if (f) fclose(f);
-    /* What an idle core runs at says little; where frequencies change, the one it can keep up is told. */
+    /* What an idle core runs at says little; where frequencies change, the one it can keep up is
+     * told. */
     f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "re");
     if (f && fgets(line, sizeof line, f)) mhz = strtod(line, NULL) / 1000;
     if (f) fclose(f);
     return mhz;
 }
 
-/* Operations of a cycle, as the instruction set that host kernels choose has them: two units for products; of i8, four
- * with VNNI where f32 has one, else two that take a product and a sum. */
+/* Operations of a cycle, as the instruction set that host kernels choose has them: two units for
+ * products; of i8, four with VNNI where f32 has one, else two that take a product and a sum. */
 static void describe_rates(kr_device *dev, double mhz)
 {
     int f32 = 8, i8 = 4;

@@ -171,7 +171,7 @@ typedef struct kr_device_ops {
 struct kr_device {
     const kr_device_ops *ops;
     kiln_device_info info;
-    int gflops, gops; /* as in kiln_shape */
+    int gflops, gops;   /* as in kiln_shape */
     const void *driver; /* GPU: its driver's entry points */
     void *context;      /* NVIDIA: primary context */
     kr_maps *maps;      /* where the driver has tensor maps: encoded ones */

@@ -19,8 +19,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Memory of numbers between 1/2 and 1 of either sign, bytes as the table says; any for integers, and
- * for KILN_DTYPE_NONE. */
+/* Memory of numbers between 1/2 and 1 of either sign, bytes as the table says; any for integers,
+ * and for KILN_DTYPE_NONE. */
 static void *filled(size_t bytes, kiln_dtype type)
 {
     static const struct {

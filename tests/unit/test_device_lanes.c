@@ -146,8 +146,9 @@ typedef struct lanes {
     NAME_ONE(max)                                                                                  \
     NAME_ONE(pow)                                                                                  \
     NAME_ONE(total)                                                                                \
-    NAME_ONE(least) NAME_ONE(most) NAME_ONE(magnitude) NAME_ONE(columns).isa = HOST_ISA,           \
-                                                       .width = HOST_VW
+    NAME_ONE(least)                                                                                \
+    NAME_ONE(most) NAME_ONE(magnitude) NAME_ONE(columns).isa = HOST_ISA,                           \
+                                       .width = HOST_VW
 
 #define KILN_bf16       KILN_BF16
 #define KILN_f16        KILN_F16
