@@ -56,8 +56,7 @@ static void get_parts(const kiln_kernel *k, const kiln_shape *shape, parts *p)
 {
     const kiln_schedule *s = k->schedule;
     *p = (parts){.part = s->part, .n = s->nparts, .most = s->nparts};
-    const kiln_shape here = kr_cost_shape(k, shape);
-    if (p->n) s->parts(&here, k->row->t, p->value);
+    if (p->n) s->parts(shape, k->row->t, p->value);
     for (size_t i = 0; i < p->n; i++) {
         if (!(p->value[i] > 0)) p->value[i] = 0;
         if (p->part[i].kind == KILN_PART_TIME && p->value[i] > 0 &&
@@ -306,7 +305,7 @@ static kiln_status explain(kiln_ctx *ctx, const kiln_problem *p, int json, char 
     char nearest[900] = "";
     if (group) {
         kr_view v;
-        status = kr_view_make(p, &sig, op->module, op->row, ctx->device->info.units, &v);
+        status = kr_view_make(p, &sig, op->module, op->row, ctx->device, &v);
         if (status) return status;
         line *list;
         const size_t n = collect(ctx, group, &v, &list);

@@ -37,7 +37,7 @@ static kiln_status ask(kiln_ctx *ctx, const kiln_problem *p, query *q)
     if (k->op->hash != q->op->row->hash)
         q->group = NULL; /* two keys alike in 64 bits */
     else
-        status = kr_view_make(p, &q->sig, m, q->op->row, ctx->device->info.units, &q->view);
+        status = kr_view_make(p, &q->sig, m, q->op->row, ctx->device, &q->view);
     return status;
 }
 
@@ -49,18 +49,9 @@ static kiln_status nothing(const kiln_ctx *ctx, const query *q)
     return kr_fail(status, "%s", buffer);
 }
 
-kiln_shape kr_cost_shape(const kiln_kernel *k, const kiln_shape *shape)
-{
-    kiln_shape here = *shape;
-    here.gflops = k->ctx->device->gflops;
-    here.gops = k->ctx->device->gops;
-    return here;
-}
-
 double kr_cost(const kiln_kernel *k, const kiln_shape *shape)
 {
-    const kiln_shape here = kr_cost_shape(k, shape);
-    const double cost = k->schedule->cost(&here, k->row->t);
+    const double cost = k->schedule->cost(shape, k->row->t);
     return isnan(cost) ? INFINITY : cost;
 }
 

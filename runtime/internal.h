@@ -293,8 +293,10 @@ typedef struct kr_label {
 } kr_label;
 kr_label kr_own_label(const kr_module *, const kiln_op_row *, int own);
 
+/* What of the device rules and costs ask for is in the shape, too; NULL: one unit, of unknown
+ * rates. */
 kiln_status kr_view_make(const kiln_problem *, const kr_signature *, const kr_module *,
-                         const kiln_op_row *, int64_t units, kr_view *);
+                         const kiln_op_row *, const kr_device *, kr_view *);
 int64_t kr_shape_id(const kiln_shape *);
 static inline bool kr_nothing_to_do(const kiln_family *f, const kiln_shape *s)
 {
@@ -317,8 +319,6 @@ kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op
 /* ---- choosing (find.c, nearest.c, tuning.c) ---- */
 typedef enum kr_how { KR_BY_COST, KR_BY_TUNED, KR_BY_NEAREST } kr_how;
 const kiln_kernel *kr_choose(const kiln_ctx *, const kr_group *, const kr_view *, kr_how *);
-/* The shape with what costs and their parts alone are told. */
-kiln_shape kr_cost_shape(const kiln_kernel *, const kiln_shape *);
 double kr_cost(const kiln_kernel *, const kiln_shape *); /* NaN counts as infinite */
 /* Says in words what comes closest to a problem without rows on this device; NOT_FOUND or
  * NOT_SUPPORTED. */

@@ -42,7 +42,8 @@ static kiln_status mismatch(const kiln_kernel *k, const kiln_problem *p)
                    kr_kernel_name(k), p->op, types);
 }
 
-static kiln_status match(const kiln_kernel *k, const kiln_problem *p, int64_t units, kr_view *v)
+static kiln_status match(const kiln_kernel *k, const kiln_problem *p, const kr_device *dev,
+                         kr_view *v)
 {
     uint64_t hash;
     kr_signature sig;
@@ -54,7 +55,7 @@ static kiln_status match(const kiln_kernel *k, const kiln_problem *p, int64_t un
     status = kr_sign(p, k->module, k->op, hash, &sig);
     if (status) return status;
     if (sig.key != k->row->key) return mismatch(k, p);
-    status = kr_view_make(p, &sig, k->module, k->op, units, v);
+    status = kr_view_make(p, &sig, k->module, k->op, dev, v);
     if (status) return status;
     const uint32_t rule = k->schedule->check(&v->shape, k->row->t);
     if (rule == 0) return KILN_OK;
@@ -75,7 +76,7 @@ size_t kiln_workspace_size(const kiln_kernel *k, const kiln_problem *p)
         kr_fail(KILN_INVALID, "the kernel is NULL: kiln_find gives one");
         return SIZE_MAX;
     }
-    if (match(k, p, k->ctx->device->info.units, &v)) return SIZE_MAX;
+    if (match(k, p, k->ctx->device, &v)) return SIZE_MAX;
     if (nothing_to_do(k, &v)) return 0;
     const uint64_t size = k->schedule->workspace(&v.shape, k->row->t);
     return size > SIZE_MAX ? SIZE_MAX : (size_t)size;
@@ -153,7 +154,7 @@ kiln_status kiln_launch(kiln_ctx *ctx, const kiln_kernel *k, const kiln_problem 
     kr_view v;
     kiln_args room;
     kiln_status status = check_kernel(ctx, k);
-    if (status == KILN_OK) status = match(k, p, ctx->device->info.units, &v);
+    if (status == KILN_OK) status = match(k, p, ctx->device, &v);
     if (status == KILN_OK && !(args = kr_args_in(args, &room))) status = KILN_INVALID;
     if (status == KILN_OK) status = kr_args_check(&v, k->module, k->op, args, true);
     if (status) return status;

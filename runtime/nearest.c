@@ -161,7 +161,7 @@ static kiln_status say_rule(const kiln_ctx *ctx, const kiln_problem *p, const kr
 {
     kr_view v;
     const kiln_kernel *k = &ctx->kernel[g->first];
-    if (kr_view_make(p, sig, k->module, k->op, ctx->device->info.units, &v)) {
+    if (kr_view_make(p, sig, k->module, k->op, ctx->device, &v)) {
         kr_put(text, "%s", kiln_error());
         return KILN_INVALID;
     }

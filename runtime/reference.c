@@ -33,7 +33,7 @@ static kiln_status check_job(kr_job *job, const kiln_problem *p, uint64_t hash)
 {
     const kiln_op_row *op = job->op;
     kiln_status status = kr_sign(p, job->module, op, hash, &job->sig);
-    if (status == KILN_OK) status = kr_view_make(p, &job->sig, job->module, op, 1, &job->view);
+    if (status == KILN_OK) status = kr_view_make(p, &job->sig, job->module, op, NULL, &job->view);
     if (status == KILN_OK)
         status = kr_args_check(&job->view, job->module, op, job->args, !job->bounds);
     for (int i = 0; i < op->ntensors; i++)

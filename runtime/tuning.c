@@ -159,7 +159,7 @@ static void read_row(reader *r, char *field[FIELDS], int n)
     }
     if (strcmp(p.op, kr_str(k->module, k->op->name)) != 0 ||
         kr_sign(&p, k->module, k->op, hash, &sig) || sig.key != k->row->key ||
-        kr_view_make(&p, &sig, k->module, k->op, r->ctx->device->info.units, &v) ||
+        kr_view_make(&p, &sig, k->module, k->op, r->ctx->device, &v) ||
         k->schedule->check(&v.shape, k->row->t)) {
         drop(r, "its instance does not take its problem");
         return;

@@ -151,7 +151,7 @@ static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_sha
 }
 
 kiln_status kr_view_make(const kiln_problem *p, const kr_signature *sig, const kr_module *m,
-                         const kiln_op_row *op, int64_t units, kr_view *v)
+                         const kiln_op_row *op, const kr_device *dev, kr_view *v)
 {
     const kiln_family *f = kr_family(m, op);
     kiln_shape *s = &v->shape;
@@ -165,7 +165,9 @@ kiln_status kr_view_make(const kiln_problem *p, const kr_signature *sig, const k
     if (!s->size[KILN_BATCH]) s->size[KILN_BATCH] = 1;
     for (int i = 0; i < KILN_MAX_OWN; i++) s->ld[i] = s->align[i] = 0;
     s->align_d = s->vector = ALIGN_LIMIT;
-    s->units = units;
+    s->units = dev ? dev->info.units : 1;
+    s->gflops = dev ? dev->gflops : 0;
+    s->gops = dev ? dev->gops : 0;
     for (int i = 0; i < op->ntensors; i++) {
         const kiln_tensor_row *row = &op->tensor[i];
         const kiln_tensor *t = &p->tensor[row->at];
@@ -226,7 +228,7 @@ kiln_status kiln_problem_resolve(const kiln_problem *p, kiln_problem *out)
     kr_signature sig;
     kr_view v;
     status = kr_sign(p, m, op, hash, &sig);
-    if (status == KILN_OK) status = kr_view_make(p, &sig, m, op, 1, &v);
+    if (status == KILN_OK) status = kr_view_make(p, &sig, m, op, NULL, &v);
     if (status == KILN_OK) {
         const kiln_family *f = kr_family(m, op);
         kiln_problem r = *p;

@@ -75,7 +75,7 @@ local function beside_ring(t, op, types, layout)
   for _, d in ipairs(op.d) do
     if d.kind == "full" then
       local along, across = t.strip, 64
-      if ((d.layout == "r") == (t.x_is_a == 1)) == false then along, across = 64, t.strip end
+      if (d.layout == "r") ~= (t.x_is_a == 1) then along, across = 64, t.strip end
       lines = lines + t.groups * across * ceil_div(along * d.type.bytes, 128)
     end
   end
@@ -83,16 +83,16 @@ local function beside_ring(t, op, types, layout)
   t.behind = t.gather == 2 and 4 * max(lines, of_tile) or 0
 end
 
--- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
-local CUT_FROM = 8
-
 -- Tiles, X's side, Y's of all products and cluster, that the cost model was fitted to (docs/benchmarks/h200.md).
 local TIMED = { ["128 256 2"] = true, ["128 224 2"] = true, ["128 192 2"] = true, ["128 176 2"] = true,
                 ["128 128 2"] = true, ["64 128 2"] = true, ["256 128 2"] = true, ["192 128 2"] = true,
                 ["128 160 1"] = true, ["128 128 1"] = true }
 
--- Where tiles that come from any address leave half of the clusters without one, K is cut into as many runs as there
--- are, each of half of those at least.
+-- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
+local CUT_FROM = 8
+
+-- Where tiles that come from any address leave half of the units without one, K is cut into runs of at least half of
+-- those, as many as fill the units and at most so many.
 local RUNS = 16
 
 -- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two

@@ -186,7 +186,7 @@ static int make_arguments(void)
     const void *workspace;
     const kiln_op_row *op = kernel->op;
     if (kr_op_name(&problem, &hash) || kr_sign(&problem, kernel->module, op, hash, &sig) ||
-        kr_view_make(&problem, &sig, kernel->module, op, ctx->device->info.units, &v))
+        kr_view_make(&problem, &sig, kernel->module, op, ctx->device, &v))
         return fail("the problem");
     const size_t size = kiln_workspace_size(kernel, &problem);
     args = (kiln_args){.struct_size = sizeof args, .workspace_size = size};

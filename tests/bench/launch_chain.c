@@ -64,7 +64,7 @@ static void prepare(chain *c)
     const kiln_op_row *op = c->kernel[0]->op;
     MUST(kr_op_name(&c->p, &hash));
     MUST(kr_sign(&c->p, c->kernel[0]->module, op, hash, &sig));
-    MUST(kr_view_make(&c->p, &sig, c->kernel[0]->module, op, 1, &v));
+    MUST(kr_view_make(&c->p, &sig, c->kernel[0]->module, op, NULL, &v));
     const kr_operand *a = &v.t[0], *e = &v.t[1 + op->products]; /* of a gemm */
     must(a->bytes == e->bytes && a->type == e->type && a->layout == e->layout, "E must be like A");
     c->bytes = (size_t)e->bytes;
