@@ -83,11 +83,6 @@ local function beside_ring(t, op, types, layout)
   t.behind = t.gather == 2 and 4 * max(lines, of_tile) or 0
 end
 
--- Tiles, X's side, Y's of all products and cluster, that the cost model was fitted to (docs/benchmarks/h200.md).
-local TIMED = { ["128 256 2"] = true, ["128 224 2"] = true, ["128 192 2"] = true, ["128 176 2"] = true,
-                ["128 128 2"] = true, ["64 128 2"] = true, ["256 128 2"] = true, ["192 128 2"] = true,
-                ["128 160 1"] = true, ["128 128 1"] = true }
-
 -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
 local CUT_FROM = 8
 
@@ -149,17 +144,18 @@ local function gathering(target, op, types, layout)
   return list
 end
 
--- Microseconds that a step of the ring takes warps that copy (gather = 2).  By instructions: three for 32 times 4,
--- 8 or 16 bytes of an operand, and twenty for the shift of every 512 bytes where lines begin within words, beside
--- some 400 of a warp; four warps begin one in two cycles each, eight two in three.  By shared memory, through
--- which shifted bytes go four times.  And no faster than memory answers what the ring has asked for.
+-- Microseconds that a step of the ring takes warps that copy (gather = 2).  By copies: one takes 32 times 4, 8 or 16
+-- bytes of an operand, and where lines begin within words the shift of every 512 bytes as much as six more, beside 140
+-- of a warp; four warps end one in 3.6 cycles, eight in 2.7.  By shared memory, through which shifted bytes go four
+-- times.  And no faster than memory answers what the ring has asked for.
 local function gathered(p, t)
   local function line(align)
     return select(ge(align, 16), 1, select(ge(align, 8), 2, select(ge(align, 4), 3.5, 9)))
   end
   local a, b = t.m, t.n * t.products
   local eight = eq(t.threads, 128 * (t.wg + 2))
-  local issued = (a * line(p.align_a) + b * line(p.align_b) + select(eight, 800, 400)) / select(eight, 2.7, 2) / 1750
+  local issued = (a * line(p.align_a) + b * line(p.align_b) + select(eight, 280, 140)) / select(eight, 0.36, 0.27)
+                 / 1750
   local shifted = 128 * (a * select(ge(p.align_a, 4), 0, 3) + b * select(ge(p.align_b, 4), 0, 3)) / 224e3
   return max(issued, 1 / (t.depth - 1.5)), shifted
 end
@@ -214,7 +210,7 @@ return schedule {
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "runs", "beside_ring",
-              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "margin",
+              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "turned",
               "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
@@ -236,12 +232,10 @@ return schedule {
     t.cut_from = CUT_FROM
     t.runs = t.gather == 2 and t.stream == 1 and RUNS or 0
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
-    -- Percent that a tile must be better by than those which an H200 has timed: it has not run there.
-    local timed = t.stream == 0 and t.gather == 0 and TIMED[("%d %d %d"):format(t.x, t.y * t.products, t.cluster)]
-    t.margin = timed and 0 or 8
     -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
-             * (types.mul_a.name == "i8" and 95 or 90)
+             * (types.mul_a.name == "i8" and 97 or 92)
+    t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
     -- largest of them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437,
     -- 3.5.2; SageAttention2, arXiv 2411.10958, 3.3).  Where a run along K may begin inside of a chain, its sums are
@@ -311,9 +305,9 @@ return schedule {
       end
       return set
     end
-    -- X's side, Y's, cluster and stream.  First what an H200 has timed, widths with which usual numbers of tiles fill
-    -- whole waves of blocks; then small problems in one wave, rows that fill no pair of tiles, widths between, tiles
-    -- beyond whole waves cut along K: what the model of it finds better by 8 percent for problems of a sample.
+    -- X's side, Y's, cluster and stream.  First widths with which usual numbers of tiles fill whole waves of blocks;
+    -- then small problems in one wave, rows that fill no pair of tiles, widths between, tiles beyond whole waves cut
+    -- along K.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
     local sizes = { { 128, 256, 2 } }
@@ -327,7 +321,7 @@ return schedule {
     else more { { 128, 224, 2 }, { 128, 176, 2 }, { 128, 128, 2 }, { 64, 128, 2 } } end
     if widened then more { { 64, 64, 1 } }
     elseif op.products > 1 then more { { 64, 160, 1 }, { 128, 160, 1 }, { 128, 256, 1 }, { 128, 256, 1, 1 } }
-    elseif not along then more { { 64, 64, 1 }, { 128, 128, 1 } }
+    elseif not along then more { { 64, 64, 1 }, { 128, 128, 1 }, { 128, 192, 1 } }
     elseif bytes then more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 } }
     else
       more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 128, 1 }, { 128, 160, 1 }, { 128, 256, 1, 1 } }
@@ -433,49 +427,48 @@ return schedule {
     local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
     local most = select(cut, items / clusters, ceil_div(items, clusters))
     local sums = (items % clusters + clusters) * t.cluster * t.x * t.y * t.products * 4
-    local joined = select(eq(t.stream, 1), 2 + select(cut, 2 * sums / 4e6, 0), 0)
+    local joined = select(eq(t.stream, 1), 1.84 + select(cut, 2 * sums / 4e6, 0), 0)
     local rounds = ceil_div(p.k, t.k)
     local flops = 2 * t.x * t.y * t.k * t.products
     local rate = 0.01 * t.rate * 1e6 / target.units           -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read.
-    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 224e3
+    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
-    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1750e3
-    -- X's way through registers takes longer than products of few columns hide.
-    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.13, 1)
+    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1755e3
+    -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
+    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.25, 1) * (1 + 0.11 * t.turned)
     local step = max(flops / rate, lds) * converted + from_l2
     local copying, shifted = gathered(p, t)
     step = select(eq(t.gather, 2), max(step + shifted, copying), step)
-    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 24e3
-    local tile = rounds * step + select(eq(t.gather, 2), 2, 0.8) + out
+    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3
+    local tile = rounds * step + 0.27 + out
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.
-    local half = ceil_div(rounds, 2) * (1.15 * max(flops / rate, lds) + t.slot_bytes / 1750e3) + 2 + out / 2
+    local half = ceil_div(rounds, 2) * (1.17 * max(flops / rate, lds) + t.slot_bytes / 1880e3) + 1.15 + out / 2
     local rest = items % clusters
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
     local busy = select(halves, (items - rest) / clusters * tile + half, most * tile)
-    busy = busy - 0.1 * min(busy, 15) -- power lets the clock run higher where there is an end to it soon
+    busy = busy - 0.18 * min(busy, 15) -- power lets the clock run higher where there is an end to it soon
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
-    local memory = bytes / (target.gbps * 0.93e3)
+    local memory = bytes / (target.gbps * 0.83e3)
     local longer = max(busy, memory)
     local ratio = min(busy, memory) / longer
-    local waits = 0.2 * longer * ratio * ratio * ratio * ratio
+    local waits = 0.35 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return (target.launch_us + 1.5 + joined + longer + waits) * (1 + t.margin / 100), {
-      { "launching", target.launch_us + 1.5 },
+    return target.launch_us + 0.2 + joined + longer + waits, {
+      { "launching", target.launch_us + 0.2 },
       { "tiles of the busiest unit", busy },
       { "moving bytes", memory },
       { "waiting for one another", waits },
       { "sums of parts of K", joined },
-      { "never timed: on top", (target.launch_us + 1.5 + joined + longer + waits) * (t.margin / 100) },
       { "tiles", items * t.cluster, "count" },
       { "rounds of the device", items / max(p.units // t.cluster, 1), "count" },
       { "steps along K", rounds, "count" },
       { "MB to and from memory", bytes / 1e6, "count" },
-      { "arithmetic", 1.8 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- rate: 0.9 of the peak
+      { "arithmetic", 1.84 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- rate: 0.92 of the peak
       { "memory", bytes / (target.gbps * 1e3), "least" },
     }
   end,

@@ -8,16 +8,16 @@ local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
--- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of four and eight do not
+-- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of more than two do not
 -- fill every group of units: of four 30 fit on 132.  A second turn costs tiles of many rows the most, so theirs fit.
 local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
   local best, least = 1, load(1)
-  for _, s in ipairs { 2, 4, 8 } do
+  for _, s in ipairs { 2, 3, 4, 6, 8 } do
     local fit = select(gt(t.m, 64), units * (s == 8 and 17 or 18) // 20, units)
-    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s),
+    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s), s % 3 > 0 or gt(t.m, 64),
                        le(tiles * s, s > 2 and fit or units * t.blocks))
     best, least = select(better, s, best), select(better, load(s), least)
   end
@@ -61,14 +61,15 @@ return schedule {
       doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
     { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
     { "across", values = { 0, 1 }, doc = "1: 64 rows of A are wgmma's 64, and the columns its other side" },
+    { "apart", values = { 0, 1 }, doc = "two products: 1: each warpgroup multiplies one of them; 0: both" },
     { "sets", values = { 1, 2 },
       doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
+  derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
               "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "margin", "sum_bits", "sum_step" },
+              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
@@ -77,15 +78,17 @@ return schedule {
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
-    t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * t.wg)
-    t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.wg - 1) -- of the last warpgroup
+    t.side = t.apart == 1 and t.wg // op.products or t.wg -- warpgroups side by side
+    t.own = t.apart == 1 and 1 or op.products             -- products of each
+    t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * max(t.side, 1))
+    t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
     t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
     t.boxes = ceil_div(t.n, 256) -- of B, each at most 256 columns
     local behind = (t.columns - t.n) * 128
     t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
     t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
-    t.sums = op.products * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
+    t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and t.e_row == 1 and (t.n % 16 == 8 and 0 or 8) or 4
@@ -94,8 +97,6 @@ return schedule {
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
     for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
-    -- Percent that a tile must be better by than those which an H200 has timed: it has not run there.
-    t.margin = t.m > 64 and 8 or 0
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
@@ -112,6 +113,9 @@ return schedule {
   end,
   rules = {
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
+    { "apart: {wg} warpgroups do not share {products} products, none of them widened or across", function(t)
+      return t.apart == 0 or t.products > 1 and t.wg % t.products == 0 and t.across == 0 and t.mixed == 0
+    end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
@@ -132,7 +136,7 @@ return schedule {
     -- `set`: what a tile has that most have not.
     local function tile(m, n, wg, blocks, l2, set)
       local t = { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1,
-                  turn = 0, across = 0, sets = 2 }
+                  turn = 0, across = 0, apart = 0, sets = 2 }
       for name, value in pairs(set or {}) do t[name] = value end
       return t
     end
@@ -148,19 +152,20 @@ return schedule {
     if op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
                tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
-               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0) }
+               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0),
+               tile(144, 64, 2, 1, 0, { apart = 1 }), tile(256, 64, 2, 1, 0, { apart = 1 }) }
     end
     return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
              tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
              tile(64, bytes and 96 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across),
              tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(160, 56, 1, 2, 0),
-             tile(192, 128, 2, 1, 0) }
+             tile(128, 160, 2, 1, 0), tile(192, 128, 2, 1, 0) }
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 },
                          { "f", t.l2, 1 }, { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 },
-                         { "o", t.sets, 2 } } do
+                         { "p", t.apart, 0 }, { "o", t.sets, 2 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -201,49 +206,49 @@ return schedule {
     local weights = t.n * t.bytes_b * t.products
     local rows = min(p.m, t.m)
     -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
-    local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.3 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
+    local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
-    local memory = bytes / (target.gbps * select(eq(t.mixed, 1), 0.87e3, 0.95e3))
-    -- Weights come at no more than a unit's share of that; those in its rings come in 1.65 us.
+    local memory = bytes / (target.gbps * select(eq(t.mixed, 1), 0.8e3, 0.9e3))
+    -- A unit that has more to do than others gets up to 1.8 times its share of that, and more of what others read, too;
+    -- what its rings hold comes in 1.41 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local arrive = most * share * weights / min(target.gbps * 1.04e3 / target.units,
-                                                here * t.depth * t.k * weights / 1.65)
+    local arrive = most * share * weights / min(target.gbps * 1.79e3 / target.units * min(tiles_m, 2.4),
+                                                here * t.depth * t.k * weights / 1.41)
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
-    -- widened.  More rows make longer instructions, whose reads come in fewer pieces.
+    -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
     local columns = t.columns * t.products -- with those beyond the tile
     local from_b = columns * t.bytes_b * (1 + t.mixed)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
-    local rate = select(eq(t.mixed, 1), 185e3, select(gt(t.m, 64), 170e3, 135e3))
+    local rate = select(eq(t.mixed, 1), 190e3, select(gt(t.m, 64), 262e3, select(eq(t.m, 64), 143e3, 308e3)))
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
     -- The matrix unit; one operand in registers takes it half as long again.
-    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.5, 1) / (t.rate * 1e6)
+    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.44, 1) / (t.rate * 0.91e6)
     -- Widening; one warpgroup alone does not fill its waits.
-    local widen = t.mixed * most * share * columns / 58e3 * select(gt(here * t.wg, 1), 1, 1.4)
+    local widen = t.mixed * most * share * columns / 61e3 * select(gt(here * t.wg, 1), 1, 1.4)
     -- Clusters of four and more do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
     -- Sums of more rows take their time on the way to another block, too.
-    local out = select(gt(s, 2), 1.5, select(gt(s, 1), 0.6, 0)) + 0.004 * t.m + rows * t.n * t.products / (12e3 * s)
-                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 56e3, 0)
+    local out = select(gt(s, 2), 0.85, select(gt(s, 1), 0.26, 0)) + 0.0048 * t.m
+                + rows * t.n * t.products / (3.7e3 * s)
+                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 31.6e3, 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
-    local ahead = select(lt(memory, 9), min(t.l2, 1) * 1.3, 0)
-    local bound = max(max(max(memory, arrive), max(inside, widen)), multiply) * select(crowd, 1.6, 1)
-    -- Tiles of 64 rows have not been measured beyond one.
-    local start = target.launch_us - 1 + select(gt(tiles_m, 1), select(gt(t.m, 64), 2, 4), 0)
+    local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
+    local bound = max(max(max(memory, arrive), max(inside, widen)), multiply) * select(crowd, 1.38, 1)
+    local start = target.launch_us - 1.57 + select(gt(tiles_m, 1), select(gt(t.m, 64), 1.29, 0.65), 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
-    local turns = 0.005 * most * share / t.k + select(eq(t.blocks, 1), 1, 0)
+    local turns = 0.0058 * most * share / t.k + select(eq(t.blocks, 1), 0.66, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
-    local again = (0.8 + select(eq(t.blocks, 1), 0.7 + out, out / 2)) * (ceil_div(blocks, room) - 1)
-    return (start + bound + ahead + turns + out + again) * (1 + t.margin / 100), {
+    local again = (1.88 + select(eq(t.blocks, 1), 0.57 + out, out / 2)) * (ceil_div(blocks, room) - 1)
+    return start + bound + ahead + turns + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },
       { "a unit's share of the weights", arrive },
       { "shared memory", inside },
       { "multiplying", multiply },
       { "widening", widen },
-      { "clusters that do not fill the device", bound - bound / select(crowd, 1.6, 1) },
+      { "clusters that do not fill the device", bound - bound / select(crowd, 1.38, 1) },
       { "blocks' ends", turns + out },
       { "blocks' turns", again },
-      { "never timed: on top", (start + bound + ahead + turns + out + again) * (t.margin / 100) },
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },
       { "rounds of the device", blocks / room, "count" },

@@ -113,6 +113,22 @@ gemm "emul_decode_rows" {
   check    = { shapes = { { 65, 200, 48 }, { 139, 128, 1040 }, { 300, 136, 144 } } },
 }
 
+-- Each warpgroup has one product.
+gemm "emul_decode_apart" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e" },
+  epilogue = function(acc, d) return acc.gate * 0.5 - acc.up + d.r end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 16, 144 }, n = { 64, 112 }, wg = { 2, 4 }, blocks = 1,
+                                         split_k = { 0, 3 }, apart = 1 } },
+               where = function(t)
+                 return (t.m == 144) == (t.n == 64) and (t.n == 64) == (t.wg == 2) and (t.split_k == 3) == (t.m == 16)
+               end },
+  check    = { shapes = { { 65, 200, 48 }, { 139, 128, 1040 } } },
+}
+
 -- One-byte weights: seven panels for four warpgroups, whose loader gives its registers up; halves of two sets.
 gemm "emul_mixed" {
   types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f16 } },
