@@ -140,7 +140,10 @@ local function gathering(target, op, types, layout)
   -- Warps that load have registers that others lack: no tile of 256 where its epilogue, or its operand, wants them.
   local narrow = full > 1 or changed(op, types, "a") or changed(op, types, "b")
   local list = { tile(128, narrow and 128 or 256, 1, 2), tile(64, 128, 1, 2) }
-  if not alike then list[#list + 1] = tile(128, 256, 2, 1) end
+  local along, one = along_k(layout, "a") and along_k(layout, "b"), op.products == 1
+  if not alike and along and one and not (changed(op, types, "a") or changed(op, types, "b")) then
+    list[#list + 1] = tile(128, 256, 2, 1)
+  end
   return list
 end
 
@@ -314,19 +317,17 @@ return schedule {
     local function more(list)
       for _, size in ipairs(list) do sizes[#sizes + 1] = size end
     end
-    if op.products > 1 then more { { 128, 192, 2 }, { 64, 128, 2 } }
-    elseif bytes then more { { 128, 192, 2 }, { 128, 160, 1 }, { 128, 128, 1 }, { 64, 128, 2 } }
-    elseif not along then more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
-    elseif widened then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
-    else more { { 128, 224, 2 }, { 128, 176, 2 }, { 128, 128, 2 }, { 64, 128, 2 } } end
-    if widened then more { { 64, 64, 1 } }
-    elseif op.products > 1 then more { { 64, 160, 1 }, { 128, 160, 1 }, { 128, 256, 1 }, { 128, 256, 1, 1 } }
-    elseif not along then more { { 64, 64, 1 }, { 128, 128, 1 }, { 128, 192, 1 } }
-    elseif bytes then more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 } }
+    if op.products > 1 then more { { 128, 256, 1, 1 } }
+    elseif widened and along then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
+    elseif not along then
+      more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 }, { 128, 128, 1 }, { 128, 192, 1 } }
+    elseif bytes then
+      more { { 128, 192, 2 }, { 128, 160, 1 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 }, { 64, 160, 1 },
+             { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 } }
     else
-      more { { 64, 64, 1 }, { 64, 160, 1 }, { 64, 192, 2 }, { 128, 128, 1 }, { 128, 160, 1 }, { 128, 256, 1, 1 } }
+      more { { 128, 224, 2 }, { 128, 192, 2 }, { 128, 176, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 160, 1 },
+             { 64, 192, 2 }, { 128, 128, 1 }, { 128, 160, 1 }, { 128, 256, 1, 1 } }
     end
-    if op.products == 1 and not bytes and along then more { { 128, 192, 2 } } end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
@@ -468,7 +469,7 @@ return schedule {
       { "rounds of the device", items / max(p.units // t.cluster, 1), "count" },
       { "steps along K", rounds, "count" },
       { "MB to and from memory", bytes / 1e6, "count" },
-      { "arithmetic", 1.84 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- rate: 0.92 of the peak
+      { "arithmetic", 1.84 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- 0.92 of the peak
       { "memory", bytes / (target.gbps * 1e3), "least" },
     }
   end,

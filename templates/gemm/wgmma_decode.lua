@@ -2,7 +2,7 @@
 -- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and
 -- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
 -- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
--- One-byte weights of a 16-bit A are widened in registers.
+-- One-byte weights of a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 
 -- What follows wgmma's shape in its name: B first.
@@ -29,7 +29,7 @@ return schedule {
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if layout.a ~= "r" or layout.b ~= "c" then return nil, "A and B must be contiguous along K" end
+    if layout.a ~= "r" then return nil, "A must be contiguous along K" end
     if op.has_a_op or types.a.name ~= types.mul_a.name then
       return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
     end
@@ -44,6 +44,10 @@ return schedule {
     end
     if (types.acc.name == "i32") ~= (types.a.name == "i8") then
       return nil, "i8 is summed in i32 here, everything else in f32"
+    end
+    if layout.b == "r" and types.b.bytes ~= 2 then
+      local text = "B of %s must be contiguous along K: only 16-bit types may be so along N"
+      return nil, text:format(types.b.name)
     end
     return true
   end,
@@ -67,9 +71,9 @@ return schedule {
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads", "needs", "has",
-              "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row", "mixed",
-              "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
+  derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
+              "needs", "has", "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row",
+              "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
@@ -84,7 +88,8 @@ return schedule {
     t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
     t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
-    t.boxes = ceil_div(t.n, 256) -- of B, each at most 256 columns
+    -- Boxes of B, each at most 256 columns; 64 where those are what is contiguous.
+    t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
     local behind = (t.columns - t.n) * 128
     t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
     t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
@@ -120,6 +125,11 @@ return schedule {
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
+    { "B is contiguous along N: {n} columns are no multiple of 64", function(t, op, types, layout)
+      return layout.b == "c" or t.n % 64 == 0
+    end },
+    { "across: B is contiguous along N: {n} columns are no multiple of 64 for each of {wg} warpgroups",
+      function(t, op, types, layout) return layout.b == "c" or t.across == 0 or t.panel_n % 64 == 0 end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "{m} rows are too many for the registers that {threads} threads begin with", function(t)
       -- ptxas wants those of one instruction to be there, and some more, whatever setmaxnreg adds.
@@ -149,17 +159,28 @@ return schedule {
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
     local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
     local across = { across = 1 }
+    if layout.b == "r" and op.products > 1 then
+      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
+    end
+    if layout.b == "r" then
+      return { tile(16, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
+    end
     if op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
                tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
                tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0),
-               tile(144, 64, 2, 1, 0, { apart = 1 }), tile(256, 64, 2, 1, 0, { apart = 1 }) }
+               tile(144, 64, 2, 1, 0, { apart = 1 }) }
     end
-    return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
-             tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
-             tile(64, bytes and 96 or 112, 2, 2, 0, across), tile(64, 128, 2, 1, 0, across),
-             tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(160, 56, 1, 2, 0),
-             tile(128, 160, 2, 1, 0), tile(192, 128, 2, 1, 0) }
+    local list = { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
+                   tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
+                   tile(64, bytes and 96 or 112, 2, 2, 0, across),
+                   tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(160, 56, 1, 2, 0) }
+    list[#list + 1] = tile(64, 128, 2, 1, 0, across)
+    if types.a.bytes == 2 then
+      list[#list + 1] = tile(128, 160, 2, 1, 0)
+      list[#list + 1] = tile(192, 128, 2, 1, 0)
+    end
+    return list
   end,
   name = function(t)
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
@@ -184,8 +205,10 @@ return schedule {
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
     local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
+    local inner, outer = 128 // types.b.bytes, t.n // t.boxes
+    if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
-      list[#list + 1] = { operand = "b" .. i, inner = 128 // types.b.bytes, outer = t.n // t.boxes, swizzle = 128 }
+      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = 128 }
     end
     return list
   end,
@@ -222,9 +245,12 @@ return schedule {
     local rate = select(eq(t.mixed, 1), 190e3, select(gt(t.m, 64), 262e3, select(eq(t.m, 64), 143e3, 308e3)))
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
     -- The matrix unit; one operand in registers takes it half as long again.
-    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.44, 1) / (t.rate * 0.91e6)
-    -- Widening; one warpgroup alone does not fill its waits.
-    local widen = t.mixed * most * share * columns / 61e3 * select(gt(here * t.wg, 1), 1, 1.4)
+    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.44, 1)
+                     / (t.rate * 0.91e6)
+    -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
+    -- waits.
+    local widen = t.mixed * most * share * columns / 61e3 * select(eq(t.sets, 1), 1.55, 1)
+                  * select(gt(here * t.wg, 1), 1, 1.4)
     -- Clusters of four and more do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
     -- Sums of more rows take their time on the way to another block, too.

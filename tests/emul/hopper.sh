@@ -69,12 +69,14 @@ KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma
 result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
-# find it, or with these arguments of short/, and then in every instance.  row_fault: in rowwise's, of row_faults/.
+# find it, or with these arguments of short/, and then in every instance.  decode_fault: in wgmma_decode's, of
+# decode_faults/; row_fault: in rowwise's, of row_faults/.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
     plant gemm wgmma $folder "$@"
 }
+decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
 row_fault() { plant rowwise simt row_faults "$@"; }
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
@@ -104,6 +106,9 @@ fault "a line's last word taken from its own" 's/if \(byte == inner - 16\) next\
 fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
+decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
+decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
+decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j < valid \? %s::two/true ? %s::two/'
 row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'

@@ -129,6 +129,35 @@ gemm "emul_decode_apart" {
   check    = { shapes = { { 65, 200, 48 }, { 139, 128, 1040 } } },
 }
 
+-- B contiguous along N: boxes of 64 columns, as wgmma's side of 64, one and more for a warpgroup, and as its other.
+local boxes  = { ["16 128 1 2 3 0"] = true, ["64 192 2 1 0 0"] = true, ["144 64 1 1 4 0"] = true,
+                 ["64 64 1 2 3 1"] = true, ["64 256 2 1 0 1"] = true }
+local function in_boxes(t)
+  return boxes[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.split_k, t.across)] == true
+end
+local of_n   = { m = { 16, 64, 144 }, n = { 64, 128, 192, 256 }, wg = { 1, 2 }, slabs = { 1, 2 }, blocks = 1,
+                 split_k = { 0, 3, 4 }, across = { 0, 1 } }
+local odd_k  = { { 1, 8, 17 }, { 3, 200, 49 }, { 17, 333, 1041 }, { 64, 512, 592 }, { 150, 136, 143 } }
+gemm "emul_decode_n" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rrr", "rrc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e", across = full(f16, "c") },
+  epilogue = function(acc, d) return acc * 0.5 + d.bias + d.all - d.across end,
+  tiles    = { sm_90a = { wgmma_decode(of_n) }, where = in_boxes },
+  check    = { shapes = odd_k },
+}
+
+gemm "emul_decode_n_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rrr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma_decode(of_n) }, where = in_boxes },
+  check    = { shapes = odd_k },
+}
+
 -- One-byte weights: seven panels for four warpgroups, whose loader gives its registers up; halves of two sets.
 gemm "emul_mixed" {
   types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f16 } },

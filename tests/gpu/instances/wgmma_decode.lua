@@ -175,3 +175,60 @@ gemm "decode_rows_mixed" {
                where = function(t) return t.n == 32 or (t.wg == 1) == (t.n == 64) end },
   check    = { shapes = tall },
 }
+
+-- B contiguous along N: boxes of 64 columns, of which a warpgroup has one panel, several or, as wgmma's other side, up
+-- to four at once; K and columns that end inside a box. Of m, n, wg, slabs, blocks, split_k, across.
+local wide   = { { 1, 1, 0 }, { 1, 8, 17 }, { 3, 200, 49 }, { 8, 128, 128 }, { 17, 333, 1041 }, { 64, 512, 4096 },
+                 { 100, 136, 591 }, { 130, 67, 80 } }
+local boxes  = { ["8 64 1 2 2 0 0"] = true, ["16 128 2 2 2 1 0"] = true, ["16 128 1 4 1 4 0"] = true,
+                 ["32 192 1 1 2 3 0"] = true, ["64 192 2 1 1 0 0"] = true, ["64 256 2 1 1 8 0"] = true,
+                 ["64 64 1 1 2 0 1"] = true, ["64 192 1 2 1 1 1"] = true, ["64 256 1 1 1 3 1"] = true,
+                 ["64 256 2 2 1 1 1"] = true, ["64 256 4 1 1 0 1"] = true, ["64 192 3 1 1 4 1"] = true,
+                 ["96 64 1 1 1 0 0"] = true, ["96 192 3 1 1 4 0"] = true, ["112 256 4 1 1 8 0"] = true,
+                 ["144 64 1 1 1 4 0"] = true, ["192 128 2 1 1 0 0"] = true, ["256 64 1 1 1 8 0"] = true,
+                 ["224 64 1 2 1 1 0"] = true }
+local of_n   = { m = { 8, 16, 32, 64, 96, 112, 144, 192, 224, 256 }, n = { 64, 128, 192, 256 }, wg = { 1, 2, 3, 4 },
+                 slabs = { 1, 2, 4 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 4, 8 }, across = { 0, 1 }, l2 = 1 }
+local function in_boxes(t)
+  if t.n == 32 then return true end -- the portable one
+  return boxes[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k, t.across)] == true
+end
+gemm "decode_n" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rrr", "rrc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode(of_n) }, where = in_boxes },
+  check    = { shapes = wide },
+}
+
+gemm "decode_n_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rrr", "rrc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { r = full "e" },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode(of_n) },
+               where = function(t) return in_boxes(t) and (t.n <= 128 or t.wg > 1) end },
+  check    = { shapes = wide },
+}
+
+gemm "decode_n_inputs" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rrr", "rrc" },
+  targets  = { "sm_90a" },
+  d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
+               at = full(i8, "r") },
+  scalars  = { "k" },
+  epilogue = function(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 32, 64, 96 }, n = 128, wg = { 1, 2 }, blocks = { 1, 2 },
+                                                    turn = { 0, 1 }, release = { 0, 1 }, across = { 0, 1 },
+                                                    l2 = { 0, 2 } } },
+               where = function(t)
+                 if t.n == 32 then return true end
+                 return (t.m == 8) == (t.blocks == 2) and (t.m > 32) == (t.wg == 2) and t.turn == t.release and
+                        (t.m == 8) == (t.turn == 1) and (t.m == 32) == (t.l2 == 0)
+               end },
+  check    = { shapes = wide },
+}
