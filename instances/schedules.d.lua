@@ -129,6 +129,7 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.release 0|1
 ---@alias kiln.wgmma_decode.turn 0|1
 ---@alias kiln.wgmma_decode.across 0|1
+---@alias kiln.wgmma_decode.apart 0|1
 ---@alias kiln.wgmma_decode.sets 1|2
 ---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
 
@@ -143,6 +144,7 @@ function wgmma(axes) end
 ---@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] the kernel behind may begin 0: when the last load is on its way, 1: at once
 ---@field turn? kiln.wgmma_decode.turn|kiln.wgmma_decode.turn[] 1: blocks begin at different places of their K
 ---@field across? kiln.wgmma_decode.across|kiln.wgmma_decode.across[] 1: 64 rows of A are wgmma's 64, and the columns its other side
+---@field apart? kiln.wgmma_decode.apart|kiln.wgmma_decode.apart[] two products: 1: each warpgroup multiplies one of them; 0: both
 ---@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
 ---@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] blocks that share a tile, each a part of K; 0: chosen at the launch
 
