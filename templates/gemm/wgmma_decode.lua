@@ -117,10 +117,10 @@ return schedule {
     t.sum_bits, t.sum_step = fp8 and 14 - t.turn or 0, fp8 and 32 or 0
   end,
   rules = {
-    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "apart: {wg} warpgroups do not share {products} products, none of them widened or across", function(t)
       return t.apart == 0 or t.products > 1 and t.wg % t.products == 0 and t.across == 0 and t.mixed == 0
     end },
+    { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
