@@ -72,8 +72,8 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
   derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
-              "needs", "has", "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes", "e_row",
-              "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
+              "needs", "has", "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes",
+              "e_row", "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0

@@ -154,8 +154,9 @@ gemm "decode_apart" {
   b        = { "gate", "up" },
   d        = { r = full(f16), scale = per_col(f32) },
   epilogue = function(acc, d) return max(acc.gate, 0) * d.scale + acc.up - d.r end,
-  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64, 96, 128, 144, 192, 256 }, n = { 56, 64, 112, 128, 160 },
-                                                    wg = { 2, 4 }, blocks = 1, split_k = { 0, 1, 2, 3 },
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64, 96, 128, 144, 192, 256 },
+                                                    n = { 56, 64, 112, 128, 160 }, wg = { 2, 4 }, blocks = 1,
+                                                    split_k = { 0, 1, 2, 3 },
                                                     turn = { 0, 1 }, l2 = 0, apart = 1 } },
                where = function(t)
                  if t.n == 32 then return true end -- the portable one
