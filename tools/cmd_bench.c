@@ -57,7 +57,7 @@ typedef struct bench {
     tally *tallies;
     size_t ntallies;
     int code;
-    const char *lost; /* the problem behind which the device did not answer, or NULL */
+    const char *lost; /* the problem after which the device did not answer, or NULL */
 } bench;
 
 static double now(void)
@@ -421,11 +421,11 @@ static void bench_all(bench *b, kt_problems *list)
                                       .idle = b->o->idle,
                                       .price = b->modelled ? kt_price : NULL};
         bench_problem(b, &list->item[i], &protocol, i + 1, list->count);
-        if (kiln_synchronize(b->ctx, NULL)) {
+        const kiln_status status = kiln_synchronize(b->ctx, NULL);
+        if (status) {
             /* A kernel's fault, maybe a peer's, which no later launch of this process survives. */
+            worse(b, kt_failed(status, "the device is lost"));
             b->lost = list->item[i].text;
-            kt_message("%s: the device answers no more since: %s; time the others without it",
-                       b->lost, kiln_error());
             break;
         }
     }
@@ -453,7 +453,11 @@ static void sum_up(const bench *b, size_t of, FILE *f)
         named++;
     }
     if (b->lost)
-        fprintf(f, "\n%zu of %zu problems were timed, then the device was lost\n", b->timed, of);
+        fprintf(
+            f,
+            "\n%zu of %zu problems were timed, then the device was lost: leave out '%s' to time "
+            "the others\n",
+            b->timed, of, b->lost);
     else if (b->timed < of)
         fprintf(f, "\n%zu of %zu problems were timed, then --budget was spent%s\n", b->timed, of,
                 b->o->has_shuffle ? "" : "; --shuffle takes them in random order");

@@ -251,7 +251,7 @@ return schedule {
     -- waits.
     local widen = t.mixed * most * share * columns / 61e3 * select(eq(t.sets, 1), 1.55, 1)
                   * select(gt(here * t.wg, 1), 1, 1.4)
-    -- Clusters of four and more do not fill every group of units.
+    -- Clusters of more than two do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
     -- Sums of more rows take their time on the way to another block, too.
     local out = select(gt(s, 2), 0.85, select(gt(s, 1), 0.26, 0)) + 0.0048 * t.m

@@ -28,6 +28,11 @@ int cuInit(unsigned)
     }
     return 0;
 }
+// A kernel's fault shows when somebody waits for it, and ever after.
+int cuStreamSynchronize(void *)
+{
+    return getenv("KILN_EMULATOR_LOST") ? 716 : 0;
+}
 int cuDeviceGetName(char *to, int size, int)
 {
     return snprintf(to, (size_t)size, "Hopper, emulated"), 0;

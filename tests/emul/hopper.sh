@@ -65,6 +65,12 @@ for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 al
     KILN_EMULATOR_UNITS=24 verify kernels "emul_gather bf16,bf16,bf16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "any address: $problem" "$tmp/out"
 done
+# A device that is lost ends a run of many problems, which says where.
+KILN_EMULATOR_LOST=1 LD_LIBRARY_PATH=$out/driver "$kiln" bench --modules "$out/kernels/lib" --device nvidia --seconds 0.01 --idle 0 \
+    'emul_two bf16,bf16,bf16 rcr m=8 n=8 k=8' 'emul_two bf16,bf16,bf16 rcr m=16 n=8 k=8' >"$tmp/out" 2>&1
+[ $? -eq 1 ] && grep -q '^kiln: the device is lost: .*716' "$tmp/out" &&
+    grep -q "^0 of 2 problems were timed, then the device was lost: leave out 'emul_two .* m=8 n=8 k=8 align=256' to time" "$tmp/out"
+result $? "bench stops where the device is lost" "$tmp/out"
 KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 

@@ -93,14 +93,16 @@ gemm "decode_two" {
 }
 
 -- Names that the kernel itself uses.
+local named  = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
+                 at = full(i8, "r") }
+local function of_named(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end
 gemm "decode_inputs" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
-  d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
-               at = full(i8, "r") },
+  d        = named,
   scalars  = { "k" },
-  epilogue = function(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end,
+  epilogue = of_named,
   tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 32, 64 }, n = 128, blocks = { 1, 2 }, turn = { 0, 1 },
                                                     release = { 0, 1 }, across = { 0, 1 } } },
                where = function(t)
@@ -156,8 +158,7 @@ gemm "decode_apart" {
   epilogue = function(acc, d) return max(acc.gate, 0) * d.scale + acc.up - d.r end,
   tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64, 96, 128, 144, 192, 256 },
                                                     n = { 56, 64, 112, 128, 160 }, wg = { 2, 4 }, blocks = 1,
-                                                    split_k = { 0, 1, 2, 3 },
-                                                    turn = { 0, 1 }, l2 = 0, apart = 1 } },
+                                                    split_k = { 0, 1, 2, 3 }, turn = { 0, 1 }, l2 = 0, apart = 1 } },
                where = function(t)
                  if t.n == 32 then return true end -- the portable one
                  return shared[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.split_k, t.turn)] == true
@@ -219,10 +220,9 @@ gemm "decode_n_inputs" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
   layouts  = { "rrr", "rrc" },
   targets  = { "sm_90a" },
-  d        = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
-               at = full(i8, "r") },
+  d        = named,
   scalars  = { "k" },
-  epilogue = function(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end,
+  epilogue = of_named,
   tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 32, 64, 96 }, n = 128, wg = { 1, 2 }, blocks = { 1, 2 },
                                                     turn = { 0, 1 }, release = { 0, 1 }, across = { 0, 1 },
                                                     l2 = { 0, 2 } } },
