@@ -173,6 +173,16 @@ static KILN_DEVICE void kiln_barrier(void)
 }
 #endif
 
+// First in a kernel: where the launch said `early` (NVIDIA), the kernel ahead has ended; the one
+// behind may begin.
+static KILN_DEVICE void kiln_begin_early(void)
+{
+#if defined(KILN_GPU_NVIDIA)
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 // The kernel's first parameter, given its address, to be read where it is used: compilers for AMD
 // otherwise load every field ahead of the main loop and run out of scalar registers.  NVIDIA's
 // instructions take parameters from memory as they are.

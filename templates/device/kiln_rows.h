@@ -8,17 +8,6 @@
 #include "kiln_math.h"
 #include "kiln_types.h"
 
-/* ---- neighbouring waves and kernels ---- */
-
-// Where the launch said `early` (NVIDIA): the kernel ahead has ended; the one behind may begin.
-static KILN_DEVICE void kiln_rows_begin(void)
-{
-#if defined(KILN_GPU_NVIDIA)
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 // A row's number, or a matrix's in a batch.  AMD's scalar unit multiplies 32 bits, and has too few registers for twice
 // as many; ptxas needs more of them, and spills some, where it must widen.
 #if defined(KILN_GPU_AMD)
