@@ -95,6 +95,8 @@ return schedule {
     { "blocks that share a row do not keep it, and have one row",
       function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 end },
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
+    { "a split row of {phases} phases takes as many kernels, more than 4",
+      function(t) return t.split == 1 or t.phases <= 4 end },
   },
   defaults = function(target, op)
     local piece, list, plan = piece_of(op, target), {}, R.plan(op)
@@ -156,7 +158,7 @@ return schedule {
       return any(eq(t.split, 1), le(p.rows * p.batch, 1024))
     end },
   },
-  stages = function(t) return t.split > 1 and t.phases or 1 end,
+  stages = function(t) return t.split > 1 and min(t.phases, 4) or 1 end, -- a rule cuts more
   launch = function(p, t, target)
     local x = max(min(ceil_div(p.rows, t.rows), 1048576), 1)
     local parts = select(gt(t.phases, 1), t.split, min(ceil_div(p.cols, t.cols), 65535))
