@@ -12,8 +12,11 @@ include mk/install.mk
 .PHONY: all programs instances run bench clean help
 all: programs instances ## generator, library, tools and the default modules
 
-run: programs instances ## build what is missing, run the main job on the best device, verify it
+run_rest = Built: $(words $(run_ops)) ops for $(HERE).  make builds all, for gfx942, too; \
+    make instances OPS="swiglu" TARGETS="..." those named.
+run: $(BUILD)/bin/kiln $(BUILD)/bin/llama_opt run-instances ## build what the main job needs, run it on the best device, verify it
 	$(Q)$(BUILD)/bin/llama_opt
+	$(Q)$(if $(run_ops),echo '$(run_rest)')
 
 # Problems that `make bench` times; those of `make run` unless told otherwise.
 BENCH ?= 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256' \
@@ -34,6 +37,6 @@ clean: ## remove everything that was built
 	$(Q)rm -rf $(BUILD)
 
 help: ## this list
-	@echo 'make [goal] [TARGETS="host gfx942"] [INSTANCES=dir...] [V=1] [SAN=1] [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make [goal] [TARGETS="host gfx942"] [OPS="swiglu"] [INSTANCES=dir...] [V=1] [SAN=1] [PREFIX=/usr/local] [DESTDIR=]'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile mk/*.mk | expand -t 16
 	@echo 'TARGETS known: $(KNOWN_TARGETS)'

@@ -19,6 +19,7 @@ enum {
     KEY_TEMPLATES,
     KEY_OUT,
     KEY_TARGET,
+    KEY_OP,
     KEY_STATS,
     KEY_SEAL,
     KEY_PACK,
@@ -29,13 +30,14 @@ enum {
 typedef struct command {
     bool check, stats, language, annotations;
     const char *templates, *out, *seal, *pack;
-    const char **path, **target;
-    size_t npaths, ntargets;
+    const char **path, **target, **op;
+    size_t npaths, ntargets, nops;
 } command;
 
 const char *argp_program_version = "kiln-gen " KILN_VERSION;
 static const char usage[] =
-    "[--check] FILE|DIR...\n--out DIR [--target NAME]... FILE|DIR...\n--pack DIR\n--seal FILE\n"
+    "[--check] FILE|DIR...\n--out DIR [--target NAME]... [--op NAME]... FILE|DIR...\n--pack DIR\n"
+    "--seal FILE\n"
     "--language\n--annotations";
 static const char doc[] =
     "\nTurns instance files into kernel sources and module tables.\n\n"
@@ -50,6 +52,7 @@ static const struct argp_option options[] = {
     {"out", KEY_OUT, "DIR", 0, "write sources and module tables under DIR", 0},
     {"target", KEY_TARGET, "NAME", 0, "only this target; may be given several times (default: all)",
      0},
+    {"op", KEY_OP, "NAME", 0, "only this op; may be given several times (default: all)", 0},
     {"templates", KEY_TEMPLATES, "DIR", 0,
      "schedules, targets and templates (default: beside the program)", 0},
     {"stats", KEY_STATS, NULL, 0, "print counts, time and memory", 0},
@@ -77,6 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CHECK: c->check = true; break;
     case KEY_OUT: set_once(&c->out, arg, "out", state); break;
     case KEY_TARGET: c->target[c->ntargets++] = arg; break;
+    case KEY_OP: c->op[c->nops++] = arg; break;
     case KEY_TEMPLATES: set_once(&c->templates, arg, "templates", state); break;
     case KEY_STATS: c->stats = true; break;
     case KEY_SEAL: set_once(&c->seal, arg, "seal", state); break;
@@ -146,12 +150,40 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static bool is_among(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i], name) == 0) return true;
+    return false;
+}
+
+/* Leaves the ops of --op, each of which must be there. */
+static bool select_ops(kg_ctx *cx, const command *c)
+{
+    if (!c->nops) return true;
+    const char **known = kg_alloc(cx->arena, (cx->nops + 1) * sizeof *known);
+    size_t n = 0;
+    for (size_t i = 0; i < cx->nops; i++) known[i] = cx->op[i]->name;
+    for (size_t i = 0; i < c->nops; i++) {
+        if (is_among(c->op[i], known, cx->nops)) continue;
+        const char *near = kg_closest(c->op[i], known, cx->nops);
+        fprintf(stderr, "kiln-gen: no file given describes an op %s%s\n",
+                kg_quote(cx, c->op[i], strlen(c->op[i])),
+                near ? kg_printf(cx->arena, " (did you mean '%s'?)", near) : "");
+        cx->io_failed = true;
+    }
+    for (size_t i = 0; i < cx->nops; i++)
+        if (is_among(known[i], c->op, c->nops)) cx->op[n++] = cx->op[i];
+    cx->nops = n;
+    return !cx->io_failed;
+}
+
 static bool generate(kg_ctx *cx, const command *c)
 {
     double start = seconds();
     bool ok = kg_families_load(cx) && kg_schedules_load(cx, c->target, c->ntargets);
     double loaded = seconds();
-    ok = ok && kg_lang_load(cx, c->path, c->npaths);
+    ok = ok && kg_lang_load(cx, c->path, c->npaths) && (cx->errors || select_ops(cx, c));
     double read = seconds();
     ok = ok && !cx->errors && kg_expand(cx);
     double expanded = seconds();
@@ -227,6 +259,7 @@ int main(int argc, char **argv)
     command c = {0};
     c.path = kg_alloc(cx.arena, (size_t)argc * sizeof *c.path);
     c.target = kg_alloc(cx.arena, (size_t)argc * sizeof *c.target);
+    c.op = kg_alloc(cx.arena, (size_t)argc * sizeof *c.op);
     argp_err_exit_status = KG_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     int status = KG_EXIT_OK;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS, of which those in OPTIONAL are left
-# out where no compiler is; SCHEDULES, a folder with targets/ and families, in place of templates/.  A make of its own, because
-# its rules come from what kiln-gen writes.
+# out where no compiler is; OPS, of those in DIR the ones to build, empty: all; SCHEDULES, a folder with targets/ and families,
+# in place of templates/.  A make of its own, because its rules come from what kiln-gen writes.
 include mk/paths.mk
 SCHEDULES ?= templates
 $(foreach v,BUILD DIR OUT LIB SCHEDULES,$(eval override $v := $(call relative,$($v)))$(call check_path,$v))
@@ -23,12 +23,15 @@ BUILT := $(patsubst $(LIB)/libkiln-%.so,%,$(wildcard $(LIB)/libkiln-*.so))
 ALL := $(sort $(TARGETS) $(patsubst $(SCHEDULES)/targets/%.lua,%,$(wildcard $(BUILT:%=$(SCHEDULES)/targets/%.lua))))
 
 all: modules
-# Generation, when an input is newer or ALL changed.  kiln-gen itself rewrites only what changed.
-$(OUT)/targets: FORCE
-	$(Q)mkdir -p $(@D); echo '$(ALL)' | cmp -s - $@ || echo '$(ALL)' >$@
-$(STAMP): $(GEN) $(OUT)/targets $(wildcard $(DIR) $(DIR)/*.lua) $(READ)
-	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(DIR)
-	$(Q)touch $@
+# Generation, when an input is newer, ALL or OPS changed.  kiln-gen itself rewrites only what changed.  The stamp says which
+# ops there are now: of all nothing.
+$(OUT)/targets: WANTED = $(ALL)
+$(OUT)/ops: WANTED = $(sort $(OPS))
+$(OUT)/targets $(OUT)/ops: FORCE
+	$(Q)mkdir -p $(@D); echo '$(WANTED)' | cmp -s - $@ || echo '$(WANTED)' >$@
+$(STAMP): $(GEN) $(OUT)/targets $(OUT)/ops $(wildcard $(DIR) $(DIR)/*.lua) $(READ)
+	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(OPS:%=--op %) $(DIR)
+	$(Q)echo $(sort $(OPS)) >$@
 ifeq ($(SECOND),)
 # Each compiler once, with what it is for.
 compiler = $(subst $(space),~,$(or $(KILN_COMPILER_$1),$(CC)))

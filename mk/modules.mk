@@ -9,12 +9,16 @@ override INSTANCES := $(call relative,$(INSTANCES))
 gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
 lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
 
-# Without TARGETS: the host, gfx942, what this machine's own GPU needs, and what was built before, lest it grow old.
+# Without TARGETS: the host, gfx942, what this machine's own GPU needs, and what was built before, lest it grow old.  HERE:
+# those that this machine has a device for, or has been asked for.
 ifeq ($(origin TARGETS),undefined)
 BUILT := $(filter $(KNOWN_TARGETS:%=libkiln-%.so),$(notdir $(foreach d,$(INSTANCES),$(wildcard $(call lib_dir,$d)/libkiln-*.so))))
-TARGETS := $(sort host gfx942 $(shell mk/detect.sh) $(BUILT:libkiln-%.so=%))
+HERE := $(sort host $(shell mk/detect.sh) $(BUILT:libkiln-%.so=%))
+TARGETS := $(sort gfx942 $(HERE))
 # Of those nobody asked for, the ones that nothing here compiles are left out.
 OPTIONAL := $(TARGETS)
+else
+HERE := $(TARGETS)
 endif
 
 # Probes anew when another hipcc or nvcc is found; unchanged, the file stays as it is.
@@ -27,10 +31,22 @@ check_folders = $(foreach d,$(INSTANCES),$(if $(findstring ',$d)$(if $(wildcard 
     $(if $(filter-out $(words $(INSTANCES)),$(words $(sort $(notdir $(INSTANCES:/=))))),\
     $(error INSTANCES: two folders with one last name would share build/modules/NAME; rename one))
 
-# Every run asks kiln-gen's stamp and the objects' ages; nothing out of date means nothing done.
-instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES for TARGETS into modules
-	$(check_folders)$(Q)$(foreach d,$(INSTANCES),$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
-	    BUILD=$(BUILD) TARGETS='$(sort $(TARGETS))' OPTIONAL='$(OPTIONAL)' CC='$(CC)' V=$(V) &&) true
+# Modules of the folders $1 for the targets $2, of the ops $3 (none: all).  Every run asks kiln-gen's stamp and the objects'
+# ages; nothing out of date means nothing done.
+build_modules = $(foreach d,$1,$(MAKE) -f mk/instances.mk DIR='$d' OUT='$(call gen_dir,$d)' LIB='$(call lib_dir,$d)' \
+    BUILD=$(BUILD) TARGETS='$(sort $2)' OPS='$(sort $3)' OPTIONAL='$(OPTIONAL)' CC='$(CC)' V=$(V) &&) true
+instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk ## compile INSTANCES (of them, OPS) for TARGETS into modules
+	$(check_folders)+$(Q)$(call build_modules,$(INSTANCES),$(TARGETS),$(OPS))
+
+# What the main job needs, for this machine alone: a first look should not wait for the rest.  Of a build that is whole
+# nothing is taken away; of one that has some ops, none.
+RUN_OPS := $(sort $(shell sed -n 's/^ *"\([a-z0-9_]*\) .* m=.*/\1/p' examples/llama_opt.c))
+run_stamp := $(wildcard $(BUILD)/gen/generated.stamp)
+run_has := $(if $(run_stamp),$(strip $(file <$(run_stamp))))
+run_ops := $(if $(run_has)$(if $(run_stamp),,none),$(sort $(RUN_OPS) $(OPS) $(run_has)))
+.PHONY: run-instances
+run-instances: $(BUILD)/bin/kiln-gen $(BUILD)/toolchain.mk
+	+$(Q)$(call build_modules,instances,$(HERE),$(run_ops))
 
 .PHONY: FORCE
 FORCE:

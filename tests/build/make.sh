@@ -38,6 +38,16 @@ build; result $? 'a folder of one'"'"'s own builds'
 [ -e $out/libkiln-host.so ]; result $? 'and gives a module'
 KILN_MODULE_PATH=$out build/bin/kiln verify "mine_one f32,f32,f32 rrr m=33 n=17 k=29" --device host >"$tmp/out" 2>&1
 result $? 'which KILN_MODULE_PATH adds to the registry'
+# OPS: some of them; what was compiled before is not compiled again.
+has() { build/bin/kiln list --modules $out | grep -q "host/$1/"; }
+touch "$tmp/mark"; sleep 0.02
+make instances TARGETS=host INSTANCES="$ops" OPS=mine_one >"$tmp/out" 2>&1 && has mine_one && ! has mine_two
+result $? 'OPS: a module of one op'
+! make instances TARGETS=host INSTANCES="$ops" OPS=mine_oen >"$tmp/out" 2>&1 && grep -q "op 'mine_oen' (did you mean 'mine_one'?)" "$tmp/out"
+result $? 'OPS: one that is not there is named'
+has mine_one; result $? 'and leaves the module as it was'
+build && has mine_one && has mine_two; result $? 'without OPS it has all again'
+[ -z "$(find $out/gen -name '*mine_one*.o' -newer "$tmp/mark")" ]; result $? 'and compiles what was missing'
 touch "$tmp/mark"; sleep 0.02
 touch "$ops/mine_one.lua"; build
 [ -z "$(find $out/gen -name '*.o' -newer "$tmp/mark")" ]; result $? 'a touched, unchanged file recompiles nothing'
@@ -51,6 +61,14 @@ echo 'gemm "mine_one" { }' >"$ops/mine_one.lua"; cp $out/libkiln-host.so "$tmp/b
 ! build && grep -q "mine_one.lua:1" "$tmp/out"; result $? 'a wrong file stops make with its place'
 cmp -s $out/libkiln-host.so "$tmp/before"; result $? 'and leaves the module as it was'
 rm -rf $out
+
+# make run where nothing has been built, and where all has: what it builds and takes away, by what make would run.
+wants() { make -n run BUILD="$1" 2>/dev/null | grep -o "DIR='instances'.*OPS='[^']*'" | sed "s/.*OPS=//"; }
+[ "$(wants "$tmp/none")" = "'bias_relu linear_relu_abde_i8'" ]; result $? 'make run at first builds what the main job needs'
+mkdir -p "$tmp/some/gen" && echo swiglu >"$tmp/some/gen/generated.stamp"
+[ "$(wants "$tmp/some")" = "'bias_relu linear_relu_abde_i8 swiglu'" ]; result $? 'beside what has been asked for'
+: >"$tmp/some/gen/generated.stamp"
+[ "$(wants "$tmp/some")" = "''" ]; result $? 'and takes nothing from a build that is whole'
 
 ! make instances TARGETS=host INSTANCES="$tmp/no_such" >"$tmp/out" 2>&1 && grep -q 'no folder.*no_such' "$tmp/out"
 result $? 'a folder that is not there is named'
