@@ -262,6 +262,11 @@ static void read_input_kinds(kg_reader *r, const kg_value *v)
     r->fam->input_kinds = read_kinds(r, v);
 }
 
+static void read_packed_kinds(kg_reader *r, const kg_value *v)
+{
+    r->fam->packed_kinds = read_kinds(r, v);
+}
+
 static void read_output_kinds(kg_reader *r, const kg_value *v)
 {
     r->fam->output_kinds = read_kinds(r, v);
@@ -309,6 +314,7 @@ void kg_read_inputs(kg_reader *r, const kg_value *v)
         {"first", true, LUA_TNUMBER, "a number", read_first},
         {"prefix", true, LUA_TSTRING, "a text", read_prefix},
         {"kinds", true, LUA_TTABLE, "a list of kinds", read_input_kinds},
+        {"packed", false, LUA_TTABLE, "a list of kinds", read_packed_kinds},
         {"type", false, LUA_TSTRING, "a type's name", read_input_type},
     };
     kg_family *fam = r->fam;

@@ -93,6 +93,7 @@ typedef struct kg_family {
     uint8_t layout[KILN_MAX_LAYOUTS]; size_t nlayouts; /* own tensors */
     uint8_t first, most;              /* extra tensors: first position, how many */
     uint8_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
+    uint8_t packed_kinds;             /* bits of kiln_dkind: inputs whose elements may share bytes */
     uint8_t input_type;               /* of an input without one: position in types, or KILN_NOWHERE: it needs one */
     kg_function function[KILN_MAX_FUNCTIONS]; size_t nfunctions;
     int64_t shape[KG_MAX_FAMILY_SHAPES][KILN_MAX_SIZES]; size_t nshapes, nquick;

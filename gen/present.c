@@ -27,11 +27,16 @@ static view_cache *cache(kg_ctx *cx)
     view_cache *c = b->view = kg_alloc(cx->arena, sizeof *c);
     for (int i = 0; i < KG_VIEW_TABLES; i++) c->ref[i] = LUA_NOREF;
     for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
-        lua_createtable(cx->T, 0, 3);
+        lua_createtable(cx->T, 0, 4);
         lua_pushstring(cx->T, kiln_formats[t].name);
         lua_setfield(cx->T, -2, "name");
-        lua_pushinteger(cx->T, kiln_formats[t].bytes);
-        lua_setfield(cx->T, -2, "bytes");
+        lua_pushinteger(cx->T, kiln_formats[t].bits);
+        lua_setfield(cx->T, -2, "bits");
+        if (kiln_per_byte((kiln_dtype)t) ==
+            1) { /* else a schedule that counts in bytes is to fail */
+            lua_pushinteger(cx->T, kiln_formats[t].bits / 8);
+            lua_setfield(cx->T, -2, "bytes");
+        }
         lua_pushboolean(cx->T, kiln_is_float((kiln_dtype)t));
         lua_setfield(cx->T, -2, "float");
         kg_protect(cx);

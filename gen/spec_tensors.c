@@ -158,6 +158,33 @@ static const char *most_text(kg_spec *sp)
                      fam->output_kinds ? "inputs and outputs" : "extra inputs");
 }
 
+/* A type of the tensor's, in some row of `types`, whose elements share bytes. */
+static kiln_dtype packed_type(const kg_op *op, uint8_t type)
+{
+    if (!(type & 0x80)) return kiln_per_byte((kiln_dtype)type) > 1 ? (kiln_dtype)type : 0;
+    for (size_t i = 0; i < op->ntypes; i++) {
+        kiln_dtype t = op->types[i].type[type & 0x7f];
+        if (kiln_per_byte(t) > 1) return t;
+    }
+    return KILN_DTYPE_NONE;
+}
+
+static bool packs(kg_spec *sp, kg_pos pos, const char *what, const list *l, const kg_made *m,
+                  uint8_t type)
+{
+    const kg_family *fam = sp->op->family;
+    kiln_dtype packed = packed_type(sp->op, type);
+    if (!packed || (!l->out && kg_is_kind(fam->packed_kinds, m->kind))) return true;
+    const char *name = kiln_formats[packed].name;
+    if (l->out || !fam->packed_kinds)
+        kg_wrong(sp, pos, "%s: no %s of %s may be of %s, whose elements share bytes", what, l->noun,
+                 fam->name, name);
+    else
+        kg_wrong(sp, pos, "%s: of %s, whose elements share bytes, an input must be %s", what, name,
+                 kg_kinds_text(sp->cx, fam->packed_kinds));
+    return false;
+}
+
 static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
     const list *l = arg;
@@ -179,7 +206,7 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
                  fam->name);
     } else if (find(op, key)) {
         kg_wrong(sp, key_pos, "%s: an input has this name, too", what);
-    } else if (kg_spec_type_of(sp, v->pos, what, m, &type)) {
+    } else if (kg_spec_type_of(sp, v->pos, what, m, &type) && packs(sp, v->pos, what, l, m, type)) {
         size_t extra = op->ntensors - op->first_input;
         kg_tensor *t = add(op);
         t->name = kg_strndup(sp->cx->arena, key, strlen(key));

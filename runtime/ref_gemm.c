@@ -73,10 +73,10 @@ typedef struct tile {
 /* ---- elements ---- */
 
 static double element(const gemm *g, kiln_expr_ref ref, kiln_dtype mul, const kr_operand *o,
-                      const char *p, double *radius, bool *vague)
+                      kr_at at, double *radius, bool *vague)
 {
     *radius = 0;
-    double x = kr_decode(o->type, p);
+    double x = kr_decode(o->type, at);
     if (ref.count == 0 && o->type == mul) return x;
     x = (double)(float)x;
     if (ref.count == 0) return kr_round_to(mul, x);
@@ -109,7 +109,7 @@ static void pack_a(const gemm *g, int64_t batch, int64_t i0, int64_t rows, panel
         p->vague[i] = false;
         for (int64_t k = 0; k < depth; k++) {
             double radius;
-            const char *at = kr_element(g->job, A, batch, i0 + i, k);
+            const kr_at at = kr_element(g->job, A, batch, i0 + i, k);
             const double mid = element(g, function(g, A_OP), g->mul_a, &g->job->view.t[A], at,
                                        &radius, &p->vague[i]);
             store(g, p, i * depth + k, mid, radius);
@@ -125,7 +125,7 @@ static void pack_b(const gemm *g, int product, int64_t batch, int64_t j0, int64_
         for (int64_t k = 0; k < depth; k++) {
             double radius = 0, mid = 0;
             if (j < cols) {
-                const char *at = kr_element(g->job, B + product, batch, k, j0 + j);
+                const kr_at at = kr_element(g->job, B + product, batch, k, j0 + j);
                 mid = element(g, function(g, B_OP), g->mul_b, &g->job->view.t[B], at, &radius,
                               &p->vague[j]);
             }

@@ -35,9 +35,27 @@ typedef struct host_out {
     const char *d[KILN_MAX_D];
 } host_out;
 
-static HOST_INLINE long host_bytes(const int type)
+static HOST_INLINE long host_bits(const int type)
 {
-    return type == KILN_F32 || type == KILN_I32 ? 4 : type == KILN_F16 || type == KILN_BF16 ? 2 : 1;
+    switch (type) {
+    case KILN_F32:
+    case KILN_I32:
+        return 32;
+    case KILN_F16:
+    case KILN_BF16:
+        return 16;
+    case KILN_I4:
+    case KILN_U4:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+/* Bytes of n elements that begin at a byte. */
+static HOST_INLINE long host_span(const int type, long n)
+{
+    return (n * host_bits(type) + 7) / 8;
 }
 
 static HOST_INLINE long host_min(long a, long b)

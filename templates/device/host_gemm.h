@@ -12,7 +12,8 @@
 #include "host_base.h"
 
 #define HOST_TYPE(side)   ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
-#define HOST_BYTES(side)  host_bytes(HOST_TYPE(side))
+#define HOST_BITS(side)   host_bits(HOST_TYPE(side))
+#define HOST_SPAN(side, n) host_span(HOST_TYPE(side), n) /* bytes of n elements that begin at a byte */
 #define HOST_HAS_OP(side) ((side) == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
 #if HOST_E_ROW
 #define HOST_X_SIDE   HOST_SIDE_B
@@ -156,9 +157,9 @@ typedef struct host_job {
     long i0, rows;
 } host_job;
 
-static const char *host_at(const void *p, long elements, long bytes)
+static const char *host_at(const void *p, long elements, const int type)
 {
-    return p ? (const char *)p + elements * bytes : 0;
+    return p ? (const char *)p + host_span(type, elements) : 0;
 }
 
 static void host_begin(const host_plan *p, host_job *j, long b, int thread)
@@ -166,11 +167,11 @@ static void host_begin(const host_plan *p, host_job *j, long b, int thread)
     const kiln_gemm_args *g = p->g;
     j->plan = p;
     for (int s = 0; s < HOST_PRODUCTS; s++) {
-        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)),
+        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, HOST_B_T),
                                 (long)g->ldb, g->n};
         (HOST_E_ROW ? j->x : j->y)[s] = m;
     }
-    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)),
+    const host_operand a = {host_at(g->a, b * (long)g->stride_a, HOST_A_T),
                             (long)g->lda, g->m};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);

@@ -18,6 +18,13 @@ static HOST_INLINE float HOST_(op)(float x, const int side)
     return x;
 }
 
+/* n elements at p, to a place of zeros; those that share a byte with the last one stay zero. */
+static HOST_INLINE void HOST_(copy_some)(char *to, const char *p, long n, const int side)
+{
+    __builtin_memcpy(to, p, (size_t)HOST_SPAN(side, n));
+    if (HOST_BITS(side) < 8 && n % 2) to[n / 2] &= 15;
+}
+
 #if HOST_KIND == HOST_KIND_F32
 /* The vector of units at p, contiguous along k, of which n elements exist; zero past them. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
@@ -25,7 +32,8 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, c
     char raw[HOST_VW * 4] __attribute__((aligned(64)));
     if (n < HOST_VW) {
         __builtin_memset(raw, 0, sizeof raw);
-        p = __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
+        HOST_(copy_some)(raw, p, n, side);
+        p = raw;
     }
     const HOST_(vec) v = HOST_(widen)(p, HOST_TYPE(side));
     if (!HOST_HAS_OP(side)) return v;
@@ -45,10 +53,28 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
     return HOST_(read_k)(p, host_max(n, 0), side);
 }
 #else
-/* n bytes at p after the side's op: at p itself, or computed into buf. */
+/* n elements at p, an even number, as bytes. */
+static HOST_INLINE HOST_TARGET void HOST_(halves)(const char *p, char *to, const int n,
+                                                  const int side)
+{
+    const uint16_t sign = HOST_TYPE(side) == KILN_I4 ? 0x0808 : 0;
+#pragma omp simd
+    for (int i = 0; i < n / 2; i++) {
+        const uint16_t both = (uint8_t)p[i];
+        const uint16_t low = (uint16_t)((both | both << 4) & 0x0f0f);
+        const uint16_t two = (uint16_t)(low | (low & sign) * 0x1e);
+        __builtin_memcpy(to + 2 * i, &two, 2);
+    }
+}
+
+/* n elements at p as bytes, after the side's op: at p itself, or computed into buf. */
 static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n,
                                                         const int side)
 {
+    if (HOST_BITS(side) < 8) {
+        HOST_(halves)(p, buf, n, side);
+        p = buf;
+    }
     if (!HOST_HAS_OP(side)) return p;
 #pragma omp simd
     for (int i = 0; i < n; i++)
@@ -90,7 +116,7 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, c
     char buf[HOST_(span)] __attribute__((aligned(64)));
     if (n >= HOST_(span)) return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
     char raw[HOST_(span)] __attribute__((aligned(64))) = {0};
-    __builtin_memcpy(raw, p, (size_t)n);
+    HOST_(copy_some)(raw, p, n, side);
     __builtin_memmove(raw, HOST_(ready)(raw, buf, HOST_(span), side), (size_t)n);
     return HOST_(units_k)(raw, side);
 }
@@ -112,7 +138,7 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
         __builtin_memset(buf[g], 0, sizeof buf[g]);
         q[g] = buf[g];
         if (g >= k_left || n <= 0) continue;
-        __builtin_memcpy(raw, p + g * pitch, (size_t)host_min(n, HOST_VW));
+        HOST_(copy_some)(raw, p + g * pitch, host_min(n, HOST_VW), side);
         if (HOST_(ready)(raw, buf[g], HOST_VW, side) == raw)
             __builtin_memcpy(buf[g], raw, sizeof raw);
     }
@@ -135,7 +161,7 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
                 HOST_NO_UNROLL
                 for (int i = 0; i < HOST_VW; i++) {
                     const long r = host_min(r0 + q * width + v + i, o->rows - 1);
-                    const char *p = o->p + (r * o->ld + k0 + u * HOST_GROUP) * HOST_BYTES(side);
+                    const char *p = o->p + HOST_SPAN(side, r * o->ld + k0 + u * HOST_GROUP);
                     block[i] = HOST_(read_k)(p, kc - u * HOST_GROUP, side);
                 }
                 HOST_(transpose)(block);
@@ -149,14 +175,14 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0
                                                   long k0, long kc, host_unit_t *to, long stride,
                                                   const int width, const int side)
 {
-    const long units = host_ceil_div(kc, HOST_GROUP), pitch = o->ld * HOST_BYTES(side);
+    const long units = host_ceil_div(kc, HOST_GROUP), pitch = HOST_SPAN(side, o->ld);
     for (long u = 0; u < units; u++) {
         const char *row = o->p + (k0 + u * HOST_GROUP) * pitch;
         for (long q = 0; q < panels; q++) {
             HOST_NO_UNROLL
             for (int v = 0; v < width; v += HOST_VW) {
                 const long r = r0 + q * width + v;
-                const char *p = row + r * HOST_BYTES(side);
+                const char *p = row + HOST_SPAN(side, r);
                 const long k_left = kc - u * HOST_GROUP;
                 HOST_(store)
                 (to + q * stride + u * width + v,

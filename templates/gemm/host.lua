@@ -9,12 +9,12 @@ local FEW = 16                     -- rows that are worth no packing of the othe
 
 -- Of the cost: shares of the rate of products that few rows and tiles reach; how much of the shorter one of reading and
 -- products isn't hidden behind the other; microseconds before all that; picoseconds of an element of E, and of one that
--- a_op or b_op is for, is converted for few rows, or packed, by the bytes of its type and whether it is fp8.
+-- a_op or b_op is for, is converted for few rows, or packed, by the bits of its type and whether it is fp8.
 local FEW_SHARE, PACKED_SHARE, OVERLAP, START, EPILOGUE, OP = 0.75, 0.98, 0.3, 5, 300, 200
-local CONVERT = { [4] = 0, [2] = 40, [1] = 20, f8 = 80 }
-local PACK = { [4] = 120, [2] = 150, [1] = 60, f8 = 350 }
+local CONVERT = { [32] = 0, [16] = 40, [8] = 20, [4] = 30, f8 = 80 }
+local PACK = { [32] = 120, [16] = 150, [8] = 60, [4] = 80, f8 = 350 }
 local function f8(type) return type.name:sub(1, 2) == "f8" end
-local function picoseconds(of, type, op) return of[f8(type) and "f8" or type.bytes] + (op and OP or 0) end
+local function picoseconds(of, type, op) return of[f8(type) and "f8" or type.bits] + (op and OP or 0) end
 
 local function columns(p, t) return select(eq(t.e_row, 1), p.n, p.m) end
 local function rows(p, t) return select(eq(t.e_row, 1), p.m, p.n) end
@@ -33,7 +33,7 @@ return schedule {
     { "nc", values = { 64, 128, 256, 512 }, doc = "columns that a thread packs at a time" },
     { "kc", values = { 128, 256, 512, 1024, 2048 }, doc = "length along k of a packed panel" },
   },
-  derived = { "e_row", "per_unit", "x_count", "y_count", "x_bytes", "min_rows", "slab", "few", "x_elem", "x_convert",
+  derived = { "e_row", "per_unit", "x_count", "y_count", "x_bytes", "min_rows", "slab", "few", "x_bits", "x_convert",
               "x_pack", "y_pack" },
   derive = function(t, op, types, layout, target)
     local i8 = types.acc.name == "i32"
@@ -43,7 +43,7 @@ return schedule {
     t.y_count = t.e_row == 1 and 1 or op.products
     local x, y, x_op, y_op = types.b, types.a, op.has_b_op, op.has_a_op
     if t.e_row == 0 then x, y, x_op, y_op = y, x, y_op, x_op end
-    t.x_elem, t.x_convert = x.bytes, picoseconds(CONVERT, x, x_op)
+    t.x_bits, t.x_convert = x.bits, picoseconds(CONVERT, x, x_op)
     t.x_pack, t.y_pack = picoseconds(PACK, x, x_op), picoseconds(PACK, y, y_op)
     t.x_bytes = t.x_count * t.nc * t.kc * 4 // t.per_unit
     t.min_rows, t.slab, t.few = MIN_ROWS, SLAB, FEW
@@ -93,13 +93,13 @@ return schedule {
     local x, y = n * p.k * t.x_count * p.batch, m * p.k * t.y_count * p.batch
     -- Few rows: X is read, or products are computed, whichever takes longer; it isn't hidden wholly.
     local sums = m * n * products
-    local reading = x * t.x_elem / gbps
+    local reading = x * t.x_bits / (8 * gbps)
     local few_work = 2 * sums * p.k / (FEW_SHARE * rate) + x * t.x_convert / ps
     local few = max(reading, few_work) + OVERLAP * min(reading, few_work) + y * threads * t.y_pack / ps
     -- Packed: whole tiles, at nearly the full rate, and both operands packed; X again for each part of the rows.
     local work = 2 * max(ceil_div(m, 4) * 4, 1) * ceil_div(n, 16) * 16 * p.k * products / (PACKED_SHARE * rate)
     local again = ceil_div(max(m, 1), t.mc)
-    local packing = (x * again * t.x_pack + y * t.y_pack) / ps + x * again * t.x_elem / gbps
+    local packing = (x * again * t.x_pack + y * t.y_pack) / ps + x * again * t.x_bits / (8 * gbps)
     local blocks = ceil_div(max(p.k, 1), t.kc)
     local partial = 8 * sums * (blocks - 1) / (4 * gbps)
     local us = select(le(m, t.few), few, work + packing + partial) + sums * EPILOGUE / ps

@@ -12,9 +12,9 @@ end
 
 -- Consecutive elements that a thread loads at once: up to 16 bytes, as far as the tile's shape lets all threads take
 -- part.
-local function chunk(elements, contiguous, threads, bytes)
-  local n = 16 // bytes
-  while n * bytes > 4 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
+local function chunk(elements, contiguous, threads, bits)
+  local n = 128 // bits
+  while n * bits > 32 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
   return n
 end
 
@@ -43,13 +43,13 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
+              "unroll", "bits_a", "bits_b", "bytes_e", "e_row" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
     t.pack = dot4(types) and 4 or 1 -- elements along K in a word of LDS
-    t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bytes)
-    t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bytes)
+    t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bits)
+    t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bits)
     t.loads_a = t.m * t.k // (t.threads * t.chunk_a)
     t.loads_b = t.n * t.k // (t.threads * t.chunk_b)
     t.strips = max((layout.e == "r" and t.tm or t.tn) // 4, 1) -- parts of the tile that pass through LDS on the way out
@@ -58,7 +58,7 @@ return schedule {
     t.lds_bytes = 4 * max(buffers, staging)
     t.sums = t.products * t.tm * t.tn
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
-    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
+    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
   end,
   rules = {
@@ -77,7 +77,7 @@ return schedule {
     { "LDS > {static_lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.static_lds end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "more registers loaded ahead than fit", function(t)
-      return t.loads_a * t.chunk_a * t.bytes_a + t.products * t.loads_b * t.chunk_b * t.bytes_b <= 256
+      return t.loads_a * t.chunk_a * t.bits_a + t.products * t.loads_b * t.chunk_b * t.bits_b <= 2048
     end },
   },
   defaults = function(target, op, types, layout)
@@ -86,10 +86,13 @@ return schedule {
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
     -- Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local words = types.a.bytes == 2 and types.b.bytes == 2 and not (op.has_a_op and op.has_b_op)
+    local words = types.a.bits == 16 and types.b.bits == 16 and not (op.has_a_op and op.has_b_op)
     local along = layout.a == "r" and layout.b == "c"
     local hopper = target.wgmma and target.wgmma[both] and (along or words) and n == 1
-    if hopper or target.mma and target.mma[both] then return { large } end
+    local packed = types.a.bits < 8 or types.b.bits < 8
+    -- A tile of 64 columns must have a word of 4 bits for each thread.
+    if packed and n == 2 then large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 } end
+    if not packed and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
@@ -126,9 +129,9 @@ return schedule {
     local work = 2 * t.m * t.n * t.k * steps * t.products
     local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
     local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
-    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4
-                 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
-                 + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
+    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bits_a / 32
+                 + ceil_div(p.m, t.m) * p.n * p.k * t.bits_b * t.products / 32
+                 + (p.m * p.k * t.bits_a + p.n * p.k * t.bits_b * t.products) / 8)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (target.gbps * 1e3)
     -- On NVIDIA's both take longer, by docs/benchmarks/tiles.csv.

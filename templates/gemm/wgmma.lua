@@ -168,6 +168,7 @@ return schedule {
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"

@@ -425,7 +425,7 @@ static void test_misuse(void **state)
     BAD(p.op[0] = 0, KILN_INVALID, "op is empty");
     BAD(memset(p.op, 'x', sizeof p.op), KILN_INVALID, "op is not 0-terminated");
     BAD(p.a.dtype = KILN_DTYPE_NONE, KILN_INVALID, "a.dtype is 0");
-    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 10");
+    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 12");
     BAD(p.e.dtype = (kiln_dtype)-5, KILN_INVALID, "e.dtype is -5");
     BAD(p.acc = (kiln_dtype)77, KILN_INVALID, "acc is 77");
     BAD(p.a.layout = KILN_LAYOUT_NONE, KILN_INVALID, "a.layout is 0");
@@ -442,10 +442,14 @@ static void test_misuse(void **state)
     BAD(p.e.batch_stride = KILN_BROADCAST, KILN_INVALID, "E's batch stride is KILN_BROADCAST");
     BAD(p.e.batch_stride = 23, KILN_INVALID,
         "E's batch stride is 23: with 4 rows of 6 elements, 6 apart, batches would overwrite");
+    BAD((p.b.dtype = KILN_I4, p.b.ld = 7), KILN_INVALID,
+        "B's leading dimension is 7: rows of i4 begin at a byte, so it must be a multiple of 2");
+    BAD((p.b.dtype = KILN_U4, p.batch = 2, p.b.batch_stride = 49), KILN_INVALID,
+        "B's batch stride is 49: batches of u4 begin at a byte, so it must be a multiple of 2");
     BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
-    BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
-    BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
-    BAD(p.m = p.n = p.batch = INT32_MAX, KILN_INVALID, "spans more than 2^63 bytes");
+    BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^60 bytes");
+    BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^60 bytes");
+    BAD(p.m = p.n = p.batch = INT32_MAX, KILN_INVALID, "spans more than 2^60 bytes");
     BAD(p.d[0].dtype = KILN_I8, KILN_NOT_FOUND, "axpby's input 'c' is f32, not i8");
     BAD(p.d[0].layout = KILN_COL, KILN_NOT_FOUND, "axpby's input 'c' is row-major here");
 #undef BAD
