@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
+local blocks = require "blocks"
+
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -43,7 +45,7 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
+              "together", "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
@@ -56,7 +58,8 @@ return schedule {
     local buffers = 2 * (t.m + t.products * t.n) * (t.k // t.pack)
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
-    t.sums = t.products * t.tm * t.tn
+    t.sums = t.products * t.tm * t.tn * (op.block and 2 or 1) -- with a block's beside the whole ones
+    t.together = t.sums > 64 and op.block and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
@@ -81,15 +84,17 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local n, i8 = op.products, dot4(types)
+    local i8 = dot4(types)
+    local n = op.block and 2 or op.products -- parts of a tile's registers
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
     -- Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
     local words = types.a.bytes == 2 and types.b.bytes == 2 and not (op.has_a_op and op.has_b_op)
     local along = layout.a == "r" and layout.b == "c"
-    local hopper = target.wgmma and target.wgmma[both] and (along or words) and n == 1
-    if hopper or target.mma and target.mma[both] then return { large } end
+    local hopper = target.wgmma and target.wgmma[both] and (along or words) and op.products == 1
+    local alone = blocks.unsupported(op) -- no matrix unit's schedule computes it
+    if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
@@ -117,7 +122,7 @@ return schedule {
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local together = max(512 // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
+    local together = max(t.together // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     -- Of a unit, per microsecond.
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units
