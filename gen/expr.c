@@ -396,10 +396,10 @@ static int record_index(lua_State *L)
     size_t len;
     const char *key = lua_tolstring(L, 2, &len);
     for (size_t i = 0; i < r->of->count; i++) {
-        if (strcmp(r->of->name[i], key) == 0) {
-            kg_trace_push_leaf(L, r->of->op, (unsigned)i);
-            return 1;
-        }
+        if (strcmp(r->of->name[i], key) != 0) continue;
+        if (r->of->wrong && r->of->wrong[i]) return kg_raise(L, key, "%s", r->of->wrong[i]);
+        kg_trace_push_leaf(L, r->of->op, r->of->index ? r->of->index[i] : (unsigned)i);
+        return 1;
     }
     const char *quoted = kg_quote(kg_sandbox_ctx(L), key, len),
                *near = kg_closest(key, r->of->name, r->of->count);

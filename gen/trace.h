@@ -36,6 +36,8 @@ typedef struct kg_record {
     const char *owner;   /* "d" */
     kiln_xop op;
     const char *const *name;
+    const uint8_t *index;    /* of each name's leaf; NULL: its position */
+    const char *const *wrong; /* of each name what it is an error to use it for, or NULL; NULL: none is */
     size_t count;
 } kg_record;
 void kg_trace_push_record(lua_State *, const kg_record *);

@@ -152,7 +152,11 @@ static KILN_DEVICE kiln_i8_t kiln_f32_to_i8(float x)
     return (kiln_i8_t)(int)(kiln_bits(in_range + 12582912.0f) - 0x4b400000u);
 }
 
-/* Elements of 4 bits; as i8 has them, too. */
+/* Elements of 4 bits: number `at` from `from` on; as i8 has them, too. */
+static KILN_DEVICE unsigned char kiln_half_byte(const unsigned char *from, long long at)
+{
+    return (unsigned char)(from[at >> 1] >> (at & 1) * 4 & 15);
+}
 static KILN_DEVICE kiln_i8_t kiln_i4_to_i8(kiln_i4_t v)
 {
     return (kiln_i8_t)((v ^ 8) - 8);

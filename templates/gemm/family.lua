@@ -60,16 +60,23 @@ return family {
     { "e", rows = "m", cols = "n", label = "E", out = true },
   },
   layouts = { "a", "b", "e" },  -- a letter each; full inputs lie like the last unless they say otherwise
-  inputs = { most = 8, first = 3, prefix = "d.", kinds = { "full", "per_row", "per_col", "per_tensor" }, type = "e" },
+  inputs = { most = 8, first = 3, prefix = "d.", type = "e", packed = { "per_block" },
+             kinds = { "full", "per_row", "per_col", "per_tensor", "per_block" } },
   functions = {
     { "epilogue", required = true, args = { "acc", "d", "s" }, code = true },
-    { "a_op", args = { "x" }, name = "kiln_a_op" },
-    { "b_op", args = { "x" }, name = "kiln_b_op" },
+    { "a_op", args = { "x", "d" }, of = "a" },
+    { "b_op", args = { "x", "d", "product" }, of = "b" },
+    { "block", args = { "acc", "d", "product" }, blocks = true }, -- acc: the sum over a block of k
   },
   present = function(op, types, _, dtypes, graphs)
     types.mul_a, types.mul_b = mul_types(types.a, types.b, dtypes)
-    op.has_a_op = op.has_a_op and not only_converts(graphs.a_op, types.a, types.mul_a)
-    op.has_b_op = op.has_b_op and not only_converts(graphs.b_op, types.b, types.mul_b)
+    for name, of in pairs { a_op = "a", b_op = "b" } do
+      local acts = false
+      for _, graph in ipairs(graphs[name] or {}) do
+        acts = acts or not only_converts(graph, types[of], types["mul_" .. of])
+      end
+      op["has_" .. name] = acts
+    end
   end,
   example = "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096",
 }

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains loops and blocks.
 -- Words: columns run along E's contiguous dimension (N of a row-major E), rows along the other one.
+local blocks = require "blocks"
+
 local MIN_ROWS = 192  -- of a slab, however long k is
 local SLAB = 8388608  -- units of 4 bytes that a packed slab may have before it is cut
 local MIN_PANEL, MAX_PANEL = 4, 12 -- rows of a panel, over all instruction sets
@@ -26,7 +28,9 @@ return schedule {
   family = "gemm",
   title = "packed, register-blocked kernel for CPUs: any size, stride and alignment",
   supports = function(target, op, types, layout)
-    return target.vendor == "host", "runs on the host only"
+    if target.vendor ~= "host" then return nil, "runs on the host only" end
+    local lacks = blocks.unsupported(op)
+    return not lacks, lacks
   end,
   tunables = {
     { "mc", values = { 256, 512, 1024, 2048 }, doc = "most rows that a thread takes at a time" },

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
+local blocks = require "blocks"
+
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -31,6 +33,9 @@ return schedule {
     if types.acc.name == "i32" and not dot4(types) then
       return nil, "products of floating-point numbers cannot be summed in i32"
     end
+    if op.block and op.block.deep % 2 == 1 and (types.a.bits < 8 or types.b.bits < 8) then
+      return nil, "blocks of an odd length along K end within a byte of elements of 4 bits"
+    end
     return true
   end,
   tunables = {
@@ -43,7 +48,7 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "unroll", "bits_a", "bits_b", "bytes_e", "e_row" },
+              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
@@ -56,7 +61,8 @@ return schedule {
     local buffers = 2 * (t.m + t.products * t.n) * (t.k // t.pack)
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
-    t.sums = t.products * t.tm * t.tn
+    t.sums = t.products * t.tm * t.tn * (op.block and 2 or 1) -- with a block's beside the whole ones
+    t.together = t.sums > 64 and op.block and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
@@ -81,18 +87,22 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local n, i8 = op.products, dot4(types)
+    local i8 = dot4(types)
+    local n = op.block and 2 or op.products -- parts of a tile's registers
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
     -- Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
     local words = types.a.bits == 16 and types.b.bits == 16 and not (op.has_a_op and op.has_b_op)
     local along = layout.a == "r" and layout.b == "c"
-    local hopper = target.wgmma and target.wgmma[both] and (along or words) and n == 1
+    local hopper = target.wgmma and target.wgmma[both] and (along or words) and op.products == 1
     local packed = types.a.bits < 8 or types.b.bits < 8
     -- A tile of 64 columns must have a word of 4 bits for each thread.
-    if packed and n == 2 then large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 } end
-    if not packed and (hopper or target.mma and target.mma[both]) then return { large } end
+    if packed and op.products == 2 then
+      large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 }
+    end
+    local alone = packed or blocks.unsupported(op) -- no matrix unit's schedule computes it
+    if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
@@ -120,7 +130,7 @@ return schedule {
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local together = max(512 // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
+    local together = max(t.together // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     -- Of a unit, per microsecond.
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units
