@@ -516,8 +516,10 @@ static void push_function(kg_ctx *cx, const kg_op *op, size_t which)
 {
     const size_t n = is_one(op, which) ? 1 : kg_function_products(op, which);
     kg_buf b = {0};
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
+        if (k) kg_puts(&b, "\n");
         put_function(cx, &(one_function){op, which, k, c_name(cx, op, which, k)}, &b);
+    }
     lua_pushlstring(cx->T, b.p, b.len);
     kg_buf_free(&b);
 }

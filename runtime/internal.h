@@ -395,7 +395,11 @@ int64_t kr_place(const kr_operand *, int64_t batch, int64_t i,
                  int64_t j); /* elements from the base */
 /* The element of a tensor that belongs to row i and column j of the family's. */
 kr_at kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j);
-void kr_load_d(const kr_job *, int64_t batch, int64_t i, int64_t j, double *d);
+/* The inputs that an expression uses, as bits of their numbers. */
+uint32_t kr_inputs_of(const kr_job *, kiln_expr_ref);
+/* Those inputs, at a place along each of the family's sizes. */
+void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t at[KILN_MAX_SIZES],
+               double *d);
 static inline const kiln_xnode *kr_nodes(const kr_job *job, kiln_expr_ref ref)
 {
     return job->module->table->nodes + ref.first;

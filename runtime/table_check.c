@@ -153,7 +153,7 @@ static bool node_ok(const op_facts *o, const kiln_xnode *n, uint32_t at, bool ma
     case KILN_X_ACC:
         return main && o->family->summed != KILN_NOWHERE && n->index < o->op->products;
     case KILN_X_D:
-        return main && n->index < o->inputs;
+        return n->index < o->inputs;
     case KILN_X_SCALAR:
         return main && n->index < o->op->nscalars;
     case KILN_X_AT:
@@ -247,8 +247,11 @@ static bool op_ok(const check *c, const kiln_op_row *op)
         if (!name_ok(c, op->scalar[i])) return false;
     if (op->function[0].count == 0 || !shapes_ok(c, op->first_shape, op->shapes)) return false;
     if (!tensors_ok(c, &o)) return false;
-    for (int i = 0; i < KILN_MAX_FUNCTIONS; i++)
+    for (int i = 0; i < KILN_MAX_FUNCTIONS; i++) {
         if (!expr_ok(c, &o, op->function[i], i == 0)) return false;
+        for (int p = 1; p < KILN_MAX_B; p++)
+            if (!expr_ok(c, &o, op->more[p - 1][i], false)) return false;
+    }
     return true;
 }
 
