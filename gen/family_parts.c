@@ -336,10 +336,6 @@ void kg_read_outputs(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {{"kinds", true, LUA_TTABLE, "a list of kinds", read_output_kinds}};
     kg_read_fields(r, v, f, COUNT(f));
-    for (size_t i = 0; i < r->fam->nown; i++)
-        if (r->fam->own[i].out)
-            kg_wrong(&r->sp, v->pos, "outputs: the family has an output of its own, '%s'",
-                     r->fam->own[i].name);
 }
 
 /* ---- functions ---- */

@@ -134,7 +134,7 @@ typedef struct kg_op {
     kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts one of none */
     kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
     size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
-    size_t first_output, noutputs;    /* those that are written, the family's own among them */
+    size_t noutputs;                  /* those that are written, the family's own among them */
     const char *scalar[KILN_MAX_SCALARS]; size_t nscalars;
     const char *b_name[KILN_MAX_B]; size_t products; /* of the own tensor that may be several */
     kg_expr function[KILN_MAX_FUNCTIONS]; /* of the family's; [0]: of `ref` where code is given; of blocks: the factor */
@@ -151,6 +151,35 @@ typedef struct kg_op {
     float rtol;
     int64_t (*shape)[KILN_MAX_SIZES]; size_t nshapes;
 } kg_op;
+
+/* How many of the family's own tensors are written. */
+static inline size_t kg_own_outputs(const kg_family *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->nown; i++) n += f->own[i].out;
+    return n;
+}
+
+/* Whether the op names outputs of its own: its main function then returns a table. */
+static inline bool kg_names_outputs(const kg_op *op)
+{
+    return op->noutputs > kg_own_outputs(op->family);
+}
+
+/* Of the tensors that are written the i-th, in the order of kg_op.tensor. */
+static inline const kg_tensor *kg_output(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = op->tensor;
+    while (!t->out || i-- > 0) t++;
+    return t;
+}
+
+/* What an instance file calls it. */
+static inline const char *kg_output_name(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = kg_output(op, i);
+    return t->own == KILN_NOWHERE ? t->name : op->family->own[t->own].name;
+}
 
 /* ---- one specialised kernel (expand.c) ---- */
 typedef struct kg_target kg_target;

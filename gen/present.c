@@ -210,7 +210,7 @@ static void push_tensor(kg_ctx *cx, kg_view v, size_t i, lua_Integer index)
 /* Whether it has a value for each block of the family's columns. */
 static bool has_columns(const kg_tensor *t)
 {
-    return t->kind == KILN_D_PER_BLOCK && t->operand == KILN_NOWHERE;
+    return t->kind == KILN_D_PER_BLOCK && (t->out || t->operand == KILN_NOWHERE);
 }
 
 static void push_tensors(kg_ctx *cx, kg_view v)
@@ -255,13 +255,13 @@ static void push_outputs(kg_ctx *cx, kg_view v)
 }
 
 /* Whether templates write the main function out of its graph: it has several results, or passes. */
-static bool has_graph(const kg_family *f)
+static bool has_graph(const kg_op *op)
 {
-    return f->function[0].reduces || f->output_kinds;
+    return kg_names_outputs(op);
 }
 
-/* The inputs that function i uses, of one product or of all, as templates find them in op.d; i of the
- * main one: where its text is code, all that it may. */
+/* The inputs that function i uses, of one product or of all, as templates find them in op.d; i of
+ * the main one: where its text is code, all that it may. */
 static bool uses_input(const kg_op *op, size_t i, size_t first, size_t products, size_t input)
 {
     if (i == 0 && op->code)
@@ -345,7 +345,7 @@ static void push_op(kg_ctx *cx, kg_view v)
     lua_setfield(T, -2, "tensors");
     push_outputs(cx, v);
     lua_setfield(T, -2, "outputs");
-    if (!has_graph(f)) return;
+    if (!has_graph(op)) return;
     kg_push_graph(cx, op, 0, 0);
     lua_setfield(T, -2, "graph");
 }
@@ -446,8 +446,8 @@ static void put_parameters(kg_ctx *cx, const one_function *fn, kg_arg arg, leave
         for (size_t i = 0; i < op->ninputs; i++) {
             if (!uses_input(op, fn->which, fn->product, 1, i)) continue;
             const kg_tensor *t = &op->tensor[op->first_input + i];
-            put_parameter(
-                b, l->d[i] = kg_printf(cx->arena, "d_%s", fn->which ? t->given : t->name));
+            put_parameter(b,
+                          l->d[i] = kg_printf(cx->arena, "d_%s", fn->which ? t->given : t->name));
         }
         break;
     case KG_ARG_S:
@@ -531,7 +531,7 @@ static void push_fn(kg_ctx *cx, const kg_op *op)
     const kg_family *f = op->family;
     lua_rawgeti(T, LUA_REGISTRYINDEX, cache(cx)->ref[KG_OP_TABLE]);
     lua_createtable(T, 0, (int)f->nfunctions);
-    for (size_t i = has_graph(f); i < f->nfunctions; i++) {
+    for (size_t i = has_graph(op); i < f->nfunctions; i++) {
         if (i) lua_getfield(T, -2, has_name(cx, &f->function[i]));
         const bool wanted = i == 0 || lua_toboolean(T, -1);
         if (i) lua_pop(T, 1);
@@ -596,7 +596,8 @@ static int call_function(lua_State *T)
 }
 
 /* call.b_op(x, d [, product]) and call.block(product, d).  Upvalues: a table with the name in C for
- * each product, from 0; the name in Lua; for each product a list of inputs; whether x comes first. */
+ * each product, from 0; the name in Lua; for each product a list of inputs; whether x comes first.
+ */
 static int call_of_product(lua_State *T)
 {
     enum { D = 2, TEXT = 4, LIST };
@@ -691,7 +692,7 @@ static void push_call(kg_ctx *cx, kg_view v)
     lua_createtable(T, 0, 1);
     for (size_t i = 1; i < op->family->nfunctions; i++)
         if (op->function[i].count) set_call_of_product(cx, op, i);
-    if (has_graph(op->family)) return;
+    if (has_graph(op)) return;
     lua_pushstring(T, f->c_name);
     lua_pushstring(T, f->name);
     lua_createtable(T, (int)f->nargs, 0);

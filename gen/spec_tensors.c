@@ -76,11 +76,10 @@ void kg_spec_own(kg_spec *sp)
     size_t arg = 0, last_arg = KILN_MAX_TENSORS - 1;
     for (int out = 0; out < 2; out++) {
         size_t pointer = 0;
-        if (out) op->first_output = op->ntensors;
         for (size_t i = 0; i < fam->nown; pointer += fam->own[i++].count)
             if (fam->own[i].out == out) add_own(op, i, &arg, &last_arg, pointer);
     }
-    op->noutputs = op->ntensors - op->first_output;
+    op->noutputs = kg_own_outputs(fam);
     op->first_input = op->ntensors;
 }
 
@@ -168,7 +167,9 @@ static const char *most_text(kg_spec *sp)
 {
     const kg_family *fam = sp->op->family;
     return kg_printf(sp->cx->arena, "an op has at most %d %s", fam->most,
-                     fam->output_kinds ? "inputs and outputs" : "extra inputs");
+                     !fam->output_kinds    ? "extra inputs"
+                     : kg_own_outputs(fam) ? "extra inputs and outputs"
+                                           : "inputs and outputs");
 }
 
 /* A type of the tensor's, in some row of `types`, whose elements share bytes. */
@@ -257,6 +258,13 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
     }
 }
 
+static bool is_own_output(const kg_family *fam, const char *name)
+{
+    for (size_t i = 0; i < fam->nown; i++)
+        if (fam->own[i].out && strcmp(fam->own[i].name, name) == 0) return true;
+    return false;
+}
+
 static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
     const list *l = arg;
@@ -272,6 +280,12 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     } else if (!m || m->made != KG_MADE_INPUT || !kg_is_kind(l->kinds, m->kind)) {
         kg_wrong(sp, v->pos, "%s: expected %s, got %s", what, kg_kinds_text(sp->cx, fam, l->kinds),
                  m && m->made == KG_MADE_INPUT ? kg_kind_names[m->kind] : kg_kind_of(sp->L, -1));
+    } else if (l->out && is_own_output(fam, key)) {
+        kg_wrong(sp, t.pos, "%s: every %s has this output; its type stands in `types`", what,
+                 fam->name);
+    } else if (l->out && m->kind == KILN_D_PER_BLOCK && m->along > 1) {
+        kg_wrong(sp, v->pos, "%s: per_block: an output has a value for each row, not for %d", what,
+                 (int)m->along);
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
         kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
                  fam->name);
@@ -321,11 +335,10 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
 {
     kg_value own = *v;
     list l = {"outputs", "output", sp->op->family->output_kinds, true};
-    size_t before = sp->cx->errors;
+    size_t before = sp->cx->errors, first = sp->op->ntensors;
     own.what = "outputs";
-    sp->op->first_output = sp->op->ntensors;
     kg_spec_fields(sp, &own, read_tensor, &l);
-    place(sp->op, sp->op->first_output);
-    if (!sp->op->noutputs && !sp->names_wrong && sp->cx->errors == before)
+    place(sp->op, first);
+    if (sp->op->ntensors == first && !sp->names_wrong && sp->cx->errors == before)
         kg_wrong(sp, v->pos, "outputs: the table is empty: an op writes at least one");
 }

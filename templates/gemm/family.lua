@@ -62,8 +62,9 @@ return family {
   layouts = { "a", "b", "e" },  -- a letter each; full inputs lie like the last unless they say otherwise
   inputs = { most = 8, first = 3, prefix = "d.", type = "e", packed = { "per_block" },
              kinds = { "full", "per_row", "per_col", "per_tensor", "per_block" } },
+  outputs = { kinds = { "full", "per_row", "per_col", "per_block" } }, -- beside E
   functions = {
-    { "epilogue", required = true, args = { "acc", "d", "s" }, code = true },
+    { "epilogue", required = true, args = { "acc", "d", "s" }, code = true, reduces = true },
     { "a_op", args = { "x", "d" }, of = "a" },
     { "b_op", args = { "x", "d", "product" }, of = "b" },
     { "block", args = { "acc", "d", "product" }, blocks = true }, -- acc: the sum over a block of k
