@@ -247,7 +247,8 @@ static void push_outputs(kg_ctx *cx, kg_view v)
     for (size_t i = 0; i < v.op->ntensors; i++) {
         const kg_tensor *t = &v.op->tensor[i];
         if (!t->out) continue;
-        push_tensor(cx, v, i, t->pointer);
+        const bool own = t->own != KILN_NOWHERE;
+        push_tensor(cx, v, i, own ? t->pointer : (lua_Integer)(i - v.op->first_input));
         if (has_columns(t)) set_integer(T, "block", t->col_block);
         set_integer(T, "node", t->result + 1);
         lua_rawseti(T, -2, ++n);

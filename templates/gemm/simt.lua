@@ -2,6 +2,7 @@
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
 local blocks = require "blocks"
+local outputs = require "outputs"
 
 local function pow2(lo, hi)
   local values = {}
@@ -48,7 +49,7 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row" },
+              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row", "of_rows", "of_cols", "late", "block" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
@@ -65,7 +66,11 @@ return schedule {
     t.together = t.sums > 64 and op.block and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
-    t.e_row = layout.e == "r" and 1 or 0
+    t.e_row = (layout.e == "r" or op.graph) and 1 or 0
+    -- Outputs beside E: reductions of rows and of columns, whether any output is made of such, the largest block.
+    local O = op.graph and outputs(op) or { rows = {}, cols = {}, late = {}, largest = 1 }
+    t.of_rows, t.of_cols, t.late, t.block = #O.rows, #O.cols, min(#O.late, 1), O.largest
+    if t.of_cols > 0 then t.lds_bytes = max(t.lds_bytes, 16 * t.threads) end
   end,
   rules = {
     { "{threads} threads > {max_threads}", function(t, op, types, layout, target)
@@ -82,6 +87,15 @@ return schedule {
     end },
     { "LDS > {static_lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.static_lds end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "blocks of {block} columns do not divide {n}, or are more than a wave has at once",
+      function(t, op, types, layout, target)
+        return t.block == 1 or t.n % t.block == 0 and t.block // 4 <= target.wave
+      end },
+    { "rows of {n} columns are not neighbouring lanes of a wave", function(t, op, types, layout, target)
+      if not op.graph then return true end
+      local lanes = t.n // 4
+      return lanes <= target.wave and t.threads % lanes == 0 and t.m * lanes // t.strips % target.wave == 0
+    end },
     { "more registers loaded ahead than fit", function(t)
       return t.loads_a * t.chunk_a * t.bits_a + t.products * t.loads_b * t.chunk_b * t.bits_b <= 2048
     end },
@@ -101,6 +115,13 @@ return schedule {
     if packed and op.products == 2 then
       large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 }
     end
+    if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
+      large = { m = 64, n = 128, k = i8 and 64 or 16, tm = 8, tn = 4, split_k = 1 }
+      return { large, { m = 16, n = 128, k = i8 and 64 or 16, tm = 4, tn = 4, split_k = 8 } }
+    end
+    if op.graph and not op.block then
+      return { large, { m = 16, n = 128, k = i8 and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
+    end
     local alone = packed or blocks.unsupported(op) -- no matrix unit's schedule computes it
     if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
@@ -110,15 +131,17 @@ return schedule {
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)
     return t.split_k > 1 and text .. "_s" .. t.split_k or text
   end,
-  stages = function(t) return t.split_k > 1 and 2 or 1 end,
+  stages = function(t) return (t.split_k > 1 and 2 or 1) + t.late end,
   launch = function(p, t, target)
     -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every
     -- driver's limits.
     local x = max(min(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1048576), 1)
     local y = max(min(p.batch, 65535), 1)
+    local late = max(ceil_div(max(p.m, p.n), t.threads), 1)
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
-      { grid = { x, y, 1 }, block = { t.threads } },
+      { grid = { select(gt(t.split_k, 1), x, late), y, 1 }, block = { t.threads } },
+      { grid = { late, y, 1 }, block = { t.threads } },
     }
   end,
   -- Sums of every part of K, product and batch: E's shape, its rows padded to 4 elements.
@@ -126,6 +149,7 @@ return schedule {
     local row = select(eq(t.e_row, 1), p.n, p.m)
     local rows = select(eq(t.e_row, 1), p.m, p.n)
     return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (4 * ceil_div(row, 4)), 0)
+           + 4 * p.batch * (t.of_rows * p.m * ceil_div(p.n, t.n) + t.of_cols * p.n * ceil_div(p.m, t.m))
   end,
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
