@@ -5,7 +5,8 @@
 //     for each task (HOST_NC columns, at most HOST_MC of the slab's rows), by any thread:
 //       for each block of HOST_KC along k:
 //         pack X's block, private, into L2; run the tiles; after the last block: epilogue
-// Sums of a task stay in its thread's scratch between blocks of k.  After Goto and van de Geijn
+// Sums of a task stay in its thread's scratch between blocks of k.  Where sums over HOST_DEEP
+// elements are scaled, blocks end there, too, and what stays are the sums of scaled ones.  After Goto and van de Geijn
 // (2008), Van Zee and van de Geijn (2015); docs/host-schedule.md.
 #ifndef HOST_GEMM_H
 #define HOST_GEMM_H
@@ -14,6 +15,7 @@
 #define HOST_TYPE(side)   ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
 #define HOST_BYTES(side)  host_bytes(HOST_TYPE(side))
 #define HOST_HAS_OP(side) ((side) == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
+#define HOST_IS_PLACED(side) ((side) == HOST_SIDE_A ? HOST_A_PLACED : HOST_B_PLACED)
 #if HOST_E_ROW
 #define HOST_X_SIDE   HOST_SIDE_B
 #define HOST_Y_SIDE   HOST_SIDE_A
@@ -30,7 +32,26 @@
 #define HOST_Y_COUNT  HOST_PRODUCTS
 #endif
 #define HOST_HEAD 16 /* units at the head of a panel of Y */
+#define HOST_PLACED (HOST_A_PLACED || HOST_B_PLACED)
 #define HOST_X_OP HOST_HAS_OP(HOST_X_SIDE)
+
+/* Part b of k, of those that are packed together; none goes past the end of a block that is scaled.
+ * kc: length of a whole one. */
+typedef struct host_part {
+    long k0, kc;
+} host_part;
+
+static HOST_INLINE host_part host_part_of(long k, long kc, long b)
+{
+    host_part part = {b * kc, host_min(kc, k - b * kc)};
+#if HOST_DEEP
+    if (k == 0) return part;
+    const long parts = host_ceil_div(host_min(HOST_DEEP, k), kc), first = b / parts * HOST_DEEP;
+    part.k0 = first + b % parts * kc;
+    part.kc = host_min(kc, host_min(first + HOST_DEEP, k) - part.k0);
+#endif
+    return part;
+}
 
 /* Columns j0 .. j0+cols-1, rows i0 .. i0+rows-1 of E, by one thread. */
 typedef struct host_task {
@@ -39,7 +60,7 @@ typedef struct host_task {
     const host_unit_t *y;            /* packed: matrix, block of k, panel */
     long y_matrix, y_block, y_panel; /* strides in units */
     host_unit_t *scratch;            /* packed X, sums between blocks of k */
-    long i0, rows, j0, cols, k, kc;
+    long i0, rows, j0, cols, k, kc, parts;
 } host_task;
 
 typedef struct host_isa {
@@ -120,8 +141,11 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     p->y_rows = HOST_E_ROW ? g->m : g->n;
     p->few = p->y_rows <= HOST_FEW && isa->few;
     p->slab_rows = host_min(p->y_rows, host_max(HOST_MC_MIN, HOST_SLAB / host_max(256, p->k)));
-    p->blocks = host_max(1, host_ceil_div(p->k, HOST_KC));
-    p->kc = p->blocks == 1 ? p->k : host_round_up(host_ceil_div(p->k, p->blocks), 16);
+    const long whole = HOST_DEEP && HOST_DEEP < p->k ? HOST_DEEP : p->k; /* one is cut into parts */
+    p->blocks = host_max(1, host_ceil_div(whole, HOST_KC));
+    p->kc = p->blocks == 1 ? whole : host_round_up(host_ceil_div(whole, p->blocks), 16);
+    if (whole < p->k)
+        p->blocks = p->k / whole * host_ceil_div(whole, p->kc) + host_ceil_div(p->k % whole, p->kc);
     p->nx = host_ceil_div(p->x_rows, HOST_NC);
     p->nc = host_round_up(host_ceil_div(p->x_rows, p->nx), isa->nr);
     p->nx = host_ceil_div(p->x_rows, p->nc);
@@ -140,7 +164,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     if (p->few && HOST_Y_COUNT * p->y_rows % 2) p->y_units += p->y_row; /* zeros */
     if (p->few) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
     p->scratch_units = HOST_X_COUNT * p->nc * units;
-    if (p->blocks > 1)
+    if (p->blocks > 1 || HOST_DEEP)
         p->scratch_units += HOST_PRODUCTS * host_ceil_div(p->panels, p->ny) * isa->mr * p->nc;
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
@@ -167,11 +191,11 @@ static void host_begin(const host_plan *p, host_job *j, long b, int thread)
     j->plan = p;
     for (int s = 0; s < HOST_PRODUCTS; s++) {
         const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)),
-                                (long)g->ldb, g->n};
+                                (long)g->ldb, g->n, &j->out, s};
         (HOST_E_ROW ? j->x : j->y)[s] = m;
     }
     const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)),
-                            (long)g->lda, g->m};
+                            (long)g->lda, g->m, &j->out, 0};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
     j->slab = p->y + (p->alone || p->few ? thread * p->y_units : 0);
@@ -191,10 +215,11 @@ static void host_pack_step(const void *job, long long w, int thread)
     const host_plan *const p = j->plan;
     const long panels = host_ceil_div(j->rows, p->isa->mr);
     const long steps = host_ceil_div(panels, HOST_PACK_PANELS), q = w % steps * HOST_PACK_PANELS;
-    const long b = w / steps % p->blocks, s = w / steps / p->blocks, k0 = b * p->kc;
+    const long b = w / steps % p->blocks, s = w / steps / p->blocks;
+    const host_part part = host_part_of(p->k, p->kc, b);
     (void)thread;
-    p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q), k0,
-                   host_min(p->kc, p->k - k0),
+    p->isa->pack_y(j->y + s, j->i0 + q * p->isa->mr, host_min(HOST_PACK_PANELS, panels - q),
+                   part.k0, part.kc,
                    j->slab + s * p->y_matrix + b * p->y_block + q * p->y_panel, p->y_panel);
 }
 
@@ -220,6 +245,7 @@ static void host_task_step(const void *job, long long w, int thread)
         .cols = host_min(p->nc, p->x_rows - j0),
         .k = p->k,
         .kc = p->kc,
+        .parts = p->blocks,
     };
     p->isa->task(&t);
 }
