@@ -227,7 +227,8 @@ static kr_interval integer_bounds(const sums *s)
 {
     const double radius = s->wide - s->magnitude;
     if (radius == 0) return kr_point((double)(float)s->value);
-    const double lo = s->value - radius, hi = s->value + radius;
+    /* Of elements between two whole numbers the sum has a fraction, which wrap() cut off. */
+    const double lo = floor(s->value - radius) - 1, hi = ceil(s->value + radius) + 1;
     if (lo < INT32_MIN || hi > INT32_MAX) return (kr_interval){INT32_MIN, -(double)INT32_MIN, 0};
     return (kr_interval){(double)(float)lo, (double)(float)hi, 0};
 }
@@ -291,7 +292,11 @@ static void add_block(const gemm *g, const sums *s, int64_t k, kr_interval facto
                             isfinite(factor.hi);
     const bool exact = g->acc != KILN_I32 || s->wide == s->magnitude;
     if (!determined || !exact) {
-        add_interval(to, kr_apply_interval(&mul, accumulator_bounds(g, s, k), factor, kr_point(0)));
+        kr_interval x =
+            kr_apply_interval(&mul, accumulator_bounds(g, s, k), factor, kr_point(0));
+        /* Parts of a block may be scaled each by itself: infinities of both signs. */
+        if (isinf(x.lo) && isinf(factor.lo) && !x.nan) x.nan = 1;
+        add_interval(to, x);
         return;
     }
     const double most = fmax(fabs(factor.lo), fabs(factor.hi)), value = accumulator(g, s->value);

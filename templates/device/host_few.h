@@ -36,7 +36,7 @@ static HOST_TARGET void HOST_(few_units)(const host_operand *o, long k, host_uni
         HOST_(few_flat)(o, r, k, flat);
 #endif
         for (long i = 0; i < k; i += HOST_(span)) {
-            const HOST_(vec) v = HOST_(read_k)(p + HOST_SPAN(HOST_Y_SIDE, i), k - i, HOST_Y_SIDE);
+            const HOST_(vec) v = HOST_(read_k)(p + HOST_SPAN(HOST_Y_SIDE, i), &host_nowhere, k - i, HOST_Y_SIDE);
             HOST_(store)(to + HOST_HEAD + i / HOST_GROUP, v);
 #if HOST_GROUP == 4
             sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), v);
@@ -74,8 +74,9 @@ static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) * sum, const HOS
     HOST_(vec) xv[HOST_VW];
     HOST_UNROLL
     for (int c = 0; c < C; c++)
-        xv[c] = HOST_(few_direct)(R) ? HOST_(read_k)(x[c] + HOST_SPAN(HOST_X_SIDE, i), left, HOST_X_SIDE)
-                                     : HOST_(load)(run + c * HOST_RUN(HOST_(few_most)) + u);
+        xv[c] = HOST_(few_direct)(R)
+                    ? HOST_(read_k)(x[c] + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, left, HOST_X_SIDE)
+                    : HOST_(load)(run + c * HOST_RUN(HOST_(few_most)) + u);
     HOST_UNROLL
     for (int r = 0; r < R; r++) {
         HOST_(vec) yv = HOST_(load)(y->at + r * y->pitch + u);

@@ -86,7 +86,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
         HOST_(run_plain)(p, n, to);
 #if HOST_X_OP
 #pragma omp simd
-    for (long i = 0; i < n; i++) to[i] = HOST_(op)(to[i], HOST_X_SIDE);
+    for (long i = 0; i < n; i++) to[i] = HOST_(op)(to[i], &host_nowhere, i, HOST_X_SIDE);
     for (long i = n; i % HOST_VW; i++) to[i] = 0;
 #endif
 }
@@ -95,7 +95,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
 static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long n, host_unit_t *to)
 {
     for (long i = 0; i < n; i += HOST_(span))
-        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + HOST_SPAN(HOST_X_SIDE, i), n - i, HOST_X_SIDE));
+        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, n - i, HOST_X_SIDE));
 }
 #elif HOST_GROUP == 4
 // Rows k0 .. k0 + 3 of n bytes, zeros past k.  In each 64 columns, shifts alone leave column 4l + s in lane l of
@@ -114,7 +114,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
                 HOST_(copy_some)(raw, q, n - c, HOST_X_SIDE);
                 q = raw;
             }
-            r[i] = i < k_left ? HOST_(load)(HOST_(ready)(q, op, 64, HOST_X_SIDE)) : (HOST_(vec)){0};
+            r[i] = i < k_left ? HOST_(load)(HOST_(ready)(q, op, &host_nowhere, 64, HOST_X_SIDE)) : (HOST_(vec)){0};
         }
         const HOST_(vec) even01 = (r[0] & low) | (r[1] << 8 & ~low), odd01 = (r[0] >> 8 & low) | (r[1] & ~low);
         const HOST_(vec) even23 = (r[2] & low) | (r[3] << 8 & ~low), odd23 = (r[2] >> 8 & low) | (r[3] & ~low);
@@ -129,7 +129,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
                                                                    host_unit_t *to)
 {
     for (long c = 0; c < n; c += HOST_VW)
-        HOST_(store)(to + c, HOST_(read_r)(p + HOST_SPAN(HOST_X_SIDE, c), pitch, n - c, k_left, HOST_X_SIDE));
+        HOST_(store)(to + c, HOST_(read_r)(p + HOST_SPAN(HOST_X_SIDE, c), &host_nowhere, pitch, n - c, k_left, HOST_X_SIDE));
 }
 #endif
 

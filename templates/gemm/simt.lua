@@ -122,7 +122,7 @@ return schedule {
     if op.graph and not op.block then
       return { large, { m = 16, n = 128, k = i8 and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
     end
-    local alone = packed or blocks.unsupported(op) -- no matrix unit's schedule computes it
+    local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
     if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
@@ -154,7 +154,7 @@ return schedule {
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local together = max(t.together // t.threads, 1)      -- that it runs at once: 512 threads keep it busy, fewer only in part
+    local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer only in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     -- Of a unit, per microsecond.
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units
