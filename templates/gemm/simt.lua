@@ -59,7 +59,8 @@ return schedule {
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
     t.sums = t.products * t.tm * t.tn * (op.block and 2 or 1) -- with a block's beside the whole ones
-    t.together = t.sums > 64 and op.block and 256 or 512 -- threads whose registers fit on a unit
+    local most = target.vendor == "nvidia" and 63 or 64
+    t.together = op.block and t.sums > most and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
