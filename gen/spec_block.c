@@ -83,8 +83,23 @@ static int64_t length_of(const kg_op *op, const kg_tensor *t)
     return t->rows == op->family->summed ? t->row_block : t->col_block;
 }
 
+/* What scales a sum is no whole number, in any row of types. */
+static bool check_type(kg_spec *sp, const char *field, const kg_tensor *t)
+{
+    const kg_op *op = sp->op;
+    for (size_t i = 0; i < op->ntypes; i++) {
+        const kiln_dtype type =
+            t->type & 0x80 ? op->types[i].type[t->type & 0x7f] : (kiln_dtype)t->type;
+        if (!type || kiln_is_float(type)) continue;
+        kg_wrong(sp, t->pos, "%s: input '%s' is %s: what scales sums is of a floating-point type",
+                 field, t->given, kiln_formats[type].name);
+        return false;
+    }
+    return true;
+}
+
 /* All inputs of the factor have blocks of one length. */
-static bool check_lengths(kg_spec *sp, const char *field, kg_pos at, const kg_expr *e)
+static bool check_inputs(kg_spec *sp, const char *field, kg_pos at, const kg_expr *e)
 {
     kg_op *op = sp->op;
     const char *size = op->family->size[op->family->summed];
@@ -92,6 +107,7 @@ static bool check_lengths(kg_spec *sp, const char *field, kg_pos at, const kg_ex
         if (e->node[i].op != KILN_X_D) continue;
         const kg_tensor *t = &op->tensor[op->first_input + e->node[i].index];
         const int64_t length = length_of(op, t);
+        if (!check_type(sp, field, t)) return false;
         if (op->block && op->block != length) {
             kg_wrong(sp, t->pos,
                      "%s: a block of '%s' is %lld long along %s, one of '%s' %lld: all that %s "
@@ -140,5 +156,5 @@ kg_expr kg_spec_factor(kg_spec *sp, const char *field, const kg_extent *extent, 
         return none;
     }
     kg_expr e = reachable(sp->cx, &f, root);
-    return check_lengths(sp, field, at, &e) ? e : none;
+    return check_inputs(sp, field, at, &e) ? e : none;
 }

@@ -209,20 +209,22 @@ static bool read_operand(kg_spec *sp, const kg_value *v, const list *l, const ch
     size_t n = 0;
     if (m->kind != KILN_D_PER_BLOCK || (!m->operand && fam->summed == KILN_NOWHERE)) return true;
     if (!m->operand || fam->summed == KILN_NOWHERE) {
-        kg_wrong(sp, v->pos, "%s: expected %s, got per_block of %s", what,
-                 kg_kinds_text(sp->cx, fam, l->kinds), m->operand ? "an operand" : "none");
+        kg_wrong(sp, v->pos, "%s: expected %s, got per_block with%s an operand", what,
+                 kg_kinds_text(sp->cx, fam, l->kinds), m->operand ? "" : "out");
         return false;
     }
     for (size_t i = 0; i < fam->nown; i++) {
         if (fam->own[i].out != l->out) continue;
         known[n++] = fam->own[i].name;
-        if (strcmp(fam->own[i].name, m->operand) == 0) t->operand = (uint8_t)i;
         for (size_t k = 0; k < op->products && op->products > 1 && fam->own[i].count > 1; k++) {
             known[n++] = op->b_name[k];
             if (strcmp(op->b_name[k], m->operand) != 0) continue;
             t->operand = (uint8_t)i;
             t->product = (uint8_t)k;
         }
+        if (strcmp(fam->own[i].name, m->operand) != 0) continue;
+        t->operand = (uint8_t)i;
+        t->product = KILN_NOWHERE;
     }
     if (t->operand != KILN_NOWHERE) return true;
     const char *quoted = kg_quote(sp->cx, m->operand, strlen(m->operand));

@@ -432,6 +432,10 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
         o->rows * o->cols < s->problem.size[s->op.rows] * s->problem.size[s->op.cols])
         return exp(uniform(state, log(0.5 / size),
                            0)); /* may be a scale: from taming the sum to leaving it */
+    /* What has a value for a block of products scales them: all are positive, some octaves apart. */
+    if (o->extra && s->op.summed >= 0 &&
+        (o->along[0] == s->op.summed || o->along[1] == s->op.summed))
+        return exp2(uniform(state, -3, 1));
     const double v = uniform(state, 0.125, 1) * scale;
     const int biased = o->extra && (s->op.summed >= 0 || !is_full(s, o));
     return biased && kh_random(state) % 4 ? v : either_sign(state, v);

@@ -63,7 +63,8 @@ return schedule {
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
     t.sums = t.products * t.tm * t.tn * (op.block and 2 or 1) -- with a block's beside the whole ones
-    t.together = t.sums > 64 and op.block and 256 or 512 -- threads whose registers fit on a unit
+    local most = target.vendor == "nvidia" and 63 or 64
+    t.together = op.block and t.sums > most and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.e_row = (layout.e == "r" or op.graph) and 1 or 0
@@ -154,7 +155,7 @@ return schedule {
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer only in part
+    local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     -- Of a unit, per microsecond.
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units
