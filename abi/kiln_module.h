@@ -14,12 +14,12 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 6,
+    KILN_ABI_VERSION = 7,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
     KILN_MAX_OWN = 3,       /* different tensors of a family's own: A, B, E */
-    KILN_MAX_FUNCTIONS = 3, /* of an op: the main one and element operators */
+    KILN_MAX_FUNCTIONS = 4, /* of an op: the main one, element operators, of a block's sum */
     KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS,
     KILN_NOWHERE = 0xff     /* no position */
 };
@@ -168,8 +168,9 @@ typedef struct kiln_op_row {
     kiln_tensor_row tensor[KILN_MAX_TENSORS]; /* the family's own inputs, its own outputs, then the op's inputs and its
                                                  outputs, each sorted by name */
     kiln_str scalar[KILN_MAX_SCALARS];
-    kiln_expr_ref function[KILN_MAX_FUNCTIONS]; /* the main one; then the family's element operators.  Its leaves `d`
-                                                   count the op's inputs, in order of their names */
+    kiln_expr_ref function[KILN_MAX_FUNCTIONS]; /* the main one, then the family's others.  Their leaves `d` count the
+                                                   op's inputs, in order of their names.  Of a block's sum: the factor */
+    kiln_expr_ref more[KILN_MAX_B - 1][KILN_MAX_FUNCTIONS]; /* those that each product has of its own, of the others */
     float rtol;               /* check.rtol; 0 = none given */
     uint32_t first_shape, shapes; /* check.shapes: sizes in module->shapes */
 } kiln_op_row;
