@@ -143,6 +143,8 @@ static void push_layout(kg_ctx *cx, kg_view v)
     lua_createtable(cx->T, 0, (int)f->nlayouts);
     for (size_t i = 0; i < f->nlayouts; i++)
         set_text(cx->T, f->own[f->layout[i]].name, letter(v.layout->layout[i]));
+    for (size_t i = 0; i < f->nfixed; i++)
+        set_integer(cx->T, kg_size_at(f, f->fixed[i]), v.layout->fixed[i]);
 }
 
 static kiln_dtype type_of(const kg_tensor *t, kg_view v)
@@ -239,7 +241,7 @@ static void push_outputs(kg_ctx *cx, kg_view v)
 /* Whether templates write the main function out of its graph: it has several results, or passes. */
 static bool has_graph(const kg_family *f)
 {
-    return f->function[0].reduces || f->output_kinds;
+    return f->function[0].reduces || kg_returns_outputs(f);
 }
 
 static const char *has_name(kg_ctx *cx, const kg_function *f)
@@ -259,10 +261,12 @@ static void push_op(kg_ctx *cx, kg_view v)
     lua_setfield(T, -2, "b_names");
     push_names(T, op->scalar, op->nscalars);
     lua_setfield(T, -2, "scalars");
-    for (size_t i = 1; i < f->nfunctions; i++) {
+    for (size_t i = f->function[0].required; i < f->nfunctions; i++) {
         lua_pushboolean(T, op->function[i].count > 0);
         lua_setfield(T, -2, has_name(cx, &f->function[i]));
     }
+    for (size_t i = 0; i < f->noptions; i++)
+        if (op->option[i]) set_text(T, f->option[i].name, kg_option_word(f, op->option, i));
     push_inputs(cx, v);
     lua_setfield(T, -2, "d");
     push_tensors(cx, v);
@@ -301,18 +305,17 @@ static bool call_present(kg_ctx *cx, kg_view v)
 
 /* ---- fn: the traced functions as device code ---- */
 typedef struct leaves {
-    const char *d[KILN_MAX_TENSORS], *scalar[KILN_MAX_SCALARS];
+    const char *d[KILN_MAX_TENSORS], *scalar[KILN_MAX_SCALARS], *at[KG_PLACES];
 } leaves;
 
 static const char *leaf_name(void *arg, const kiln_xnode *x)
 {
     static const char *const acc[KILN_MAX_B] = {"acc0", "acc1"};
-    static const char *const at[] = {"at_row", "at_col"};
     const leaves *l = arg;
     if (x->op == KILN_X_ACC) return acc[x->index];
     if (x->op == KILN_X_D) return l->d[x->index];
     if (x->op == KILN_X_SCALAR) return l->scalar[x->index];
-    if (x->op == KILN_X_AT) return at[x->index];
+    if (x->op == KILN_X_AT) return l->at[x->index];
     return "x";
 }
 
@@ -363,8 +366,8 @@ static void put_parameters(kg_ctx *cx, const kg_op *op, kg_arg arg, leaves *l, k
             put_parameter(b, l->scalar[i] = kg_printf(cx->arena, "s_%s", op->scalar[i]));
         break;
     case KG_ARG_AT:
-        put_parameter(b, "at_row");
-        put_parameter(b, "at_col");
+        for (size_t i = 0; i < op->family->nplaces; i++)
+            put_parameter(b, l->at[i] = kg_printf(cx->arena, "at_%s", op->family->place[i]));
         break;
     case KG_ARG_X:
         put_parameter(b, "x");
@@ -401,9 +404,10 @@ static void push_fn(kg_ctx *cx, const kg_op *op)
     lua_rawgeti(T, LUA_REGISTRYINDEX, cache(cx)->ref[KG_OP_TABLE]);
     lua_createtable(T, 0, (int)f->nfunctions);
     for (size_t i = has_graph(f); i < f->nfunctions; i++) {
-        if (i) lua_getfield(T, -2, has_name(cx, &f->function[i]));
-        const bool wanted = i == 0 || lua_toboolean(T, -1);
-        if (i) lua_pop(T, 1);
+        const bool always = f->function[i].required && i == 0;
+        if (!always) lua_getfield(T, -2, has_name(cx, &f->function[i]));
+        const bool wanted = always || lua_toboolean(T, -1);
+        if (!always) lua_pop(T, 1);
         if (wanted)
             push_function(cx, op, i);
         else
@@ -458,9 +462,8 @@ static int call_function(lua_State *T)
     return 1;
 }
 
-static void push_items(lua_State *T, int op, kg_arg arg, size_t products)
+static void push_items(lua_State *T, int op, kg_arg arg, const kg_op *of, size_t products)
 {
-    static const char *const at[] = {"row", "col"};
     switch (arg) {
     case KG_ARG_ACC:
         lua_createtable(T, (int)products, 0);
@@ -476,10 +479,10 @@ static void push_items(lua_State *T, int op, kg_arg arg, size_t products)
         lua_getfield(T, op, "scalars");
         break;
     case KG_ARG_AT:
-        push_names(T, at, 2);
+        push_names(T, of->family->place, of->family->nplaces);
         break;
     case KG_ARG_X:
-        push_items(T, op, KG_ARG_ACC, 1);
+        push_items(T, op, KG_ARG_ACC, of, 1);
         break;
     }
 }
@@ -488,19 +491,23 @@ static void push_items(lua_State *T, int op, kg_arg arg, size_t products)
 static void push_call(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
-    const kg_function *f = &v.op->family->function[0];
+    const kg_family *fam = v.op->family;
     const int op = lua_gettop(T);
     lua_createtable(T, 0, 1);
-    if (has_graph(v.op->family)) return;
-    lua_pushstring(T, f->c_name);
-    lua_pushstring(T, f->name);
-    lua_createtable(T, (int)f->nargs, 0);
-    for (size_t i = 0; i < f->nargs; i++) {
-        push_items(T, op, f->arg[i], v.op->products);
-        lua_rawseti(T, -2, (lua_Integer)i + 1);
+    if (has_graph(fam)) return;
+    for (size_t which = 0; which < fam->nfunctions; which++) {
+        const kg_function *f = &fam->function[which];
+        if (f->nargs == 1 && f->arg[0] == KG_ARG_X) continue;
+        lua_pushstring(T, f->c_name);
+        lua_pushstring(T, f->name);
+        lua_createtable(T, (int)f->nargs, 0);
+        for (size_t i = 0; i < f->nargs; i++) {
+            push_items(T, op, f->arg[i], v.op, v.op->products);
+            lua_rawseti(T, -2, (lua_Integer)i + 1);
+        }
+        lua_pushcclosure(T, call_function, 3);
+        lua_setfield(T, -2, f->name);
     }
-    lua_pushcclosure(T, call_function, 3);
-    lua_setfield(T, -2, f->name);
 }
 
 /* Top becomes table `which` of the view. */

@@ -12,6 +12,7 @@ static kg_tensor *add(kg_op *op)
     *t = (kg_tensor){.own = KILN_NOWHERE,
                      .rows = KILN_NOWHERE,
                      .cols = KILN_NOWHERE,
+                     .planes = KILN_NOWHERE,
                      .row_block = 1,
                      .col_block = 1};
     return t;
@@ -57,6 +58,7 @@ static void add_own(kg_op *op, size_t i, size_t *arg, size_t *last_arg, size_t p
         t->layout = own_layout(fam, i);
         t->rows = own->rows;
         t->cols = own->cols;
+        t->planes = own->planes;
         t->pointer = (uint8_t)(pointer + k);
         t->pitch = (uint8_t)i;
         t->out = own->out;
@@ -76,7 +78,7 @@ void kg_spec_own(kg_spec *sp)
         for (size_t i = 0; i < fam->nown; pointer += fam->own[i++].count)
             if (fam->own[i].out == out) add_own(op, i, &arg, &last_arg, pointer);
     }
-    op->noutputs = op->ntensors - op->first_output;
+    op->noutputs = fam->ncomputed ? 0 : op->ntensors - op->first_output;
     op->first_input = op->ntensors;
 }
 
@@ -101,12 +103,12 @@ const char *const kg_kind_names[] = {"",
 #undef X
 };
 
-bool kg_is_kind(uint8_t kinds, kiln_dkind kind)
+bool kg_is_kind(uint16_t kinds, kiln_dkind kind)
 {
     return kinds >> kind & 1;
 }
 
-const char *kg_kinds_text(kg_ctx *cx, uint8_t kinds)
+const char *kg_kinds_text(kg_ctx *cx, uint16_t kinds)
 {
     static const char *const made[] = {"",
 #define X(name, id, text) [id] = id == KILN_D_PER_BLOCK ? #name "(t, 1, n)" : #name "(t)",
@@ -120,12 +122,16 @@ const char *kg_kinds_text(kg_ctx *cx, uint8_t kinds)
     return kg_listed(cx, name, n, " or ");
 }
 
-/* Which of rows and columns a kind has an element for. */
+/* Which of rows, columns and planes a kind has an element for. */
 static void set_extent(kg_tensor *t, const kg_family *fam, const kg_made *m)
 {
     bool rows = m->kind == KILN_D_FULL || m->kind == KILN_D_PER_ROW || m->kind == KILN_D_PER_BLOCK,
          cols = m->kind == KILN_D_FULL || m->kind == KILN_D_PER_COL || m->kind == KILN_D_PER_BLOCK;
+    const bool query = m->kind == KILN_D_PER_QUERY;
     t->kind = (uint8_t)m->kind;
+    if (query || m->kind == KILN_D_FULL || m->kind == KILN_D_PER_HEAD) t->planes = fam->planes;
+    if (m->kind == KILN_D_PER_KV_HEAD) t->planes = fam->groups;
+    if (query) t->rows = fam->rows;
     if (rows) t->rows = fam->rows;
     if (cols) t->cols = fam->cols;
     if (m->kind == KILN_D_PER_BLOCK) t->col_block = m->block;
@@ -140,7 +146,7 @@ static uint8_t matrix_layout(const kg_family *fam, const kg_made *m)
 
 typedef struct list {
     const char *field, *noun; /* "d", "input" */
-    uint8_t kinds;
+    uint16_t kinds;
     bool out;
 } list;
 
@@ -156,6 +162,14 @@ static const char *most_text(kg_spec *sp)
     const kg_family *fam = sp->op->family;
     return kg_printf(sp->cx->arena, "an op has at most %d %s", fam->most,
                      fam->output_kinds ? "inputs and outputs" : "extra inputs");
+}
+
+/* Whether an output of that name may be: where schedules make them they know them by name. */
+static bool computes(const kg_family *fam, const char *name)
+{
+    bool known = !fam->ncomputed;
+    for (size_t i = 0; i < fam->ncomputed; i++) known |= strcmp(fam->computed[i], name) == 0;
+    return known;
 }
 
 static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -177,6 +191,10 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
         kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
                  fam->name);
+    } else if (l->out && !computes(fam, key)) {
+        kg_wrong(sp, key_pos, "%s: unknown output; there %s %s", what,
+                 fam->ncomputed == 1 ? "is" : "are",
+                 kg_listed(sp->cx, fam->computed, fam->ncomputed, " and "));
     } else if (find(op, key)) {
         kg_wrong(sp, key_pos, "%s: an input has this name, too", what);
     } else if (kg_spec_type_of(sp, v->pos, what, m, &type)) {
@@ -191,7 +209,7 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
         t->out = l->out;
         t->pos = key_pos;
         set_extent(t, fam, m);
-        *(l->out ? &op->noutputs : &op->ninputs) += 1;
+        *(l->out ? &op->noutputs : &op->ninputs) += !(l->out && fam->ncomputed);
     }
 }
 
@@ -209,8 +227,9 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
     list l = {"outputs", "output", sp->op->family->output_kinds, true};
     size_t before = sp->cx->errors;
     own.what = "outputs";
-    sp->op->first_output = sp->op->ntensors;
+    if (kg_returns_outputs(sp->op->family)) sp->op->first_output = sp->op->ntensors;
     kg_spec_fields(sp, &own, read_tensor, &l);
-    if (!sp->op->noutputs && !sp->names_wrong && sp->cx->errors == before)
+    if (kg_returns_outputs(sp->op->family) && !sp->op->noutputs && !sp->names_wrong &&
+        sp->cx->errors == before)
         kg_wrong(sp, v->pos, "outputs: the table is empty: an op writes at least one");
 }

@@ -48,7 +48,6 @@ static const char *no_inputs(kg_ctx *cx, const kg_op *op, const kg_function *f)
 
 static void fill_records(job *j)
 {
-    static const char *const place[] = {"row", "col"};
     const kg_op *op = j->sp->op;
     for (size_t i = 0; i < op->ninputs; i++) j->d_name[i] = op->tensor[op->first_input + i].name;
     j->d = (kg_record){
@@ -56,7 +55,8 @@ static void fill_records(job *j)
     j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
                        op->nscalars};
     j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};
-    j->at = (kg_record){"unknown place", "", "at", KILN_X_AT, place, 2};
+    j->at = (kg_record){"unknown place",    "", "at", KILN_X_AT, op->family->place,
+                        op->family->nplaces};
 }
 
 static void push_argument(lua_State *L, const job *j, kg_arg arg)
@@ -95,7 +95,8 @@ static int run(lua_State *L) /* function, job* */
     lua_call(L, (int)j->fn->nargs, LUA_MULTRET);
     kg_sandbox_on_entry(L, NULL, NULL);
     if (!kg_spec_results(j->sp, j->field, &extent, j->main, lua_gettop(L) - 2)) return 0;
-    j->out = kg_trace_encode(j->sp->cx, L, 3, j->main ? op->noutputs : 1, j->result, &j->line);
+    j->out = kg_trace_encode(j->sp->cx, L, 3, j->main && op->noutputs ? op->noutputs : 1, j->result,
+                             &j->line);
     if (!j->out.node)
         kg_raise_at(L, kg_return_pos(&extent, NULL, op->pos),
                     "%s: the expression has %zu operations, at most %d are possible", j->field,
@@ -115,6 +116,40 @@ static void wrong_arguments(kg_spec *sp, const kg_value *v, const job *j, int n)
     const char *list = is_element(f) ? "the element" : arg_list(sp->cx, f, " and ");
     kg_wrong(sp, v->pos, "%s has %d arguments: it gets %s, %s", j->field, n,
              kg_count_word(sp->cx, f->nargs), list);
+}
+
+/* Sizes along which what a leaf stands for has elements. */
+static unsigned leaf_over(const kg_op *op, const kiln_xnode *x)
+{
+    const kg_family *fam = op->family;
+    const uint8_t along[] = {fam->rows, fam->cols, fam->planes, KILN_BATCH}; /* ORDER place */
+    unsigned bits = 0;
+    if (x->op == KILN_X_AT) bits = 1u << along[x->index];
+    if (x->op != KILN_X_D) return bits;
+    const kg_tensor *t = &op->tensor[op->first_input + x->index];
+    if (t->rows != KILN_NOWHERE) bits |= 1u << t->rows;
+    if (t->cols != KILN_NOWHERE) bits |= 1u << t->cols;
+    return bits;
+}
+
+/* A function whose value has no elements along a size has no use for what differs along it. */
+static void check_over(kg_spec *sp, const job *j)
+{
+    const kg_op *op = sp->op;
+    for (size_t i = 0; i < j->out.count; i++) {
+        const kiln_xnode *x = &j->out.node[i];
+        const unsigned beyond = leaf_over(op, x) & ~(unsigned)j->fn->over & ~(1u << KILN_BATCH);
+        for (uint8_t at = 0; at <= KILN_MAX_SIZES; at++) {
+            if (!(beyond >> at & 1)) continue;
+            const bool input = x->op == KILN_X_D;
+            kg_wrong(sp, j->fn ? sp->op->function_pos[j->fn - op->family->function] : op->pos,
+                     "%s: %s.%s differs along %s, and what the function gives does not", j->field,
+                     input ? "d" : "at",
+                     input ? op->tensor[op->first_input + x->index].name
+                           : op->family->place[x->index],
+                     kg_size_at(op->family, at));
+        }
+    }
 }
 
 /* The function on top as the family's i-th. */
@@ -151,6 +186,7 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
     for (size_t k = 0; j.main && k < op->noutputs; k++)
         op->tensor[op->first_output + k].result = j.result[k];
     if (j.main) kg_spec_vary(sp, &extent, j.line);
+    if (ok && j.fn->over) check_over(sp, &j);
     return ok;
 }
 
@@ -286,6 +322,13 @@ static void check_products(kg_spec *sp)
     }
 }
 
+static bool used(const kg_op *op, kiln_xop leaf, unsigned index)
+{
+    for (size_t i = 0; i < op->family->nfunctions; i++)
+        if (kg_trace_used(&op->function[i], leaf, index)) return true;
+    return false;
+}
+
 /* Everything declared is used: what is not was forgotten, or misspelt where it should stand. */
 void kg_spec_uses(kg_spec *sp)
 {
@@ -294,20 +337,20 @@ void kg_spec_uses(kg_spec *sp)
     const kg_function *f = &op->family->function[0];
     const kg_place *scalars = kg_place_field(sp->place, "scalars");
     for (size_t i = 0; i < op->ninputs; i++)
-        if (!kg_trace_used(main, KILN_X_D, (unsigned)i))
+        if (!used(op, KILN_X_D, (unsigned)i))
             kg_wrong(sp, op->tensor[op->first_input + i].pos, "input '%s' is never used",
                      op->tensor[op->first_input + i].name);
     for (size_t i = 0; i < op->nscalars; i++)
-        if (!kg_trace_used(main, KILN_X_SCALAR, (unsigned)i))
+        if (!used(op, KILN_X_SCALAR, (unsigned)i))
             kg_wrong(
                 sp,
                 kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
                 "scalar '%s' is never used", op->scalar[i]);
     for (size_t i = 0; i < f->nargs; i++) {
         if (f->arg[i] == KG_ARG_ACC) check_products(sp);
-        if (f->arg[i] == KG_ARG_X && !kg_trace_used(main, KILN_X_ARG, 0))
+        if (f->arg[i] == KG_ARG_X && main->count && !kg_trace_used(main, KILN_X_ARG, 0))
             kg_wrong(sp, op->function_pos[0], "%s never uses x, the element",
                      op->code ? "ref" : f->name);
     }
-    op->uses_at = kg_trace_used(main, KILN_X_AT, 0) || kg_trace_used(main, KILN_X_AT, 1);
+    for (unsigned i = 0; i < op->family->nplaces; i++) op->uses_at |= used(op, KILN_X_AT, i);
 }

@@ -137,12 +137,23 @@ static void describe_tensors(const kr_module *m, const kiln_op_row *row, kiln_op
     for (; products < row->products; products++) info->b_name[products] = "";
 }
 
+static const int64_t (*shapes_at(const kr_module *m, uint32_t first, uint32_t count))[3]
+{
+    return count ? (const int64_t(*)[3])(m->table->shapes + first) : NULL;
+}
+
 static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
 {
     const kiln_family *f = kr_family(m, row);
     info->family = kr_str(m, f->name);
     info->nsizes = f->nsizes;
-    for (int i = 0; i < f->nsizes; i++) info->size_name[i] = kr_str(m, f->size[i]);
+    for (int i = 0; i < f->nsizes; i++) {
+        const int at = KILN_POSITION(i);
+        if (at < KILN_BATCH)
+            info->size_name[at] = kr_str(m, f->size[i]);
+        else if (row->sizes >> at & 1)
+            info->more_size_name[at - KILN_BATCH - 1] = kr_str(m, f->size[i]);
+    }
     info->size_name[KILN_BATCH] = "batch";
     info->ntypes = row->ntypes;
     for (int i = 0; i < row->ntypes; i++) info->type_name[i] = kr_str(m, row->type[i]);
@@ -154,7 +165,16 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     info->independent = f->independent;
     info->nfamily_shapes = f->shapes;
     info->nquick_shapes = f->quick;
-    info->family_shapes = f->shapes ? m->table->shapes + f->first_shape : NULL;
+    info->family_shapes = shapes_at(m, f->first_shape, f->shapes);
+    info->shape_step = kiln_shape_step(f->nsizes);
+    info->planes = position(f->planes);
+    info->groups = position(f->groups);
+    info->nfixed = f->nfixed;
+    for (int i = 0; i < f->nfixed; i++) info->fixed[i] = f->fixed[i];
+    info->fixed_rows = row->nfixed;
+    if (row->nfixed) info->fixed_sizes = (const int64_t(*)[KILN_MAX_FIXED])kr_fixed(m, row, 0);
+    for (int i = 0; i < row->ntensors; i++)
+        info->tensor_planes[i] = position(row->tensor[i].planes);
 }
 
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
@@ -172,7 +192,7 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
         .nscalars = row->nscalars,
         .products = row->products,
         .nshapes = row->shapes,
-        .shapes = row->shapes ? m->table->shapes + row->first_shape : NULL,
+        .shapes = shapes_at(m, row->first_shape, row->shapes),
         .rtol = row->rtol,
         .uses_at = row->uses_at,
         .nodes = row->function[0].count,
