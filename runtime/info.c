@@ -40,8 +40,13 @@ static void set_signature(const kr_module *m, const kiln_op_row *op, const kiln_
     for (int i = 0; i < op->ntypes; i++) {
         info->type[i] = (kiln_dtype)r->sig[i];
         if (i >= f->ntypes) continue;
-        *(kr_type_in_text(f, i) ? own[f->type[i].tensor] : &info->acc) = info->type[i];
+        if (!kr_type_in_text(f, i))
+            info->acc = info->type[i];
+        else if (f->type[i].tensor < sizeof own / sizeof *own)
+            *own[f->type[i].tensor] = info->type[i];
     }
+    for (int i = 0; i < f->nfixed; i++)
+        info->fixed[i] = kr_fixed(m, op, r->sig[op->ntypes + f->nlayouts])[i];
     for (int i = 0; i < f->nlayouts; i++)
         *layout[f->layout_of[i]] = info->layout[i] = (kiln_layout)r->sig[op->ntypes + i];
 }
@@ -92,6 +97,8 @@ static const kr_op *find_op(kiln_ctx *ctx, const char *op)
     if (!known) kr_fail(KILN_NOT_FOUND, "no open module describes an op '%s'", op);
     return known;
 }
+
+#define LENGTH_OF(a) (sizeof(a) / sizeof *(a))
 
 static int position(uint8_t at)
 {

@@ -174,7 +174,7 @@ KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_pro
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
 /* Bounds that a correct f32 evaluation of each element of the outputs stays within; lo, hi: of each output in the order of
- * their positions batch * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
+ * their positions batch * its planes * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
  * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  Outputs are not read. */
 KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
 
@@ -211,6 +211,7 @@ typedef struct kiln_kernel_info {
     kiln_dtype type[KILN_MAX_TYPES];  /* in the order of kiln_op_info.type_name */
     kiln_layout layout[KILN_MAX_LAYOUTS];
     const char *stage_symbol[4];      /* of kernels launched one after the other; NULL behind the last */
+    int64_t fixed[2];                 /* what it is compiled for, of kiln_op_info.fixed */
 } kiln_kernel_info;
 
 /* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where
