@@ -5,7 +5,8 @@ exclude_files = { "**/*.d.lua", "tests/spec" } -- tests/spec: mistakes on purpos
 
 local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" }
 local language = {
-  "gemm", "rowwise", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
+  "gemm", "rowwise", "attention", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
+  "per_head", "per_kv_head", "per_query", "causal", "window",
   "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
   "floor", "eq", "ne", "and_", "or_", "not_",
@@ -20,7 +21,7 @@ local schedules = {
 
 -- Each schedule is a sweep's constructor in `tiles`.
 local sweeps = {}
-local folder = io.popen("cd templates 2>/dev/null && ls gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
+local folder = io.popen("cd templates 2>/dev/null && ls attention gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
 for file in folder:lines() do sweeps[#sweeps + 1] = file:match("^([a-z0-9_]+)%.lua$") end
 folder:close()
 

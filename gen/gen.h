@@ -89,7 +89,7 @@ typedef struct kg_function {          /* a function of instance files; the first
 typedef struct kg_option {
     const char *name, *word[4]; size_t nwords;
 } kg_option;
-enum { KG_FIXED_MOST = 4096, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
+enum { KG_FIXED_MOST = 1024, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
 enum { KG_PLACES = 4 };               /* of `at`: row, column, plane, batch */
 
 typedef struct kg_family {

@@ -25,7 +25,6 @@ return function(op, call, layout, to_f32, g)
     if not op.has_epilogue then return x end
     return call.epilogue(function() return x end, scalar, keyless)
   end
-  -- Whether, beside that, the key j is masked; first and last + 1 of the keys that the query at `place` sees.
   c.window = op.mask == "window"
   c.masked = op.mask ~= nil
   for _, o in ipairs(op.outputs) do
@@ -33,8 +32,8 @@ return function(op, call, layout, to_f32, g)
   end
   function c.lse_at()
     local n = c.lse.index - c.first
-    return ("((kiln_%s_t *)%sd[%d])[%sstride_d[%d] * batch + %splane_d[%d] * head + i]"):format(c.lse.type.name, g, n, g,
-                                                                                                  n, g, n)
+    local at = ("[%sstride_d[%d] * batch + %splane_d[%d] * head + i]"):format(g, n, g, n)
+    return ("((kiln_%s_t *)%sd[%d])"):format(c.lse.type.name, g, n) .. at
   end
   for _, t in ipairs(op.tensors) do
     if t.own == "o" then c.first = t.index + 1 end -- of the extra tensors among the pointers
