@@ -96,6 +96,6 @@ void kg_read_places(kg_reader *r, const kg_value *v)
     kg_family *fam = r->fam;
     fam->nplaces = kg_spec_names(&r->sp, v, "place", fam->place, KG_PLACES);
     if (fam->nplaces != (fam->planes == KILN_NOWHERE ? 2 : KG_PLACES))
-        kg_wrong(&r->sp, v->pos, "at: expected the names of row and column%s",
-                 fam->planes == KILN_NOWHERE ? "" : ", plane and batch");
+        kg_wrong(&r->sp, v->pos, "at: expected the names of %s",
+                 fam->planes == KILN_NOWHERE ? "row and column" : "row, column, plane and batch");
 }
