@@ -19,7 +19,7 @@ enum {
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
     KILN_MAX_OWN = 4,       /* different tensors of a family's own: A, B, E */
-    KILN_MAX_FUNCTIONS = 3, /* of an op: the main one and element operators */
+    KILN_MAX_FUNCTIONS = 4, /* of an op: the main one, element operators, of a block's sum */
     KILN_MAX_OPTIONS = 4,   /* words that an op chooses: a mask */
     KILN_MAX_FIXED = 2,     /* sizes that a kernel is compiled for */
     KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS + 1,
@@ -180,8 +180,9 @@ typedef struct kiln_op_row {
     kiln_tensor_row tensor[KILN_MAX_TENSORS]; /* the family's own inputs, its own outputs, then the op's inputs and its
                                                  outputs, each sorted by name */
     kiln_str scalar[KILN_MAX_SCALARS];
-    kiln_expr_ref function[KILN_MAX_FUNCTIONS]; /* the main one; then the family's element operators.  Its leaves `d`
-                                                   count the op's inputs, in order of their names */
+    kiln_expr_ref function[KILN_MAX_FUNCTIONS]; /* the main one, then the family's others.  Their leaves `d` count the
+                                                   op's inputs, in order of their names.  Of a block's sum: the factor */
+    kiln_expr_ref more[KILN_MAX_B - 1][KILN_MAX_FUNCTIONS]; /* those that each product has of its own, of the others */
     float rtol;               /* check.rtol; 0 = none given */
     uint32_t first_shape, shapes; /* check.shapes, as the family's */
     uint32_t first_fixed, nfixed; /* rows of the family's fixed sizes, KILN_MAX_FIXED numbers each, in module->shapes */

@@ -190,7 +190,7 @@ const int *kg_present(kg_ctx *, kg_view, bool anew);
 void kg_protect(kg_ctx *);                /* the table on top takes no new fields from Lua */
 void kg_push_dtype(kg_ctx *, kiln_dtype); /* its table */
 /* graph.c: pushes the nodes of one of the op's functions as a list of tables. */
-void kg_push_graph(kg_ctx *, const kg_op *, size_t function);
+void kg_push_graph(kg_ctx *, const kg_op *, size_t function, size_t product);
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
 /* The last two components of a path: the same in every checkout. */

@@ -274,6 +274,11 @@ static void read_input_kinds(kg_reader *r, const kg_value *v)
     r->fam->input_kinds = read_kinds(r, v);
 }
 
+static void read_packed_kinds(kg_reader *r, const kg_value *v)
+{
+    r->fam->packed_kinds = read_kinds(r, v);
+}
+
 static void read_output_kinds(kg_reader *r, const kg_value *v)
 {
     r->fam->output_kinds = read_kinds(r, v);
@@ -321,6 +326,7 @@ void kg_read_inputs(kg_reader *r, const kg_value *v)
         {"first", true, LUA_TNUMBER, "a number", read_first},
         {"prefix", true, LUA_TSTRING, "a text", read_prefix},
         {"kinds", true, LUA_TTABLE, "a list of kinds", read_input_kinds},
+        {"packed", false, LUA_TTABLE, "a list of kinds", read_packed_kinds},
         {"type", false, LUA_TSTRING, "a type's name", read_input_type},
     };
     kg_family *fam = r->fam;
@@ -351,10 +357,6 @@ void kg_read_outputs(kg_reader *r, const kg_value *v)
         {"computed", false, LUA_TTABLE, "a list of names", read_computed},
     };
     kg_read_fields(r, v, f, COUNT(f));
-    for (size_t i = 0; i < r->fam->nown && !r->fam->ncomputed; i++)
-        if (r->fam->own[i].out)
-            kg_wrong(&r->sp, v->pos, "outputs: the family has an output of its own, '%s'",
-                     r->fam->own[i].name);
 }
 
 /* ---- functions ---- */
@@ -387,7 +389,8 @@ static void read_reduces(kg_reader *r, const kg_value *v)
 
 static void read_args(kg_reader *r, const kg_value *v)
 {
-    static const char *const word[] = {"acc", "d", "s", "at", "x"}; /* ORDER kg_arg */
+    static const char *const word[] = {"acc", "d",       "s", "at",
+                                       "x",   "product"}; /* ORDER kg_arg */
     kg_function *fn = r->into;
     const char *name[COUNT(fn->arg)];
     size_t n = kg_spec_names(&r->sp, v, "argument", name, COUNT(fn->arg));
@@ -408,6 +411,28 @@ static void read_args(kg_reader *r, const kg_value *v)
 static void read_over(kg_reader *r, const kg_value *v)
 {
     ((kg_function *)r->into)->over = kg_read_sizes(r, v);
+}
+
+static void read_function_of(kg_reader *r, const kg_value *v)
+{
+    const char *known[KILN_MAX_OWN];
+    for (size_t i = 0; i < r->fam->nown; i++) known[i] = r->fam->own[i].name;
+    ((kg_function *)r->into)->of =
+        kg_read_position(r, v, "tensor", lua_tostring(r->sp.L, -1), known, r->fam->nown);
+}
+
+static void read_blocks(kg_reader *r, const kg_value *v)
+{
+    kg_function *fn = r->into;
+    fn->blocks = lua_toboolean(r->sp.L, -1);
+    bool several = false;
+    for (size_t i = 0; i < r->fam->nfunctions; i++) several |= r->fam->function[i].blocks;
+    if (fn->blocks && (several || !r->fam->nfunctions))
+        kg_wrong(&r->sp, v->pos, "%s: %s", v->what,
+                 several ? "another function is of blocks already"
+                         : "the first function gets whole sums");
+    else if (fn->blocks && r->fam->summed == KILN_NOWHERE)
+        kg_wrong(&r->sp, v->pos, "%s: the family has no size that is summed", v->what);
 }
 
 static void read_c_name(kg_reader *r, const kg_value *v)
@@ -438,7 +463,9 @@ void kg_read_functions(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {
         {"required", false, LUA_TBOOLEAN, "true or false", read_required},
-        {"args", true, LUA_TTABLE, "a list of acc, d, s, at, x", read_args},
+        {"args", true, LUA_TTABLE, "a list of acc, d, s, at, x, product", read_args},
+        {"of", false, LUA_TSTRING, "a tensor's name", read_function_of},
+        {"blocks", false, LUA_TBOOLEAN, "true or false", read_blocks},
         {"code", false, LUA_TBOOLEAN, "true or false", read_code},
         {"reduces", false, LUA_TBOOLEAN, "true or false", read_reduces},
         {"over", false, LUA_TTABLE, "a list of sizes", read_over},
@@ -448,7 +475,7 @@ void kg_read_functions(kg_reader *r, const kg_value *v)
     if (!kg_spec_list(&r->sp, v, &n, "functions { \"name\", args = { ... } }")) return;
     for (size_t i = 1; i <= n; i++) {
         kg_value item = kg_spec_item(&r->sp, v, i, "functions");
-        kg_function fn = {.name = kg_read_first(r, &item, "function")};
+        kg_function fn = {.name = kg_read_first(r, &item, "function"), .of = KILN_NOWHERE};
         r->into = &fn;
         if (fn.name && r->fam->nfunctions == KILN_MAX_FUNCTIONS) {
             kg_wrong(&r->sp, item.pos, "functions: a family has at most %d", KILN_MAX_FUNCTIONS);

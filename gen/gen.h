@@ -77,10 +77,12 @@ typedef struct kg_own {               /* a tensor of the family's own */
     bool out;
 } kg_own;
 
-typedef enum kg_arg { KG_ARG_ACC, KG_ARG_D, KG_ARG_S, KG_ARG_AT, KG_ARG_X } kg_arg;
+typedef enum kg_arg { KG_ARG_ACC, KG_ARG_D, KG_ARG_S, KG_ARG_AT, KG_ARG_X, KG_ARG_PRODUCT } kg_arg;
 typedef struct kg_function {          /* a function of instance files; the first is the main one */
     const char *name, *c_name;        /* "a_op", "kiln_a_op" */
     bool required, code, reduces;     /* code: may be code [[...]] with ref */
+    uint8_t of;                       /* own tensor whose elements it gets, or KILN_NOWHERE */
+    bool blocks;                      /* it gets sums over blocks of the size that is summed */
     kg_arg arg[4]; size_t nargs;
     uint16_t over;                    /* bits of the sizes that its value has elements along; 0: all */
 } kg_function;
@@ -108,6 +110,7 @@ typedef struct kg_family {
     uint8_t layout[KILN_MAX_LAYOUTS]; size_t nlayouts; /* own tensors */
     uint8_t first, most;              /* extra tensors: first position, how many */
     uint16_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
+    uint16_t packed_kinds;            /* bits of kiln_dkind: inputs whose elements may share bytes */
     uint8_t input_type;               /* of an input without one: position in types, or KILN_NOWHERE: it needs one */
     kg_function function[KILN_MAX_FUNCTIONS]; size_t nfunctions;
     int64_t shape[KG_MAX_FAMILY_SHAPES][KILN_MAX_SIZES]; size_t nshapes, nquick;
@@ -128,6 +131,9 @@ typedef struct kg_tensor {            /* with kiln_tensor_row's fields as it has
     uint8_t at, arg, own, kind, type, layout, rows, cols, planes, pointer, pitch;
     bool out;
     uint16_t row_block, col_block, result;
+    const char *given;                /* of an input or output: as the instance file calls it */
+    uint8_t operand;                  /* of a per_block tensor: own tensor whose blocks it is for, or KILN_NOWHERE */
+    uint8_t product;                  /* that it belongs to alone, or KILN_NOWHERE */
     kg_pos pos;
 } kg_tensor;
 
@@ -148,10 +154,13 @@ typedef struct kg_op {
     uint8_t option[KILN_MAX_OPTIONS]; /* the word chosen, from 1; 0: none */
     kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
     size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
-    size_t first_output, noutputs;    /* those that are written, the family's own among them */
+    size_t noutputs;                  /* those that are written, the family's own among them */
     const char *scalar[KILN_MAX_SCALARS]; size_t nscalars;
     const char *b_name[KILN_MAX_B]; size_t products; /* of the own tensor that may be several */
-    kg_expr function[KILN_MAX_FUNCTIONS]; /* of the family's; [0]: of `ref` where code is given */
+    kg_expr function[KILN_MAX_FUNCTIONS]; /* of the family's; [0]: of `ref` where code is given; of blocks: the factor */
+    kg_expr more[KILN_MAX_B - 1][KILN_MAX_FUNCTIONS]; /* what the other products have in place of it */
+    int64_t block;                    /* length along the summed size that the function of blocks gets sums over; 0: none */
+    const kg_tensor *block_input;     /* an input that says so */
     kg_pos function_pos[KILN_MAX_FUNCTIONS]; /* first line of the function's body: for #line */
     bool uses_at;
     const char *code; kg_pos code_pos; /* `code [[...]]`, or NULL */
@@ -162,6 +171,35 @@ typedef struct kg_op {
     float rtol;
     int64_t (*shape)[KILN_MAX_SIZES]; size_t nshapes;
 } kg_op;
+
+/* How many of the family's own tensors are written. */
+static inline size_t kg_own_outputs(const kg_family *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->nown; i++) n += f->own[i].out;
+    return n;
+}
+
+/* Whether the op names outputs of its own: its main function then returns a table. */
+static inline bool kg_names_outputs(const kg_op *op)
+{
+    return op->noutputs > kg_own_outputs(op->family);
+}
+
+/* Of the tensors that are written the i-th, in the order of kg_op.tensor. */
+static inline const kg_tensor *kg_output(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = op->tensor;
+    while (!t->out || i-- > 0) t++;
+    return t;
+}
+
+/* What an instance file calls it. */
+static inline const char *kg_output_name(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = kg_output(op, i);
+    return t->own == KILN_NOWHERE ? t->name : op->family->own[t->own].name;
+}
 
 /* ---- one specialised kernel (expand.c) ---- */
 typedef struct kg_target kg_target;
@@ -180,6 +218,37 @@ typedef struct kg_instance {
     size_t stages;
     bool any_size;                    /* takes any sizes, strides and alignments */
 } kg_instance;
+
+/* Products that have function i each for itself: 1, or all. */
+static inline size_t kg_function_products(const kg_op *op, size_t i)
+{
+    const kg_function *f = &op->family->function[i];
+    bool each = f->blocks || (f->of != KILN_NOWHERE && op->family->own[f->of].count > 1);
+    return each ? op->products : 1;
+}
+static inline const kg_expr *kg_function_of(const kg_op *op, size_t i, size_t product)
+{
+    return product && kg_function_products(op, i) > 1 ? &op->more[product - 1][i] : &op->function[i];
+}
+/* Bits of the sizes along which what function i gets varies. */
+static inline unsigned kg_function_over(const kg_family *f, size_t i)
+{
+    const kg_function *fn = &f->function[i];
+    if (fn->over) return fn->over;
+    unsigned rows = fn->of == KILN_NOWHERE ? f->rows : f->own[fn->of].rows;
+    unsigned cols = fn->of == KILN_NOWHERE ? f->cols : f->own[fn->of].cols;
+    return 1u << rows | 1u << cols | (fn->blocks ? 1u << f->summed : 0);
+}
+/* Whether function i may use input t: it varies along no size that the function's argument does not
+ * vary along; of blocks, what has a value for each. */
+static inline bool kg_takes_input(const kg_family *f, size_t i, const kg_tensor *t)
+{
+    unsigned along = 0;
+    if (t->rows != KILN_NOWHERE) along |= 1u << t->rows;
+    if (t->cols != KILN_NOWHERE) along |= 1u << t->cols;
+    return !(along & ~kg_function_over(f, i)) &&
+           (!f->function[i].blocks || t->kind == KILN_D_PER_BLOCK);
+}
 
 struct kg_ctx {
     kg_arena *arena;
@@ -210,11 +279,6 @@ static inline bool kg_has_size(const kg_op *op, size_t i)
 {
     const struct kg_condition c = op->family->only[i];
     return c.word == 0 || op->option[c.option] == c.word;
-}
-/* Outputs that templates find in the main function's graph. */
-static inline bool kg_returns_outputs(const kg_family *f)
-{
-    return f->output_kinds && !f->ncomputed;
 }
 /* The name of the size at a position. */
 static inline const char *kg_size_at(const kg_family *f, uint8_t position)

@@ -54,11 +54,11 @@ static void set_own(kg_ctx *cx, const kg_op *op, const kiln_xnode *x)
     lua_setfield(T, -2, "type");
 }
 
-/* The nodes of function `which`; only of the main one it is known how they vary. */
-void kg_push_graph(kg_ctx *cx, const kg_op *op, size_t which)
+/* The nodes of function `which`, of a product; only of the main one it is known how they vary. */
+void kg_push_graph(kg_ctx *cx, const kg_op *op, size_t which, size_t product)
 {
     static const char *const varies[] = {"none", "row", "col", "both"};
-    const kg_expr *e = &op->function[which];
+    const kg_expr *e = kg_function_of(op, which, product);
     lua_State *T = cx->T;
     kg_arena *scratch = kg_arena_new();
     kg_vary *vary = kg_alloc(scratch, (e->count + 1) * sizeof *vary);

@@ -283,26 +283,26 @@ static const struct {
 #undef X
 };
 
-/* The type at position 1; which names there are depends on the op: spec_types.c looks. */
-static void input_type(lua_State *L, kg_made *m)
+/* Which names of types there are depends on the op: spec_types.c looks. */
+static void input_type(lua_State *L, int at, kg_made *m)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len;
-    const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
-    m->type = kg_to_dtype(L, 1);
+    const char *s = lua_type(L, at) == LUA_TSTRING ? lua_tolstring(L, at, &len) : NULL;
+    m->type = kg_to_dtype(L, at);
     if (s)
         m->type_name = kg_strndup(cx->arena, s, len);
-    else if (!m->type && !lua_isnoneornil(L, 1))
-        m->type_got = kg_kind_of(L, 1);
+    else if (!m->type && !lua_isnoneornil(L, at))
+        m->type_got = kg_kind_of(L, at);
 }
 
-static kiln_layout input_layout(lua_State *L)
+static kiln_layout input_layout(lua_State *L, const char *kind, int at)
 {
-    const char *s = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-    if (lua_isnoneornil(L, 2)) return KILN_LAYOUT_NONE;
+    const char *s = lua_type(L, at) == LUA_TSTRING ? lua_tostring(L, at) : "";
+    if (lua_isnoneornil(L, at)) return KILN_LAYOUT_NONE;
     if (strcmp(s, "r") == 0) return KILN_ROW;
     if (strcmp(s, "c") == 0) return KILN_COL;
-    kg_raise(L, "full", "full: expected the layout \"r\" or \"c\", got %s", kg_kind_of(L, 2));
+    kg_raise(L, kind, "%s: expected the layout \"r\" or \"c\", got %s", kind, kg_kind_of(L, at));
     return KILN_LAYOUT_NONE;
 }
 
@@ -322,6 +322,44 @@ static uint16_t block_columns(lua_State *L, const char *name)
     return (uint16_t)n;
 }
 
+/* A length of the blocks of per_block(operand, ...). */
+static uint16_t block_length(lua_State *L, const char *name, const char *what, int at)
+{
+    int exact = 0;
+    lua_Integer n = lua_type(L, at) == LUA_TNUMBER ? lua_tointegerx(L, at, &exact) : 0;
+    if (!exact || n < 1 || n > UINT16_MAX)
+        kg_raise(L, name, "%s: %s of a block must be a whole number from 1 to %d, got %s", name,
+                 what, UINT16_MAX, kg_kind_of(L, at));
+    return (uint16_t)n;
+}
+
+/* per_block(operand, t, along, k [, layout]), or (t, 1, n) of what has no operands: there a number
+ * follows the type. */
+static void block_of(lua_State *L, const char *kind, kg_made *m)
+{
+    size_t len;
+    int n = lua_gettop(L);
+    if (n < 4 && (n < 2 || lua_type(L, 2) == LUA_TNUMBER)) {
+        m->block = block_columns(L, kind);
+        input_type(L, 1, m);
+        return;
+    }
+    if (n < 4 || n > 5)
+        kg_raise(L, kind,
+                 "%s takes an operand, a type and the two lengths of a block: "
+                 "%s(\"a\", f32, 1, 128)",
+                 kind, kind);
+    const char *s = lua_type(L, 1) == LUA_TSTRING ? lua_tolstring(L, 1, &len) : NULL;
+    if (!s)
+        kg_raise(L, kind, "%s: expected the name of an operand first, got %s", kind,
+                 kg_kind_of(L, 1));
+    m->operand = kg_strndup(kg_sandbox_ctx(L)->arena, s, len);
+    input_type(L, 2, m);
+    m->along = block_length(L, kind, "the first length", 3);
+    m->block = block_length(L, kind, "the second length", 4);
+    m->layout = input_layout(L, kind, 5);
+}
+
 static int make_input(lua_State *L)
 {
     size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(1));
@@ -330,11 +368,12 @@ static int make_input(lua_State *L)
     if (!block && lua_gettop(L) > (full ? 2 : 1))
         return kg_raise(L, kind, full ? "%s takes a type and a layout" : "%s takes a type alone",
                         kind);
-    kiln_layout layout = full ? input_layout(L) : KILN_LAYOUT_NONE;
-    uint16_t columns = block ? block_columns(L, kind) : 0;
-    kg_made made = {
-        .made = KG_MADE_INPUT, .kind = input_kinds[i].kind, .layout = layout, .block = columns};
-    input_type(L, &made);
+    kg_made made = {.made = KG_MADE_INPUT, .kind = input_kinds[i].kind};
+    if (full) made.layout = input_layout(L, kind, 2);
+    if (block)
+        block_of(L, kind, &made);
+    else
+        input_type(L, 1, &made);
     kg_made *m = push_made(L, KG_MADE_INPUT, kind);
     made.pos = m->pos;
     *m = made;

@@ -124,10 +124,11 @@ static uint64_t op_hash(const kg_op *op)
     for (size_t i = 0; i < op->nscalars; i++) feed_text(&h, op->scalar[i]);
     feed_number(&h, op->products);
     for (size_t i = 0; i < op->products; i++) feed_text(&h, op->b_name[i]);
-    for (size_t i = 0; i < op->family->nfunctions; i++) {
-        const kg_expr *e = &op->function[i];
-        feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
-    }
+    for (size_t i = 0; i < op->family->nfunctions; i++)
+        for (size_t k = 0; k < kg_function_products(op, i); k++) {
+            const kg_expr *e = kg_function_of(op, i, k);
+            feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
+        }
     feed_text(&h, op->code);
     for (size_t i = 0; i < op->family->noptions; i++)
         feed_text(&h, kg_option_word(op->family, op->option, i));
@@ -226,7 +227,17 @@ static void put_choices(writer *w, const kg_op *op, uint32_t first_fixed)
             f->nfixed ? op->nlayouts : 0);
 }
 
-static void put_op(writer *w, const kg_op *op, const kiln_expr_ref *ref, uint32_t first_shape)
+/* Where the nodes of an op's functions are, for each product that has its own. */
+typedef struct refs {
+    kiln_expr_ref of[KILN_MAX_B][KILN_MAX_FUNCTIONS];
+} refs;
+
+static void put_refs(kg_buf *b, const kiln_expr_ref *ref, size_t n)
+{
+    for (size_t i = 0; i < n; i++) kg_putf(b, " { %u, %u },", ref[i].first, ref[i].count);
+}
+
+static void put_op(writer *w, const kg_op *op, const refs *ref, uint32_t first_shape)
 {
     kg_buf *b = w->out;
     uint64_t hash = op_hash(op);
@@ -246,8 +257,12 @@ static void put_op(writer *w, const kg_op *op, const kiln_expr_ref *ref, uint32_
     put_strs(w, "scalar", op->scalar, op->nscalars);
     put_choices(w, op, first_shape + shape_numbers(op->family, op->nshapes));
     kg_puts(b, "      .function = {");
-    for (size_t i = 0; i < op->family->nfunctions; i++)
-        kg_putf(b, " { %u, %u },", ref[i].first, ref[i].count);
+    put_refs(b, ref->of[0], op->family->nfunctions);
+    for (size_t k = 1; k < op->products; k++) {
+        kg_puts(b, k == 1 ? " },\n      .more = { {" : " }, {");
+        put_refs(b, ref->of[k], op->family->nfunctions);
+        if (k + 1 == op->products) kg_puts(b, " }");
+    }
     kg_puts(b, " }, .rtol = ");
     put_float(b, op->rtol);
     kg_putf(b, ",\n      .first_shape = %u, .shapes = %zu },\n", first_shape, op->nshapes);
@@ -289,18 +304,19 @@ static void put_shapes(writer *w, uint32_t *n)
 
 static void put_ops(writer *w, uint32_t *nnodes)
 {
-    kiln_expr_ref(*ref)[KILN_MAX_FUNCTIONS] = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
+    refs *ref = kg_alloc(w->cx->arena, (w->nops + 1) * sizeof *ref);
     *nnodes = 0;
     kg_puts(w->out, "\nstatic const kiln_xnode nodes[] = {\n");
     for (size_t i = 0; i < w->nops; i++)
         for (size_t k = 0; k < w->op[i]->family->nfunctions; k++)
-            ref[i][k] = put_nodes(w, &w->op[i]->function[k], nnodes);
+            for (size_t q = 0; q < kg_function_products(w->op[i], k); q++)
+                ref[i].of[q][k] = put_nodes(w, kg_function_of(w->op[i], k, q), nnodes);
     kg_puts(w->out, "};\n\nstatic const kiln_op_row ops[] = {\n");
     uint32_t shape = 0;
     for (size_t i = 0; i < w->nfamilies; i++)
         shape += shape_numbers(w->family[i], w->family[i]->nshapes);
     for (size_t i = 0; i < w->nops; i++) {
-        put_op(w, w->op[i], ref[i], shape);
+        put_op(w, w->op[i], &ref[i], shape);
         shape += op_numbers(w->op[i]);
     }
     kg_puts(w->out, "};\n");

@@ -27,11 +27,16 @@ static view_cache *cache(kg_ctx *cx)
     view_cache *c = b->view = kg_alloc(cx->arena, sizeof *c);
     for (int i = 0; i < KG_VIEW_TABLES; i++) c->ref[i] = LUA_NOREF;
     for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
-        lua_createtable(cx->T, 0, 3);
+        lua_createtable(cx->T, 0, 4);
         lua_pushstring(cx->T, kiln_formats[t].name);
         lua_setfield(cx->T, -2, "name");
-        lua_pushinteger(cx->T, kiln_formats[t].bytes);
-        lua_setfield(cx->T, -2, "bytes");
+        lua_pushinteger(cx->T, kiln_formats[t].bits);
+        lua_setfield(cx->T, -2, "bits");
+        if (kiln_per_byte((kiln_dtype)t) ==
+            1) { /* else a schedule that counts in bytes is to fail */
+            lua_pushinteger(cx->T, kiln_formats[t].bits / 8);
+            lua_setfield(cx->T, -2, "bytes");
+        }
         lua_pushboolean(cx->T, kiln_is_float((kiln_dtype)t));
         lua_setfield(cx->T, -2, "float");
         kg_protect(cx);
@@ -188,13 +193,26 @@ static void push_tensor(kg_ctx *cx, kg_view v, size_t i, lua_Integer index)
 {
     const kg_tensor *t = &v.op->tensor[i];
     lua_State *T = cx->T;
-    lua_createtable(T, 0, 9);
+    lua_createtable(T, 0, 12);
     set_text(T, "name", t->name);
     set_text(T, "kind", kind_text(t->kind));
     kg_push_dtype(cx, type_of(t, v));
     lua_setfield(T, -2, "type");
     set_text(T, "layout", letter(layout_of(t, v)));
     set_integer(T, "index", index);
+    if (t->operand == KILN_NOWHERE) return;
+    const kg_family *f = v.op->family;
+    const bool down = t->rows == f->summed;
+    set_text(T, "of", f->own[t->operand].name);
+    set_integer(T, "along", down ? t->col_block : t->row_block);
+    set_integer(T, "deep", down ? t->row_block : t->col_block);
+    if (t->product != KILN_NOWHERE) set_integer(T, "product", t->product);
+}
+
+/* Whether it has a value for each block of the family's columns. */
+static bool has_columns(const kg_tensor *t)
+{
+    return t->kind == KILN_D_PER_BLOCK && (t->out || t->operand == KILN_NOWHERE);
 }
 
 static void push_tensors(kg_ctx *cx, kg_view v)
@@ -208,7 +226,7 @@ static void push_tensors(kg_ctx *cx, kg_view v)
         set_integer(T, "pitch", t->pitch);
         lua_pushboolean(T, t->out);
         lua_setfield(T, -2, "out");
-        if (t->kind == KILN_D_PER_BLOCK) set_integer(T, "block", t->col_block);
+        if (has_columns(t)) set_integer(T, "block", t->col_block);
         if (t->own != KILN_NOWHERE) set_text(T, "own", op->family->own[t->own].name);
         lua_rawseti(T, -2, (lua_Integer)i + 1);
     }
@@ -231,17 +249,75 @@ static void push_outputs(kg_ctx *cx, kg_view v)
     for (size_t i = 0; i < v.op->ntensors; i++) {
         const kg_tensor *t = &v.op->tensor[i];
         if (!t->out) continue;
-        push_tensor(cx, v, i, t->pointer);
-        if (t->kind == KILN_D_PER_BLOCK) set_integer(T, "block", t->col_block);
+        const bool own = t->own != KILN_NOWHERE;
+        push_tensor(cx, v, i, own ? t->pointer : (lua_Integer)(i - v.op->first_input));
+        if (has_columns(t)) set_integer(T, "block", t->col_block);
         set_integer(T, "node", t->result + 1);
         lua_rawseti(T, -2, ++n);
     }
 }
 
 /* Whether templates write the main function out of its graph: it has several results, or passes. */
-static bool has_graph(const kg_family *f)
+static bool has_graph(const kg_op *op)
 {
-    return f->function[0].reduces || kg_returns_outputs(f);
+    return kg_names_outputs(op);
+}
+
+/* The inputs that function i uses, of one product or of all, as templates find them in op.d; i of
+ * the main one: where its text is code, all that it may. */
+static bool uses_input(const kg_op *op, size_t i, size_t first, size_t products, size_t input)
+{
+    if (i == 0 && op->code)
+        return kg_takes_input(op->family, i, &op->tensor[op->first_input + input]);
+    for (size_t k = first; k < first + products; k++) {
+        const kg_expr *e = kg_function_of(op, i, k);
+        for (size_t n = 0; n < e->count; n++)
+            if (e->node[n].op == KILN_X_D && e->node[n].index == input) return true;
+    }
+    return false;
+}
+
+/* The op's table is below the top, with its field d. */
+static void push_used(lua_State *T, const kg_op *op, size_t i, size_t first, size_t products)
+{
+    lua_Integer n = 0;
+    lua_newtable(T);
+    for (size_t k = 0; k < op->ninputs; k++) {
+        if (!uses_input(op, i, first, products, k)) continue;
+        lua_getfield(T, -2, "d");
+        lua_rawgeti(T, -1, (lua_Integer)k + 1);
+        lua_remove(T, -2);
+        lua_rawseti(T, -2, ++n);
+    }
+}
+
+/* What functions take of the inputs: op.epilogue_inputs; of an element operator op.b_inputs, after
+ * what it gets elements of; of blocks op.block_inputs[product], and op.block. */
+static void push_inputs_of_functions(kg_ctx *cx, const kg_op *op)
+{
+    lua_State *T = cx->T;
+    const kg_family *f = op->family;
+    for (size_t i = 0; i < f->nfunctions; i++) {
+        const kg_function *fn = &f->function[i];
+        const size_t products = kg_function_products(op, i);
+        const char *name = fn->of == KILN_NOWHERE ? fn->name : f->own[fn->of].name;
+        if (fn->blocks && !op->function[i].count) continue;
+        if (fn->blocks) {
+            lua_createtable(T, 0, 1);
+            set_integer(T, "deep", op->block);
+            lua_setfield(T, -2, fn->name);
+            lua_createtable(T, (int)products, 1);
+            for (size_t k = 0; k < products; k++) {
+                lua_pushvalue(T, -2);
+                push_used(T, op, i, k, 1);
+                lua_rawseti(T, -3, (lua_Integer)k);
+                lua_pop(T, 1);
+            }
+        } else {
+            push_used(T, op, i, 0, products);
+        }
+        lua_setfield(T, -2, kg_printf(cx->arena, "%s_inputs", name));
+    }
 }
 
 static const char *has_name(kg_ctx *cx, const kg_function *f)
@@ -269,12 +345,13 @@ static void push_op(kg_ctx *cx, kg_view v)
         if (op->option[i]) set_text(T, f->option[i].name, kg_option_word(f, op->option, i));
     push_inputs(cx, v);
     lua_setfield(T, -2, "d");
+    push_inputs_of_functions(cx, op);
     push_tensors(cx, v);
     lua_setfield(T, -2, "tensors");
     push_outputs(cx, v);
     lua_setfield(T, -2, "outputs");
-    if (!has_graph(f)) return;
-    kg_push_graph(cx, op, 0);
+    if (!has_graph(op)) return;
+    kg_push_graph(cx, op, 0, 0);
     lua_setfield(T, -2, "graph");
 }
 
@@ -297,7 +374,12 @@ static bool call_present(kg_ctx *cx, kg_view v)
     lua_newtable(T);
     for (size_t i = 1; i < f->nfunctions; i++) {
         if (!v.op->function[i].count) continue;
-        kg_push_graph(cx, v.op, i);
+        const size_t n = kg_function_products(v.op, i);
+        lua_createtable(T, (int)n, 0);
+        for (size_t k = 0; k < n; k++) {
+            kg_push_graph(cx, v.op, i, k);
+            lua_rawseti(T, -2, (lua_Integer)k + 1);
+        }
         lua_setfield(T, -2, f->function[i].name);
     }
     return kg_sandbox_call(cx, T, 5, 0, kg_function_pos(cx, ref, f->pos));
@@ -348,18 +430,29 @@ static void put_parameter(kg_buf *b, const char *name)
     kg_putf(b, "%sfloat %s", b->p[b->len - 1] == '(' ? "" : ", ", name);
 }
 
-/* The parameters that stand for one of a function's arguments; l: what each is called. */
-static void put_parameters(kg_ctx *cx, const kg_op *op, kg_arg arg, leaves *l, kg_buf *b)
+/* A function of an op, of one product. */
+typedef struct one_function {
+    const kg_op *op;
+    size_t which, product;
+    const char *name; /* in C */
+} one_function;
+
+/* The parameters that stand for one of its arguments; l: what each is called. */
+static void put_parameters(kg_ctx *cx, const one_function *fn, kg_arg arg, leaves *l, kg_buf *b)
 {
+    const kg_op *op = fn->op;
     switch (arg) {
     case KG_ARG_ACC:
-        for (size_t i = 0; i < op->products; i++)
+        for (size_t i = 0; i < op->products && !op->family->function[fn->which].blocks; i++)
             put_parameter(b, leaf_name(l, &(kiln_xnode){.op = KILN_X_ACC, .index = (uint8_t)i}));
         break;
     case KG_ARG_D:
-        for (size_t i = 0; i < op->ninputs; i++)
-            put_parameter(
-                b, l->d[i] = kg_printf(cx->arena, "d_%s", op->tensor[op->first_input + i].name));
+        for (size_t i = 0; i < op->ninputs; i++) {
+            if (!uses_input(op, fn->which, fn->product, 1, i)) continue;
+            const kg_tensor *t = &op->tensor[op->first_input + i];
+            put_parameter(b,
+                          l->d[i] = kg_printf(cx->arena, "d_%s", fn->which ? t->given : t->name));
+        }
         break;
     case KG_ARG_S:
         for (size_t i = 0; i < op->nscalars; i++)
@@ -372,38 +465,77 @@ static void put_parameters(kg_ctx *cx, const kg_op *op, kg_arg arg, leaves *l, k
     case KG_ARG_X:
         put_parameter(b, "x");
         break;
+    case KG_ARG_PRODUCT:
+        break;
     }
 }
 
-/* Pushes the definition of function `which`. */
+/* Whether all products have function i alike, but for whose inputs it uses. */
+static bool is_one(const kg_op *op, size_t i)
+{
+    const kg_expr *first = &op->function[i];
+    for (size_t k = 1; k < kg_function_products(op, i); k++) {
+        const kg_expr *e = kg_function_of(op, i, k);
+        if (e->count != first->count) return false;
+        for (size_t n = 0; n < e->count; n++) {
+            kiln_xnode x = e->node[n];
+            const kiln_xnode *y = &first->node[n];
+            const kg_tensor *d = &op->tensor[op->first_input];
+            if (x.op == KILN_X_D && y->op == KILN_X_D &&
+                strcmp(d[x.index].given, d[y->index].given) == 0)
+                x.index = y->index;
+            if (memcmp(&x, y, sizeof x) != 0) return false;
+        }
+    }
+    return true;
+}
+
+static const char *c_name(kg_ctx *cx, const kg_op *op, size_t i, size_t product)
+{
+    const char *name = op->family->function[i].c_name;
+    return is_one(op, i) ? name : kg_printf(cx->arena, "%s_%zu", name, product);
+}
+
+static void put_function(kg_ctx *cx, const one_function *fn, kg_buf *b)
+{
+    const kg_op *op = fn->op;
+    const kg_function *f = &op->family->function[fn->which];
+    leaves l = {0};
+    kg_putf(b, "static KILN_DEVICE float %s(", fn->name);
+    for (size_t i = 0; i < f->nargs; i++) put_parameters(cx, fn, f->arg[i], &l, b);
+    kg_puts(b, ")\n{\n");
+    if (fn->which == 0 && op->code) {
+        put_code(cx, op, b);
+    } else {
+        put_line(cx, b, op->function_pos[fn->which]);
+        kg_expr_lower(kg_function_of(op, fn->which, fn->product), &(kg_names){leaf_name, &l},
+                      "    ", b);
+    }
+    kg_puts(b, "}\n");
+    kg_put(b, &(const char){KG_LINE_BACK}, 1);
+}
+
+/* Pushes the definition of function `which`, for each product where they differ. */
 static void push_function(kg_ctx *cx, const kg_op *op, size_t which)
 {
-    const kg_function *f = &op->family->function[which];
-    leaves l = {0};
+    const size_t n = is_one(op, which) ? 1 : kg_function_products(op, which);
     kg_buf b = {0};
-    kg_putf(&b, "static KILN_DEVICE float %s(", f->c_name);
-    for (size_t i = 0; i < f->nargs; i++) put_parameters(cx, op, f->arg[i], &l, &b);
-    kg_puts(&b, ")\n{\n");
-    if (which == 0 && op->code) {
-        put_code(cx, op, &b);
-    } else {
-        put_line(cx, &b, op->function_pos[which]);
-        kg_expr_lower(&op->function[which], &(kg_names){leaf_name, &l}, "    ", &b);
+    for (size_t k = 0; k < n; k++) {
+        if (k) kg_puts(&b, "\n");
+        put_function(cx, &(one_function){op, which, k, c_name(cx, op, which, k)}, &b);
     }
-    kg_puts(&b, "}\n");
-    kg_put(&b, &(const char){KG_LINE_BACK}, 1);
     lua_pushlstring(cx->T, b.p, b.len);
     kg_buf_free(&b);
 }
 
-/* An element operator's text is "" where op.has_NAME is false. */
+/* A function's text is "" where op.has_NAME is false. */
 static void push_fn(kg_ctx *cx, const kg_op *op)
 {
     lua_State *T = cx->T;
     const kg_family *f = op->family;
     lua_rawgeti(T, LUA_REGISTRYINDEX, cache(cx)->ref[KG_OP_TABLE]);
     lua_createtable(T, 0, (int)f->nfunctions);
-    for (size_t i = has_graph(f); i < f->nfunctions; i++) {
+    for (size_t i = has_graph(op); i < f->nfunctions; i++) {
         const bool always = f->function[i].required && i == 0;
         if (!always) lua_getfield(T, -2, has_name(cx, &f->function[i]));
         const bool wanted = always || lua_toboolean(T, -1);
@@ -435,6 +567,13 @@ static void add_argument(lua_State *T, int f, lua_Integer i, int item)
     lua_concat(T, 2);
 }
 
+/* Adds ", " unless it is the first argument; on top the text. */
+static void add_comma(lua_State *T, bool first)
+{
+    lua_pushstring(T, first ? "" : ", ");
+    lua_concat(T, 2);
+}
+
 /* Upvalues: the function's name in C and in Lua; for each of its arguments the list of its items,
  * false where one has no more than a number. */
 static int call_function(lua_State *T)
@@ -450,8 +589,7 @@ static int call_function(lua_State *T)
         for (lua_Integer i = 0; i < n; i++, first = false) {
             lua_rawgeti(T, -2, i + 1);
             lua_insert(T, -2); /* and the item */
-            lua_pushstring(T, first ? "" : ", ");
-            lua_concat(T, 2);
+            add_comma(T, first);
             add_argument(T, kind, i, lua_gettop(T) - 1);
             lua_remove(T, -2);
         }
@@ -462,47 +600,112 @@ static int call_function(lua_State *T)
     return 1;
 }
 
-static void push_items(lua_State *T, int op, kg_arg arg, const kg_op *of, size_t products)
+/* call.b_op(x, d [, product]) and call.block(product, d).  Upvalues: a table with the name in C for
+ * each product, from 0; the name in Lua; for each product a list of inputs; whether x comes first.
+ */
+static int call_of_product(lua_State *T)
 {
+    enum { D = 2, TEXT = 4, LIST };
+    const char *name = lua_tostring(T, lua_upvalueindex(2));
+    const bool element = lua_toboolean(T, lua_upvalueindex(4));
+    lua_settop(T, 3);
+    const lua_Integer product = element ? luaL_optinteger(T, 3, 0) : luaL_checkinteger(T, 1);
+    lua_rawgeti(T, lua_upvalueindex(1), product);
+    if (lua_type(T, TEXT) != LUA_TSTRING)
+        return luaL_error(T, "call.%s: there is no product %I", name, (LUAI_UACINT)product);
+    lua_pushfstring(T, element ? "%s(%s" : "%s(", lua_tostring(T, TEXT),
+                    element ? luaL_checkstring(T, 1) : "");
+    lua_replace(T, TEXT);
+    lua_rawgeti(T, lua_upvalueindex(3), product);
+    lua_pushvalue(T, TEXT);
+    const lua_Integer n = (lua_Integer)lua_rawlen(T, LIST);
+    for (lua_Integer i = 0; i < n; i++) {
+        lua_rawgeti(T, LIST, i + 1);
+        lua_insert(T, -2);
+        add_comma(T, !element && i == 0);
+        add_argument(T, D, i, lua_gettop(T) - 1);
+        lua_remove(T, -2);
+    }
+    lua_pushstring(T, ")");
+    lua_concat(T, 2);
+    return 1;
+}
+
+static void push_items(kg_ctx *cx, const kg_op *op, int table, size_t which, kg_arg arg)
+{
+    lua_State *T = cx->T;
     switch (arg) {
     case KG_ARG_ACC:
-        lua_createtable(T, (int)products, 0);
-        for (size_t i = 1; i <= products; i++) {
+        lua_createtable(T, (int)op->products, 0);
+        for (size_t i = 1; i <= op->products; i++) {
             lua_pushboolean(T, false);
             lua_rawseti(T, -2, (lua_Integer)i);
         }
         break;
     case KG_ARG_D:
-        lua_getfield(T, op, "d");
+        lua_getfield(T, table, kg_printf(cx->arena, "%s_inputs", op->family->function[which].name));
         break;
     case KG_ARG_S:
-        lua_getfield(T, op, "scalars");
+        lua_getfield(T, table, "scalars");
         break;
     case KG_ARG_AT:
-        push_names(T, of->family->place, of->family->nplaces);
+        push_names(T, op->family->place, op->family->nplaces);
         break;
     case KG_ARG_X:
-        push_items(T, op, KG_ARG_ACC, of, 1);
+        lua_createtable(T, 1, 0);
+        lua_pushboolean(T, false);
+        lua_rawseti(T, -2, 1);
+        break;
+    case KG_ARG_PRODUCT:
+        lua_newtable(T);
         break;
     }
+}
+
+/* Top: the table call, and below the op's. */
+static void set_call_of_product(kg_ctx *cx, const kg_op *op, size_t i)
+{
+    lua_State *T = cx->T;
+    const int table = lua_gettop(T) - 1;
+    const size_t n = kg_function_products(op, i);
+    lua_newtable(T);
+    for (size_t k = 0; k < n; k++) {
+        lua_pushstring(T, c_name(cx, op, i, k));
+        lua_rawseti(T, -2, (lua_Integer)k);
+    }
+    lua_pushstring(T, op->family->function[i].name);
+    lua_newtable(T);
+    for (size_t k = 0; k < n; k++) {
+        lua_pushvalue(T, table);
+        push_used(T, op, i, k, 1);
+        lua_rawseti(T, -3, (lua_Integer)k);
+        lua_pop(T, 1);
+    }
+    lua_pushboolean(T, !op->family->function[i].blocks);
+    lua_pushcclosure(T, call_of_product, 4);
+    lua_setfield(T, -2, op->family->function[i].name);
 }
 
 /* Top: the op's table. */
 static void push_call(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
-    const kg_family *fam = v.op->family;
-    const int op = lua_gettop(T);
+    const kg_op *op = v.op;
+    const kg_family *fam = op->family;
+    const int table = lua_gettop(T);
     lua_createtable(T, 0, 1);
-    if (has_graph(fam)) return;
     for (size_t which = 0; which < fam->nfunctions; which++) {
         const kg_function *f = &fam->function[which];
-        if (f->nargs == 1 && f->arg[0] == KG_ARG_X) continue;
+        if (which && !f->over) {
+            if (op->function[which].count) set_call_of_product(cx, op, which);
+            continue;
+        }
+        if (has_graph(op)) continue;
         lua_pushstring(T, f->c_name);
         lua_pushstring(T, f->name);
         lua_createtable(T, (int)f->nargs, 0);
         for (size_t i = 0; i < f->nargs; i++) {
-            push_items(T, op, f->arg[i], v.op, v.op->products);
+            push_items(cx, op, table, which, f->arg[i]);
             lua_rawseti(T, -2, (lua_Integer)i + 1);
         }
         lua_pushcclosure(T, call_function, 3);

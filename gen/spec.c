@@ -117,7 +117,7 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
         to[n++] = (field){"scalars", false, true, LUA_TTABLE, "a list of names", read_scalars, 0};
     if (fam->output_kinds)
         to[n++] =
-            (field){"outputs",       kg_returns_outputs(fam), true, LUA_TTABLE,
+            (field){"outputs",       !kg_own_outputs(fam), true, LUA_TTABLE,
                     kg_printf(cx->arena, "a table of outputs, name = %s(...)",
                               fam->ncomputed ? "per_query" : "full"),
                     kg_spec_outputs, 0};

@@ -38,7 +38,9 @@ typedef struct kg_made {
     const char *type_name; /* "x" */
     const char *type_got;  /* what stands where neither can be, for a message */
     kiln_layout layout;
-    uint16_t block;        /* columns of per_block */
+    const char *operand;   /* of per_block(operand, t, along, k): its name; NULL: per_block(t, 1, n) */
+    uint16_t along;        /* and the rows of A, the columns of B, of a block */
+    uint16_t block;        /* columns of per_block; with an operand its length along the summed size */
     const char *schedule; /* of a sweep; its table is the user value */
 } kg_made;
 extern const char KG_MADE[]; /* metatable */
@@ -49,7 +51,7 @@ void kg_spec_describe(const kg_family *, FILE *);
 /* Whether a kind is one of `kinds` (bits of kiln_dkind); what they are made by: "full(t), per_row(t) or ...". */
 extern const char *const kg_kind_names[]; /* by kiln_dkind */
 bool kg_is_kind(uint16_t kinds, kiln_dkind);
-const char *kg_kinds_text(kg_ctx *, uint16_t kinds);
+const char *kg_kinds_text(kg_ctx *, const kg_family *, uint16_t kinds);
 
 /* spec_types.c: types, layouts, and the types of tensors */
 void kg_spec_types(kg_spec *, const kg_value *);
@@ -99,6 +101,9 @@ void kg_spec_uses(kg_spec *);
 bool kg_spec_results(kg_spec *, const char *field, const kg_extent *, bool main, int results);
 /* Checks that each output's value fits its kind.  line: of the main function's nodes. */
 void kg_spec_vary(kg_spec *, const kg_extent *, const int *line);
+/* spec_block.c: of what a function of blocks returned, acc times something, that factor, and the
+ * blocks' length; count 0: reported. */
+kg_expr kg_spec_factor(kg_spec *, const char *field, const kg_extent *, const kg_expr *);
 /* Where a function returns, as far as the text says; name: the entry of the table that it returns,
  * or NULL. */
 kg_pos kg_return_pos(const kg_extent *, const char *name, kg_pos otherwise);

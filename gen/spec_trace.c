@@ -14,19 +14,16 @@ typedef struct job {
     const char *field; /* "epilogue", or "ref" */
     const kg_function *fn;
     bool main;
+    size_t product; /* that it is called for */
     kg_record acc, d, s, at;
-    const char *d_name[KILN_MAX_TENSORS];
+    const char *d_name[KILN_MAX_TENSORS], *d_wrong[KILN_MAX_TENSORS];
+    uint8_t d_index[KILN_MAX_TENSORS];
     kg_expr out;
     uint16_t result[KILN_MAX_TENSORS]; /* nodes, of the op's outputs */
     int *line;
 } job;
 
-static bool is_element(const kg_function *f)
-{
-    return f->nargs == 1 && f->arg[0] == KG_ARG_X;
-}
-
-static const char *const arg_name[] = {"acc", "d", "s", "at", "x"}; /* ORDER kg_arg */
+static const char *const arg_name[] = {"acc", "d", "s", "at", "x", "product"}; /* ORDER kg_arg */
 
 static const char *arg_list(kg_ctx *cx, const kg_function *f, const char *last)
 {
@@ -46,24 +43,90 @@ static const char *no_inputs(kg_ctx *cx, const kg_op *op, const kg_function *f)
     return "the op has no d";
 }
 
-static void fill_records(job *j)
+/* The functions that may use an input: "a_op or block". */
+static const char *users(kg_ctx *cx, const kg_family *fam, const kg_tensor *t)
+{
+    const char *name[KILN_MAX_FUNCTIONS];
+    size_t n = 0;
+    for (size_t i = 0; i < fam->nfunctions; i++)
+        if (kg_takes_input(fam, i, t)) name[n++] = fam->function[i].name;
+    return kg_listed(cx, name, n, " or ");
+}
+
+static const char *kind_of(kg_spec *sp, const kg_tensor *t)
+{
+    const kg_op *op = sp->op;
+    if (t->operand == KILN_NOWHERE) return kg_kind_names[t->kind];
+    bool named = t->product != KILN_NOWHERE && t->name == t->given;
+    return kg_printf(sp->cx->arena, "%s \"%s\"", kg_kind_names[t->kind],
+                     named ? op->b_name[t->product] : op->family->own[t->operand].name);
+}
+
+/* The inputs by the names that the file gives them; each product's own where a function is called
+ * for each. */
+static void list_inputs(job *j, size_t function)
+{
+    kg_spec *sp = j->sp;
+    const kg_op *op = sp->op;
+    size_t n = 0;
+    for (size_t i = 0; i < op->ninputs; i++) {
+        const kg_tensor *t = &op->tensor[op->first_input + i];
+        const bool each = t->name != t->given,
+                   other = t->product != KILN_NOWHERE && t->product != j->product;
+        const char *wrong = NULL;
+        if (each && other) continue;
+        if (!kg_takes_input(op->family, function, t))
+            wrong = kg_printf(
+                sp->cx->arena, "%s: input '%s' is %s, which %s does not take: use it in %s",
+                j->field, t->given, kind_of(sp, t), j->fn->name, users(sp->cx, op->family, t));
+        else if (other)
+            wrong = kg_printf(
+                sp->cx->arena,
+                "%s: input '%s' is %s, and this call is for '%s': the last argument says which",
+                j->field, t->given, kind_of(sp, t), op->b_name[j->product]);
+        j->d_name[n] = t->given;
+        j->d_wrong[n] = wrong;
+        j->d_index[n++] = (uint8_t)i;
+    }
+    j->d = (kg_record){"undeclared input",
+                       no_inputs(sp->cx, op, j->fn),
+                       "d",
+                       KILN_X_D,
+                       j->d_name,
+                       j->d_index,
+                       j->d_wrong,
+                       n};
+}
+
+static void fill_records(job *j, size_t function)
 {
     const kg_op *op = j->sp->op;
-    for (size_t i = 0; i < op->ninputs; i++) j->d_name[i] = op->tensor[op->first_input + i].name;
-    j->d = (kg_record){
-        "undeclared input", no_inputs(j->sp->cx, op, j->fn), "d", KILN_X_D, j->d_name, op->ninputs};
-    j->s = (kg_record){"undeclared scalar", "the op has no scalars", "s", KILN_X_SCALAR, op->scalar,
-                       op->nscalars};
-    j->acc = (kg_record){"unknown product", "", "acc", KILN_X_ACC, op->b_name, op->products};
-    j->at = (kg_record){"unknown place",    "", "at", KILN_X_AT, op->family->place,
-                        op->family->nplaces};
+    list_inputs(j, function);
+    j->s = (kg_record){.unknown = "undeclared scalar",
+                       .none = "the op has no scalars",
+                       .owner = "s",
+                       .op = KILN_X_SCALAR,
+                       .name = op->scalar,
+                       .count = op->nscalars};
+    j->acc = (kg_record){.unknown = "unknown product",
+                         .none = "",
+                         .owner = "acc",
+                         .op = KILN_X_ACC,
+                         .name = op->b_name,
+                         .count = op->products};
+    j->at = (kg_record){.unknown = "unknown place",
+                        .none = "",
+                        .owner = "at",
+                        .op = KILN_X_AT,
+                        .name = op->family->place,
+                        .count = op->family->nplaces};
 }
 
 static void push_argument(lua_State *L, const job *j, kg_arg arg)
 {
     switch (arg) {
     case KG_ARG_ACC:
-        if (j->sp->op->products > 1)
+        if (j->sp->op->products > 1 && !j->fn->blocks)
             kg_trace_push_record(L, &j->acc);
         else
             kg_trace_push_leaf(L, KILN_X_ACC, 0);
@@ -80,6 +143,9 @@ static void push_argument(lua_State *L, const job *j, kg_arg arg)
     case KG_ARG_X:
         kg_trace_push_leaf(L, KILN_X_ARG, 0);
         break;
+    case KG_ARG_PRODUCT:
+        lua_pushstring(L, j->sp->op->b_name[j->product]);
+        break;
     }
 }
 
@@ -88,7 +154,11 @@ static int run(lua_State *L) /* function, job* */
     job *j = lua_touserdata(L, 2);
     kg_extent extent = kg_function_extent(L, 1);
     const kg_op *op = j->sp->op;
-    kg_trace_begin(kg_trace_of(L), j->field, j->fn->reduces);
+    kg_reduces reduces = !j->fn->reduces               ? KG_NONE
+                         : !kg_own_outputs(op->family) ? KG_OF_ROWS
+                         : kg_names_outputs(op)        ? KG_OF_ROWS_AND_COLUMNS
+                                                       : KG_NONE;
+    kg_trace_begin(kg_trace_of(L), j->field, reduces);
     lua_pushvalue(L, 1);
     for (size_t i = 0; i < j->fn->nargs; i++) push_argument(L, j, j->fn->arg[i]);
     kg_sandbox_on_entry(L, kg_scan_entry, NULL);
@@ -113,55 +183,22 @@ static kg_pos body_pos(const kg_extent *e, kg_pos otherwise)
 static void wrong_arguments(kg_spec *sp, const kg_value *v, const job *j, int n)
 {
     const kg_function *f = j->fn;
-    const char *list = is_element(f) ? "the element" : arg_list(sp->cx, f, " and ");
     kg_wrong(sp, v->pos, "%s has %d arguments: it gets %s, %s", j->field, n,
-             kg_count_word(sp->cx, f->nargs), list);
+             kg_count_word(sp->cx, f->nargs), arg_list(sp->cx, f, " and "));
 }
 
-/* Sizes along which what a leaf stands for has elements. */
-static unsigned leaf_over(const kg_op *op, const kiln_xnode *x)
-{
-    const kg_family *fam = op->family;
-    const uint8_t along[] = {fam->rows, fam->cols, fam->planes, KILN_BATCH}; /* ORDER place */
-    unsigned bits = 0;
-    if (x->op == KILN_X_AT) bits = 1u << along[x->index];
-    if (x->op != KILN_X_D) return bits;
-    const kg_tensor *t = &op->tensor[op->first_input + x->index];
-    if (t->rows != KILN_NOWHERE) bits |= 1u << t->rows;
-    if (t->cols != KILN_NOWHERE) bits |= 1u << t->cols;
-    return bits;
-}
-
-/* A function whose value has no elements along a size has no use for what differs along it. */
-static void check_over(kg_spec *sp, const job *j)
-{
-    const kg_op *op = sp->op;
-    for (size_t i = 0; i < j->out.count; i++) {
-        const kiln_xnode *x = &j->out.node[i];
-        const unsigned beyond = leaf_over(op, x) & ~(unsigned)j->fn->over & ~(1u << KILN_BATCH);
-        if (!beyond) continue;
-        const bool input = x->op == KILN_X_D;
-        kg_wrong(sp, op->function_pos[j->fn - op->family->function],
-                 "%s: %s.%s differs along %s, and what the function gives does not", j->field,
-                 input ? "d" : "at",
-                 input ? op->tensor[op->first_input + x->index].name : op->family->place[x->index],
-                 kg_size_at(op->family, (uint8_t)__builtin_ctz(beyond)));
-    }
-}
-
-/* The function on top as the family's i-th. */
-static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
+/* The function on top as the family's i-th, called for one product. */
+static bool trace_for(kg_spec *sp, const kg_value *v, const char *field, size_t i, size_t product)
 {
     lua_State *L = sp->L;
     kg_op *op = sp->op;
-    job j = {.sp = sp, .field = field, .fn = &op->family->function[i], .main = i == 0};
-    fill_records(&j);
-    if (lua_iscfunction(L, -1)) {
-        kg_wrong(sp, v->pos,
-                 "%s: write function(...) return f(...) end around a function of the language",
-                 field);
-        return false;
-    }
+    kg_expr *to = product ? &op->more[product - 1][i] : &op->function[i];
+    job j = {.sp = sp,
+             .field = field,
+             .fn = &op->family->function[i],
+             .main = i == 0,
+             .product = product};
+    fill_records(&j, i);
     lua_Debug ar;
     lua_pushvalue(L, -1);
     lua_getinfo(L, ">u", &ar);
@@ -178,13 +215,28 @@ static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
     kg_sandbox_on_entry(L, NULL, NULL);
     kg_trace_end(kg_trace_of(L));
     sp->wrong |= !ok;
-    op->function[i] = j.out;
+    *to = j.out;
     if (!j.out.node) return false;
     for (size_t k = 0; j.main && k < op->noutputs; k++)
-        op->tensor[op->first_output + k].result = j.result[k];
+        op->tensor[kg_output(op, k) - op->tensor].result = j.result[k];
     if (j.main) kg_spec_vary(sp, &extent, j.line);
-    if (ok && j.fn->over) check_over(sp, &j);
-    return ok;
+    if (j.fn->blocks) *to = kg_spec_factor(sp, field, &extent, &j.out);
+    return ok && to->count;
+}
+
+/* The function on top as the family's i-th. */
+static bool trace(kg_spec *sp, const kg_value *v, const char *field, size_t i)
+{
+    const size_t products = kg_function_products(sp->op, i);
+    if (lua_iscfunction(sp->L, -1)) {
+        kg_wrong(sp, v->pos,
+                 "%s: write function(...) return f(...) end around a function of the language",
+                 field);
+        return false;
+    }
+    for (size_t k = 0; k < products; k++)
+        if (!trace_for(sp, v, field, i, k)) return false;
+    return true;
 }
 
 /* ---- code [[...]] ---- */
@@ -196,10 +248,14 @@ static bool has_word(const char *const *name, size_t n, const char *s, size_t le
     return false;
 }
 
-/* d_NAME and s_NAME must be declared. */
-static void check_words(kg_spec *sp, const char *text, kg_pos pos, const char *const *d_name)
+/* d_NAME and s_NAME must be declared; d_NAME, what the main function takes. */
+static void check_words(kg_spec *sp, const char *text, kg_pos pos)
 {
     const kg_op *op = sp->op;
+    const char *d_name[KILN_MAX_TENSORS];
+    size_t inputs = 0;
+    for (size_t i = op->first_input; i < op->first_input + op->ninputs; i++)
+        if (kg_takes_input(op->family, 0, &op->tensor[i])) d_name[inputs++] = op->tensor[i].name;
     for (const char *p = text, *counted = text; *p;) {
         for (; counted < p; counted++) {
             pos.col = *counted == '\n' ? 1 : pos.col + 1;
@@ -209,7 +265,7 @@ static void check_words(kg_spec *sp, const char *text, kg_pos pos, const char *c
         while (isalnum((unsigned char)p[len]) || p[len] == '_') len++;
         bool input = len > 2 && p[0] == 'd' && p[1] == '_',
              scalar = len > 2 && p[0] == 's' && p[1] == '_';
-        if (input && !has_word(d_name, op->ninputs, p + 2, len - 2))
+        if (input && !has_word(d_name, inputs, p + 2, len - 2))
             kg_wrong(sp, pos, "code: undeclared input %s", kg_quote(sp->cx, p, len));
         if (scalar && !has_word(op->scalar, op->nscalars, p + 2, len - 2))
             kg_wrong(sp, pos, "code: undeclared scalar %s", kg_quote(sp->cx, p, len));
@@ -261,17 +317,21 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
 {
     lua_State *L = sp->L;
     size_t len;
-    const char *d_name[KILN_MAX_TENSORS];
-    for (size_t i = 0; i < sp->op->ninputs; i++)
-        d_name[i] = sp->op->tensor[sp->op->first_input + i].name;
     lua_getiuservalue(L, -1, 1);
     const char *text = lua_tolstring(L, -1, &len), *why = wrong_in_code(text, len);
     kg_pos pos = code_text_pos(sp, v->place, m->pos);
     sp->op->code = kg_strndup(sp->cx->arena, text, len);
     sp->op->code_pos = pos;
     lua_pop(L, 1);
-    if (why) kg_wrong(sp, pos, "code: the text %s", why);
-    else if (!sp->names_wrong) check_words(sp, sp->op->code, pos, d_name);
+    if (kg_names_outputs(sp->op)) {
+        kg_wrong(sp, v->pos, "code gives one value, and the op has %s outputs: write a function",
+                 kg_count_word(sp->cx, sp->op->noutputs));
+        return;
+    }
+    if (why)
+        kg_wrong(sp, pos, "code: the text %s", why);
+    else if (!sp->names_wrong)
+        check_words(sp, sp->op->code, pos);
     lua_pushliteral(L, "ref");
     lua_rawget(L, sp->table);
     const kg_place *p = kg_place_field(sp->place, "ref");
@@ -286,16 +346,32 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
 
 /* ---- fields ---- */
 
+static bool takes(const kg_function *f, kg_arg arg)
+{
+    for (size_t i = 0; i < f->nargs; i++)
+        if (f->arg[i] == arg) return true;
+    return false;
+}
+
+/* Whether each product's function i has a leaf. */
+static bool used_in(const kg_op *op, size_t i, kiln_xop leaf, unsigned index)
+{
+    for (size_t k = 0; k < kg_function_products(op, i); k++)
+        if (kg_trace_used(kg_function_of(op, i, k), leaf, index)) return true;
+    return false;
+}
+
 void kg_spec_function(kg_spec *sp, const kg_value *v, size_t i)
 {
     const kg_function *f = &sp->op->family->function[i];
     const kg_made *m = f->code ? luaL_testudata(sp->L, -1, KG_MADE) : NULL;
-    if (m && m->made == KG_MADE_CODE) read_code(sp, v, m);
+    if (m && m->made == KG_MADE_CODE)
+        read_code(sp, v, m);
     else if (!lua_isfunction(sp->L, -1))
         kg_wrong(sp, v->pos, "%s: expected a function or code [[...]], got %s", f->name,
                  kg_kind_of(sp->L, -1));
-    else if ((!sp->names_wrong || is_element(f)) && trace(sp, v, f->name, i) && is_element(f) &&
-             !kg_trace_used(&sp->op->function[i], KILN_X_ARG, 0))
+    else if (!sp->names_wrong && trace(sp, v, f->name, i) && i && takes(f, KG_ARG_X) &&
+             !used_in(sp->op, i, KILN_X_ARG, 0))
         kg_wrong(sp, v->pos, "%s never uses its argument", v->what);
 }
 
@@ -333,10 +409,14 @@ void kg_spec_uses(kg_spec *sp)
     const kg_expr *main = &op->function[0];
     const kg_function *f = &op->family->function[0];
     const kg_place *scalars = kg_place_field(sp->place, "scalars");
-    for (size_t i = 0; i < op->ninputs; i++)
-        if (!used(op, KILN_X_D, (unsigned)i))
+    for (size_t i = 0; i < op->ninputs; i++) {
+        bool used = false;
+        for (size_t k = 0; k < op->family->nfunctions; k++)
+            used |= used_in(op, k, KILN_X_D, (unsigned)i);
+        if (!used)
             kg_wrong(sp, op->tensor[op->first_input + i].pos, "input '%s' is never used",
                      op->tensor[op->first_input + i].name);
+    }
     for (size_t i = 0; i < op->nscalars; i++)
         if (!used(op, KILN_X_SCALAR, (unsigned)i))
             kg_wrong(

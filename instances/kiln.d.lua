@@ -22,6 +22,10 @@ f8e5m2 = {}
 f8e4m3fnuz = {}
 ---@type kiln.Dtype gfx942's E5M2: bias 16, one NaN, no infinity, no negative zero
 f8e5m2fnuz = {}
+---@type kiln.Dtype two's complement, 4 bits: -8 .. 7; two to a byte, of A and B alone
+i4 = {}
+---@type kiln.Dtype unsigned, 4 bits: 0 .. 15; two to a byte, of A and B alone
+u4 = {}
 
 ---A value of one element while an epilogue, a_op, b_op or body is traced.  It can't be compared with
 ---`<` or tested by `if`: use `lt le gt ge eq ne` with `select`.
@@ -62,6 +66,10 @@ f8e5m2fnuz = {}
 
 ---@alias kiln.Function fun(acc: kiln.Value, d: table<string, kiln.Value>, s: table<string, kiln.Value>): kiln.Number
 
+---Of an element and the inputs that it has values of; of several products also the name of the one it is for.
+---@alias kiln.AOperator fun(x: kiln.Value, d: table<string, kiln.Value>): kiln.Number
+---@alias kiln.BOperator fun(x: kiln.Value, d: table<string, kiln.Value>, product: string): kiln.Number
+
 ---The text of a device expression, in place of an epilogue: made by `code`.
 ---@class kiln.Code
 
@@ -72,8 +80,9 @@ f8e5m2fnuz = {}
 ---@field d? table<string, kiln.Input> extra inputs by name, at most 8
 ---@field scalars? string[] names of f32 values given at each launch, at most 8
 ---@field b? string[] names of two products that share A: { "gate", "up" }
----@field a_op? fun(x: kiln.Value): kiln.Number applied to each element of A before the product
----@field b_op? fun(x: kiln.Value): kiln.Number applied to each element of B before the product
+---@field a_op? kiln.AOperator applied to each element of A before the product
+---@field b_op? kiln.BOperator applied to each element of B before the product
+---@field block? kiln.BOperator what becomes of the sum over a block of K: it, times an expression of per_block inputs
 ---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
 ---@field targets? kiln.Target[] build for these only
 ---@field check? kiln.Check more to verify
@@ -181,12 +190,15 @@ function per_col(type) end
 ---@return kiln.Input
 function per_tensor(type) end
 
----One element per row and block of columns: an output of rowwise.
+---One element per block of an operand of gemm: "a", "b", or one of two products by its name.
+---@param operand string
 ---@param type kiln.SameAs
----@param rows 1 of a block
----@param columns 2|4|8|16|32|64|128|256 of a block; a row's last one may be cut
+---@param along integer rows of A, columns of B, of a block: 1 to 65535
+---@param k integer its length along K; the last one may be cut
+---@param layout? "r"|"c" default: the operand's
 ---@return kiln.Input
-function per_block(type, rows, columns) end
+---@overload fun(type: kiln.SameAs, rows: 1, columns: integer): kiln.Input of rowwise: an output with one element per row and block of 2, 4, 8 ... 256 columns
+function per_block(operand, type, along, k, layout) end
 
 ---One element per head of Q: an input of attention.
 ---@param type kiln.SameAs

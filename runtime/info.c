@@ -149,6 +149,22 @@ static const int64_t (*shapes_at(const kr_module *m, uint32_t first, uint32_t co
     return count ? (const int64_t(*)[3])(m->table->shapes + first) : NULL;
 }
 
+/* Sizes along which elements do not depend on each other: the family's, less those that the op's
+ * main function reduces. */
+static unsigned independent(const kr_module *m, const kiln_op_row *row)
+{
+    const kiln_family *f = kr_family(m, row);
+    const kiln_expr_ref ref = row->function[0];
+    unsigned sizes = f->independent;
+    for (uint32_t i = 0; i < ref.count; i++) {
+        const unsigned op = m->table->nodes[ref.first + i].op;
+        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op))
+            sizes &= ~(1u << f->cols);
+        if (kiln_x_is_col_reduction(op)) sizes &= ~(1u << f->rows);
+    }
+    return sizes;
+}
+
 static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
 {
     const kiln_family *f = kr_family(m, row);
@@ -169,7 +185,7 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     info->cols = position(f->cols);
     info->summed = position(f->summed);
     info->empty = f->empty;
-    info->independent = f->independent;
+    info->independent = independent(m, row);
     info->nfamily_shapes = f->shapes;
     info->nquick_shapes = f->quick;
     info->family_shapes = shapes_at(m, f->first_shape, f->shapes);

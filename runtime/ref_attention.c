@@ -49,11 +49,16 @@ typedef struct row {
 
 /* ---- inputs, functions ---- */
 
-static double element(const attention *a, int tensor, int64_t plane, int64_t i, int64_t j)
+static kr_at place(const attention *a, int tensor, int64_t plane, int64_t i, int64_t j)
 {
     const kr_operand *o = &a->job->view.t[tensor];
-    const char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
-    return kr_decode(o->type, base + kr_place(o, a->batch, i, j) + plane * o->plane * o->size);
+    char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
+    return (kr_at){base + kr_span(o, kr_place(o, a->batch, i, j) + plane * o->plane), 0};
+}
+
+static double element(const attention *a, int tensor, int64_t plane, int64_t i, int64_t j)
+{
+    return kr_decode(a->job->view.t[tensor].type, place(a, tensor, plane, i, j));
 }
 
 static double input(const attention *a, int d, int64_t j)
@@ -80,10 +85,10 @@ static iv apply(const attention *a, int function, iv x, int64_t j)
     const kiln_expr_ref ref = job->op->function[function];
     const kiln_xnode *n = kr_nodes(job, ref);
     double d[KILN_MAX_TENSORS] = {0};
-    const int64_t place = a->keys - job->view.shape.size[QUERIES] + a->query;
+    const int64_t at = a->keys - job->view.shape.size[QUERIES] + a->query;
     const kr_leaves leaf = {.d = d,
                             .s = job->scalar,
-                            .at = {(double)place, (double)j, (double)a->head, (double)a->batch}};
+                            .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
     for (uint32_t i = 0; i < ref.count; i++) {
         const uint16_t *g = n[i].arg;
         if (n[i].op == KILN_X_D) d[n[i].index] = input(a, n[i].index, j);
@@ -104,11 +109,11 @@ static double value_of(const attention *a, int function, double x, int64_t j)
     const kiln_expr_ref ref = a->job->op->function[function];
     const kiln_xnode *n = kr_nodes(a->job, ref);
     double d[KILN_MAX_TENSORS] = {0};
-    const int64_t place = a->keys - a->job->view.shape.size[QUERIES] + a->query;
+    const int64_t at = a->keys - a->job->view.shape.size[QUERIES] + a->query;
     const kr_leaves leaf = {.d = d,
                             .s = a->job->scalar,
                             .x = x,
-                            .at = {(double)place, (double)j, (double)a->head, (double)a->batch}};
+                            .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
     for (uint32_t i = 0; i < ref.count; i++)
         if (n[i].op == KILN_X_D) d[n[i].index] = input(a, n[i].index, j);
     return kr_eval(n, ref.count, &leaf, (double *)a->scratch);
@@ -119,10 +124,10 @@ static double value_of(const attention *a, int function, double x, int64_t j)
 static bool sees(const attention *a, int64_t j)
 {
     const int64_t *size = a->job->view.shape.size;
-    const int64_t place = a->keys - size[QUERIES] + a->query;
+    const int64_t at = a->keys - size[QUERIES] + a->query;
     if (a->causal || a->window)
-        if (j > place) return false;
-    return !a->window || j > place - size[WINDOW];
+        if (j > at) return false;
+    return !a->window || j > at - size[WINDOW];
 }
 
 /* Q . K_j, and what a sum in f32 of the products may be off by. */
@@ -296,9 +301,7 @@ static void put(const attention *a, int tensor, int64_t col, iv x, double *lo, d
         kr_interval_put(o->type, x, &lo[at], &hi[at]);
         return;
     }
-    char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
-    kr_encode(o->type, x.nan ? NAN : x.lo,
-              base + kr_place(o, a->batch, a->query, col) + a->head * o->plane * o->size);
+    kr_encode(o->type, x.nan ? NAN : x.lo, place(a, tensor, a->head, a->query, col));
 }
 
 static void do_query(attention *a, double *lo, double *hi)

@@ -58,8 +58,18 @@ static kiln_status bad_operand(const char *name, const asked *a, const kr_operan
         return bad_plane(name, a);
     if (t->align & (t->align - 1))
         return INVALID("%s's alignment is %u: it must be a power of two", name, t->align);
+    const long long pieces = kiln_per_byte(o->type);
+    if (o->ld % pieces)
+        return INVALID("%s's leading dimension is %lld: %s of %s begin at a byte, so it must be a "
+                       "multiple of %lld",
+                       name, (long long)o->ld, o->layout == KILN_ROW ? "rows" : "columns",
+                       kiln_dtype_name(o->type), pieces);
+    if (o->stride % pieces)
+        return INVALID("%s's batch stride is %lld: batches of %s begin at a byte, so it must be a "
+                       "multiple of %lld",
+                       name, (long long)o->stride, kiln_dtype_name(o->type), pieces);
     if (!fits)
-        return INVALID("%s spans more than 2^63 bytes: check its sizes, leading dimension%s and "
+        return INVALID("%s spans more than 2^60 bytes: check its sizes, leading dimension%s and "
                        "batch stride",
                        name, o->planes > 1 ? ", plane stride" : "");
     if (o->planes > 1)
@@ -81,7 +91,9 @@ static bool place_strides(const asked *a, kr_operand *o)
 {
     const kiln_tensor *const t = a->t;
     int64_t packed, stacked;
+    const int64_t pieces = kiln_per_byte(o->type);
     o->ld = one_row(a) ? 0 : t->ld ? t->ld : o->inner ? o->inner : 1;
+    if (!t->ld) o->ld = (o->ld + pieces - 1) / pieces * pieces;
     const bool fits = times(o->outer, o->ld, &packed);
     o->plane = o->planes == 1 || a->plane == KILN_BROADCAST ? 0
                : a->plane                                   ? a->plane
@@ -100,7 +112,7 @@ static bool place_strides(const asked *a, kr_operand *o)
     return true;
 }
 
-/* Elements of one batch and bytes of all; false: more than 2^63. */
+/* Elements of one batch and bytes of all; false: more than fit. */
 static bool measure(int64_t batch, kr_operand *o)
 {
     int64_t rows, planes, last;
@@ -111,12 +123,12 @@ static bool measure(int64_t batch, kr_operand *o)
         __builtin_add_overflow(last, o->inner, &last))
         return false;
     if (o->outer && o->inner && o->planes) o->extent = last;
-    int64_t bytes;
+    int64_t bits;
     bool fits = times(o->stride, batch - 1, &last) &&
-                !__builtin_add_overflow(last, o->extent, &last) && times(last, o->size, &bytes) &&
-                times(o->stride, o->size, &rows) && times(o->ld, o->size, &rows) &&
-                times(o->plane, o->size, &rows);
-    if (fits && o->extent) o->bytes = bytes;
+                !__builtin_add_overflow(last, o->extent, &last) && times(last, o->bits, &bits) &&
+                times(o->stride, o->bits, &rows) && times(o->ld, o->bits, &rows) &&
+                times(o->plane, o->bits, &rows);
+    if (fits && o->extent) o->bytes = kr_span(o, last);
     return fits;
 }
 
@@ -127,12 +139,14 @@ static bool place_operand(const asked *a, int64_t batch, kr_operand *o, bool *fi
     const bool row = o->layout == KILN_ROW;
     o->inner = row ? o->cols : o->rows;
     o->outer = row ? o->rows : o->cols;
-    o->size = (uint32_t)kiln_dtype_size(o->type);
-    o->align = t->align > o->size ? t->align : o->size;
+    o->bits = kiln_formats[o->type].bits;
+    const int64_t pieces = kiln_per_byte(o->type);
+    const uint32_t size = (uint32_t)kr_span(o, 1);
+    o->align = t->align > size ? t->align : size;
     const bool fits = place_strides(a, o) && measure(batch, o);
     if (!fits || (t->ld < 0 && !one_row(a)) || (o->ld < o->inner && !one_row(a)) ||
         t->batch_stride < KILN_BROADCAST || a->plane < KILN_BROADCAST ||
-        (t->align & (t->align - 1)) ||
+        (t->align & (t->align - 1)) || ((o->ld | o->stride) & (pieces - 1)) ||
         (a->out && (t->batch_stride == KILN_BROADCAST || a->plane == KILN_BROADCAST ||
                     kr_batches_meet(o, batch)))) {
         *fit = fits;
@@ -144,8 +158,8 @@ static bool place_operand(const asked *a, int64_t batch, kr_operand *o, bool *fi
 /* Largest power of two that divides base, pitch and the strides of planes and batches. */
 static int64_t common_alignment(const kr_operand *o, int64_t batch)
 {
-    int64_t bits = ALIGN_LIMIT | o->align | o->ld * o->size | o->plane * o->size;
-    if (batch > 1) bits |= o->stride * o->size;
+    int64_t bits = ALIGN_LIMIT | o->align | kr_span(o, o->ld) | kr_span(o, o->plane);
+    if (batch > 1) bits |= kr_span(o, o->stride);
     return bits & -bits;
 }
 
@@ -246,7 +260,7 @@ static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_sha
         s->align[row->own] = common_alignment(o, s->size[KILN_BATCH]);
     } else if (row->kind == KILN_D_FULL) {
         const int64_t align = common_alignment(o, s->size[KILN_BATCH]);
-        const int64_t vector = align / o->size;
+        const int64_t vector = 8 * align / o->bits;
         if (align < s->align_d) s->align_d = align;
         if (vector < s->vector) s->vector = vector;
     }

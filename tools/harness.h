@@ -33,7 +33,8 @@ typedef struct kh_operand {
     int64_t planes, plane;     /* matrices of a batch, and from one to the next; 0: all are one */
     int stacked;               /* the size that planes are counted by, -1: none */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
-    size_t size, align;        /* bytes of an element; of which the base is a multiple */
+    size_t size,
+        align; /* bytes of an element, or those it shares; of which the base is a multiple */
 } kh_operand;
 
 typedef struct kh_shape {
@@ -59,6 +60,12 @@ int64_t kh_elements(const kh_operand *);         /* rows * cols * batch * planes
 int64_t *kh_size(kiln_problem *, int position);  /* a problem's size */
 int64_t kh_size_of(const kiln_problem *, int position);
 const char *kh_size_name(const kiln_op_info *, int position); /* NULL: the op has none there */
+/* Elements that share a byte, the first in the lowest bits: 1, but of inputs of 4 bits. */
+int kh_pieces(const kh_operand *);
+size_t kh_span(const kh_operand *); /* bytes from the first element to the last */
+/* The element at an offset that kh_place gives, of the operand at base. */
+double kh_get(const kh_operand *, const void *base, int64_t at);
+void kh_put(const kh_operand *, void *base, int64_t at, double);
 double kh_flops(const kh_shape *);               /* of the products: 2 m n k batch each */
 double kh_bytes(const kh_shape *);               /* every operand once */
 void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args */
@@ -71,6 +78,7 @@ void kh_parts(int64_t parts, kh_part *work, void *arg);
 int kh_threads(void); /* cores, at most 16 */
 
 /* ---- numbers ---- */
+/* What shares its byte with others is at the lowest bits, and alone there. */
 double kh_decode(kiln_dtype, const void *element);
 void kh_encode(kiln_dtype, double, void *element); /* nearest even, saturates */
 uint64_t kh_random(uint64_t *state);

@@ -5,54 +5,91 @@
 
 enum { HOST_(span) = HOST_VW * HOST_GROUP }; /* elements of a vector of units */
 
-/* The side's op, rounding to the multiplied type included. */
-static HOST_INLINE float HOST_(op)(float x, const int side)
+/* The side's op on element i of a run, rounding to the multiplied type included. */
+static HOST_INLINE float HOST_(op)(float x, const host_spot *at, long i, const int side)
 {
+    const host_spot spot = {at->o, at->r + (at->along_k ? 0 : i), at->k + (at->along_k ? i : 0), 0};
+    (void)spot;
 #if HOST_A_OP
-    if (side == HOST_SIDE_A) return host_op_a(x);
+    if (side == HOST_SIDE_A) return host_op_a(x, &spot);
 #endif
 #if HOST_B_OP
-    if (side == HOST_SIDE_B) return host_op_b(x);
+    if (side == HOST_SIDE_B) return host_op_b(x, &spot);
 #endif
     (void)side;
     return x;
 }
 
+/* n elements at p, to a place of zeros; those that share a byte with the last one stay zero. */
+static HOST_INLINE void HOST_(copy_some)(char *to, const char *p, long n, const int side)
+{
+    __builtin_memcpy(to, p, (size_t)HOST_SPAN(side, n));
+    if (HOST_BITS(side) < 8 && n % 2) to[n / 2] &= 15;
+}
+
+/* Of n elements, those that the side's op is for: what takes inputs is for none past the edge. */
+static HOST_INLINE long HOST_(op_count)(long n, long all, const int side)
+{
+    return HOST_IS_PLACED(side) ? host_min(n, all) : all;
+}
+
 #if HOST_KIND == HOST_KIND_F32
 /* The vector of units at p, contiguous along k, of which n elements exist; zero past them. */
-static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
+static HOST_INLINE HOST_TARGET HOST_(vec)
+    HOST_(read_k)(const char *p, const host_spot *at, long n, const int side)
 {
     char raw[HOST_VW * 4] __attribute__((aligned(64)));
     if (n < HOST_VW) {
         __builtin_memset(raw, 0, sizeof raw);
-        p = __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
+        HOST_(copy_some)(raw, p, n, side);
+        p = raw;
     }
     const HOST_(vec) v = HOST_(widen)(p, HOST_TYPE(side));
     if (!HOST_HAS_OP(side)) return v;
     float x[HOST_VW] __attribute__((aligned(64)));
     HOST_(store)(x, v);
 #pragma omp simd
-    for (int i = 0; i < HOST_VW; i++) x[i] = HOST_(op)(x[i], side);
+    for (long i = 0; i < HOST_(op_count)(n, HOST_VW, side); i++)
+        x[i] = HOST_(op)(x[i], at, i, side);
     if (n < HOST_VW) __builtin_memset(x + n, 0, (size_t)(HOST_VW - n) * sizeof *x);
     return HOST_(load)(x);
 }
 
 /* The vector of units at p, contiguous along r: n elements along r exist. */
 static HOST_INLINE HOST_TARGET HOST_(vec)
-    HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left,
+                  const int side)
 {
     (void)pitch, (void)k_left;
-    return HOST_(read_k)(p, host_max(n, 0), side);
+    return HOST_(read_k)(p, at, host_max(n, 0), side);
 }
 #else
-/* n bytes at p after the side's op: at p itself, or computed into buf. */
-static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf, const int n,
-                                                        const int side)
+/* n elements at p as bytes, and one more where n is odd. */
+static HOST_INLINE HOST_TARGET void HOST_(halves)(const char *p, char *to, const long n,
+                                                  const int side)
 {
+    const uint16_t sign = HOST_TYPE(side) == KILN_I4 ? 0x0808 : 0;
+#pragma omp simd
+    for (long i = 0; i < (n + 1) / 2; i++) {
+        const uint16_t both = (uint8_t)p[i];
+        const uint16_t low = (uint16_t)((both | both << 4) & 0x0f0f);
+        const uint16_t two = (uint16_t)(low | (low & sign) * 0x1e);
+        __builtin_memcpy(to + 2 * i, &two, 2);
+    }
+}
+
+/* n elements at p as bytes, after the side's op: at p itself, or computed into buf. */
+static HOST_INLINE HOST_TARGET const char *
+HOST_(ready)(const char *p, char *buf, const host_spot *at, const long n, const int side)
+{
+    if (HOST_BITS(side) < 8) {
+        HOST_(halves)(p, buf, n, side);
+        p = buf;
+    }
     if (!HOST_HAS_OP(side)) return p;
 #pragma omp simd
-    for (int i = 0; i < n; i++)
-        buf[i] = (char)(int)HOST_(op)((float)((const signed char *)p)[i], side);
+    for (long i = 0; i < n; i++)
+        buf[i] = (char)(int)HOST_(op)((float)((const signed char *)p)[i], at, i, side);
     return buf;
 }
 
@@ -85,26 +122,31 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
 }
 
 /* The vector of units at p, contiguous along k, of which n elements exist; zero past them. */
-static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(read_k)(const char *p, long n, const int side)
+static HOST_INLINE HOST_TARGET HOST_(vec)
+    HOST_(read_k)(const char *p, const host_spot *at, long n, const int side)
 {
     char buf[HOST_(span)] __attribute__((aligned(64)));
-    if (n >= HOST_(span)) return HOST_(units_k)(HOST_(ready)(p, buf, HOST_(span), side), side);
+    if (n >= HOST_(span)) return HOST_(units_k)(HOST_(ready)(p, buf, at, HOST_(span), side), side);
     char raw[HOST_(span)] __attribute__((aligned(64))) = {0};
-    __builtin_memcpy(raw, p, (size_t)n);
-    __builtin_memmove(raw, HOST_(ready)(raw, buf, HOST_(span), side), (size_t)n);
+    const long count = HOST_(op_count)(n, HOST_(span), side);
+    HOST_(copy_some)(raw, p, n, side);
+    __builtin_memmove(raw, HOST_(ready)(raw, buf, at, count, side), (size_t)n);
     return HOST_(units_k)(raw, side);
 }
 
 /* The vector of units at p, contiguous along r: n elements along r and k_left along k exist; zero
  * past k. */
 static HOST_INLINE HOST_TARGET HOST_(vec)
-    HOST_(read_r)(const char *p, long pitch, long n, long k_left, const int side)
+    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left,
+                  const int side)
 {
     char buf[HOST_GROUP][HOST_VW] __attribute__((aligned(64)));
     const char *q[HOST_GROUP];
     if (n >= HOST_VW && k_left >= HOST_GROUP) {
-        for (int g = 0; g < HOST_GROUP; g++)
-            q[g] = HOST_(ready)(p + g * pitch, buf[g], HOST_VW, side);
+        for (int g = 0; g < HOST_GROUP; g++) {
+            const host_spot row = {at->o, at->r, at->k + g, 0};
+            q[g] = HOST_(ready)(p + g * pitch, buf[g], &row, HOST_VW, side);
+        }
         return HOST_(units_r)(q, side);
     }
     char raw[HOST_VW] = {0};
@@ -112,8 +154,9 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
         __builtin_memset(buf[g], 0, sizeof buf[g]);
         q[g] = buf[g];
         if (g >= k_left || n <= 0) continue;
-        __builtin_memcpy(raw, p + g * pitch, (size_t)host_min(n, HOST_VW));
-        if (HOST_(ready)(raw, buf[g], HOST_VW, side) == raw)
+        const host_spot row = {at->o, at->r, at->k + g, 0};
+        HOST_(copy_some)(raw, p + g * pitch, host_min(n, HOST_VW), side);
+        if (HOST_(ready)(raw, buf[g], &row, HOST_(op_count)(n, HOST_VW, side), side) == raw)
             __builtin_memcpy(buf[g], raw, sizeof raw);
     }
     return HOST_(units_r)(q, side);
@@ -135,8 +178,9 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
                 HOST_NO_UNROLL
                 for (int i = 0; i < HOST_VW; i++) {
                     const long r = host_min(r0 + q * width + v + i, o->rows - 1);
-                    const char *p = o->p + (r * o->ld + k0 + u * HOST_GROUP) * HOST_BYTES(side);
-                    block[i] = HOST_(read_k)(p, kc - u * HOST_GROUP, side);
+                    const host_spot at = {o, r, k0 + u * HOST_GROUP, 1};
+                    const char *p = o->p + HOST_SPAN(side, r * o->ld + at.k);
+                    block[i] = HOST_(read_k)(p, &at, kc - u * HOST_GROUP, side);
                 }
                 HOST_(transpose)(block);
                 host_unit_t *dst = to + q * stride + u * width + v;
@@ -149,18 +193,19 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0
                                                   long k0, long kc, host_unit_t *to, long stride,
                                                   const int width, const int side)
 {
-    const long units = host_ceil_div(kc, HOST_GROUP), pitch = o->ld * HOST_BYTES(side);
+    const long units = host_ceil_div(kc, HOST_GROUP), pitch = HOST_SPAN(side, o->ld);
     for (long u = 0; u < units; u++) {
         const char *row = o->p + (k0 + u * HOST_GROUP) * pitch;
         for (long q = 0; q < panels; q++) {
             HOST_NO_UNROLL
             for (int v = 0; v < width; v += HOST_VW) {
                 const long r = r0 + q * width + v;
-                const char *p = row + r * HOST_BYTES(side);
+                const char *p = row + HOST_SPAN(side, r);
+                const host_spot at = {o, r, k0 + u * HOST_GROUP, 0};
                 const long k_left = kc - u * HOST_GROUP;
                 HOST_(store)
                 (to + q * stride + u * width + v,
-                 HOST_(read_r)(p, pitch, o->rows - r, k_left, side));
+                 HOST_(read_r)(p, &at, pitch, o->rows - r, k_left, side));
             }
         }
     }

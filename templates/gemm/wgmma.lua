@@ -4,6 +4,7 @@
 -- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
 -- contiguous, B and A where its columns are; but one with an operator, or of bytes where the other has 16 bits, is X:
 -- that one can come through registers.
+local blocks = require "blocks"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -168,6 +169,10 @@ return schedule {
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if op.graph then return nil, "writes no output beside E" end
+    local lacks = blocks.unsupported(op)
+    if lacks then return nil, lacks end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"

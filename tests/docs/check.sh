@@ -133,32 +133,37 @@ declare -A rowwise=([types]='{ { x = f16, y = f8e4m3 } }' [d]='{ x = full "x" }'
 # shellcheck disable=SC2034
 declare -A attention=([types]='{ { q = f16, k = f16, v = f16, o = f16 } }' [heads]='{ { 64, 64 } }'
     [d]='{ bias = full(f16) }' [score]='function(x, at, s, d) return x + d.bias end')
-op_with() { # family, a field that replaces or joins the right ones
+# shellcheck disable=SC2034
+declare -A scaled=([types]='{ { a = f8e4m3, b = f8e4m3, e = bf16 } }' [layouts]='{ "rcr" }'
+    [d]='{ sa = per_block("a", f32, 1, 128), sb = per_block("b", f32, 128, 128), bias = per_col "e" }'
+    [block]='function(acc, d) return acc * d.sa * d.sb end' [epilogue]='function(acc, d) return acc + d.bias end')
+op_with() { # the right fields, one that replaces or joins them
     local -n right=$1
     echo '{'
-    for k in types layouts heads d epilogue outputs body score; do
+    for k in types layouts heads d epilogue block outputs body score; do
         [ "$k" = "${2%% = *}" ] || [ -z "${right[$k]:-}" ] || echo "  $k = ${right[$k]},"
     done
     [ -z "$2" ] || echo "  $2,"
     echo '}'
 }
-messages() { # family, sed's range of lines, least number of messages
+messages() { # family, sed's range of lines, least number of messages, the right fields where not of the family's name
     sed -nE "$2"' s/^\| (`.+` \| `.+`) \|$/\1/p' docs/language.md >"$tmp/messages"
     [ "$(wc -l <"$tmp/messages")" -ge "$3" ]; outcome $? "the language page lists messages of $1"
     while IFS= read -r row; do
         wrote=${row%%'` | `'*} says=${row#*'` | `'}
         wrote=${wrote#'`'} says=${says%'`'}
         case $wrote in
-        *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with "$1" '')}" ;;
+        *'{ ... }'*) echo "${wrote/'{ ... }'/$(op_with "${4:-$1}" '')}" ;;
         [a-z]*' = function(x)'* | while* | local*) echo "$wrote" ;;
-        *) echo "$1 \"my_op\" $(op_with "$1" "$wrote")" ;;
+        *) echo "$1 \"my_op\" $(op_with "${4:-$1}" "$wrote")" ;;
         esac >"$tmp/instances/my_op.lua"
         (cd "$tmp" && "${checked[@]}" instances/my_op.lua >"$tmp/out" 2>&1)
         [ $? -eq 1 ] && grep -m 1 ' error: ' "$tmp/out" | sed -E "s/^[^ ]* error: ($1 \"my_op\": )?//" | grep -qxF -- "$says"
         outcome $? "message for: $wrote"
     done <"$tmp/messages"
 }
-messages gemm '/^## Messages/,/^### Row-wise/' 30
+messages gemm '/^## Messages/,/^### Blocks and operators/' 30
+messages gemm '/^### Blocks and operators/,/^### Row-wise/' 8 scaled
 messages rowwise '/^### Row-wise/,/^### Attention/' 15
 messages attention '/^### Attention/,$' 12
 

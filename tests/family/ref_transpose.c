@@ -10,7 +10,7 @@ enum { X, Y };       /* of the op's tensors */
 
 static kr_leaves leaves_at(const kr_job *job, int64_t b, int64_t i, int64_t j, double *d)
 {
-    kr_load_d(job, b, i, j, d);
+    kr_load_d(job, kr_inputs_of(job, job->op->function[0]), b, (const int64_t[]){i, j, 0}, d);
     const double x = (double)(float)kr_decode(job->view.t[X].type, kr_element(job, X, b, i, j));
     return (kr_leaves){.x = x, .d = d, .s = job->scalar};
 }

@@ -1,4 +1,4 @@
--- expect: 7:32: error: attention "my_op": epilogue: d.bias differs along kv, and what the function gives does not
+-- expect: 7:45: error: attention "my_op": epilogue: input 'bias' is full, which epilogue does not take: use it in score
 attention "my_op" {
   types = { { q = f16, k = f16, v = f16, o = f16 } },
   heads = { { 64, 64 } },

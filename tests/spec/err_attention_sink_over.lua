@@ -1,4 +1,4 @@
--- expect: 7:25: error: attention "my_op": sink: d.bias differs along q, and what the function gives does not
+-- expect: 7:34: error: attention "my_op": sink: input 'bias' is full, which sink does not take: use it in score
 attention "my_op" {
   types = { { q = f16, k = f16, v = f16, o = f16 } },
   heads = { { 64, 64 } },

@@ -18,12 +18,10 @@ return function(op, call, layout, to_f32, g)
     if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
     return call.score(function() return x end, place, scalar, input)
   end
-  -- The other functions have no key: what has an element for each is no business of theirs.
-  local function keyless(i, d) return d.kind == "full" and "0.0f" or input(i, d) end
-  function c.sink() return op.has_sink and call.sink(scalar, keyless) or nil end
+  function c.sink() return op.has_sink and call.sink(scalar, input) or nil end
   function c.epilogue(x)
     if not op.has_epilogue then return x end
-    return call.epilogue(function() return x end, scalar, keyless)
+    return call.epilogue(function() return x end, scalar, input)
   end
   c.window = op.mask == "window"
   c.masked = op.mask ~= nil

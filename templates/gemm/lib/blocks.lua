@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+-- Inputs that belong to blocks of A or B, and those that element operators get: what templates say of them in C.
+--   unsupported(op)                 why a schedule that knows of no such inputs can't compute an op, or nil
+--   at(d, across, k, ld)            the place in input d, in elements, of what belongs to row `across` of A, or column
+--                                   of B, and to k along K; ld: its leading dimension
+--   value(d, across, k, batch)      that element as f32, read from memory
+local blocks = {}
+
+function blocks.unsupported(op)
+  if op.block then return "does not scale the sums over blocks of K" end
+  if #op.a_inputs + #op.b_inputs > 0 then return "its a_op and b_op get no inputs" end
+end
+
+local function part(x, length) return length == 1 and x or ("(%s) / %d"):format(x, length) end
+
+function blocks.at(d, across, k, ld)
+  if d.kind == "per_tensor" then return "0" end
+  if d.kind ~= "per_block" then return across end
+  local by_across = d.layout == (d.of == "a" and "r" or "c") -- neighbours are neighbours along K
+  local near, far = part(k, d.deep), part(across, d.along)
+  if not by_across then near, far = far, near end
+  return ("(%s) * %s + (%s)"):format(far, ld, near)
+end
+
+function blocks.value(d, across, k, batch)
+  local i = d.index
+  local from = ("((const kiln_%s_t *)g.d[%d] + %s * g.stride_d[%d])"):format(d.type.name, i, batch, i)
+  local at = blocks.at(d, across, k, "g.ldd[" .. i .. "]")
+  if d.type.bits == 4 then -- two to a byte
+    from = ("(const unsigned char *)g.d[%d] + %s * g.stride_d[%d] / 2"):format(i, batch, i)
+    return to_f32(d.type, ("kiln_half_byte(%s, %s)"):format(from, at))
+  end
+  return to_f32(d.type, ("%s[%s]"):format(from, at))
+end
+
+return blocks

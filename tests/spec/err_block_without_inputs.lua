@@ -1,0 +1,8 @@
+-- expect: 6:28: error: gemm "x": block uses no per_block input: without one, scale in epilogue
+gemm "x" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr" },
+  d        = { sa = per_block("a", f32, 1, 128), sb = per_block("b", f32, 128, 128), bias = per_col "e" },
+  block    = function(acc) return acc * 2 end,
+  epilogue = function(acc, d) return acc + d.bias end,
+}
