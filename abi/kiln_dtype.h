@@ -4,18 +4,22 @@
 #ifndef KILN_DTYPE_H
 #define KILN_DTYPE_H
 
-/* name, enumerator, bytes, is floating point, exponent bits, mantissa bits, text for docs.
+/* name, enumerator, bits, is floating point, exponent bits, mantissa bits (of an integer those beside its sign), text for
+ * docs.  Elements of less than 8 bits share bytes along the contiguous dimension, the first in the lowest bits; every row
+ * (column, if column-major) begins at a byte.
  * ORDER DTYPE: the position is stored in modules; append only, and bump KILN_ABI_VERSION. */
-#define KILN_DTYPES(X)                                                                   \
-    X(f32, KILN_F32, 4, 1, 8, 23, "IEEE 754 binary32")                                   \
-    X(f16, KILN_F16, 2, 1, 5, 10, "IEEE 754 binary16")                                   \
-    X(bf16, KILN_BF16, 2, 1, 8, 7, "bfloat16")                                           \
-    X(i8, KILN_I8, 1, 0, 0, 0, "two's complement, 8 bits")                               \
-    X(i32, KILN_I32, 4, 0, 0, 0, "two's complement, 32 bits")                            \
-    X(f8e4m3, KILN_F8E4M3, 1, 1, 4, 3, "OCP FP8 E4M3: no infinity, NaN = S.1111.111")    \
-    X(f8e5m2, KILN_F8E5M2, 1, 1, 5, 2, "OCP FP8 E5M2")                                   \
-    X(f8e4m3fnuz, KILN_F8E4M3FNUZ, 1, 1, 4, 3, "gfx942's E4M3: bias 8, NaN = 0x80 only") \
-    X(f8e5m2fnuz, KILN_F8E5M2FNUZ, 1, 1, 5, 2, "gfx942's E5M2: bias 16, NaN = 0x80 only")
+#define KILN_DTYPES(X)                                                                    \
+    X(f32, KILN_F32, 32, 1, 8, 23, "IEEE 754 binary32")                                   \
+    X(f16, KILN_F16, 16, 1, 5, 10, "IEEE 754 binary16")                                   \
+    X(bf16, KILN_BF16, 16, 1, 8, 7, "bfloat16")                                           \
+    X(i8, KILN_I8, 8, 0, 0, 7, "two's complement, 8 bits")                                \
+    X(i32, KILN_I32, 32, 0, 0, 31, "two's complement, 32 bits")                           \
+    X(f8e4m3, KILN_F8E4M3, 8, 1, 4, 3, "OCP FP8 E4M3: no infinity, NaN = S.1111.111")     \
+    X(f8e5m2, KILN_F8E5M2, 8, 1, 5, 2, "OCP FP8 E5M2")                                    \
+    X(f8e4m3fnuz, KILN_F8E4M3FNUZ, 8, 1, 4, 3, "gfx942's E4M3: bias 8, NaN = 0x80 only")  \
+    X(f8e5m2fnuz, KILN_F8E5M2FNUZ, 8, 1, 5, 2, "gfx942's E5M2: bias 16, NaN = 0x80 only") \
+    X(i4, KILN_I4, 4, 0, 0, 3, "two's complement, 4 bits: -8 .. 7; two to a byte")        \
+    X(u4, KILN_U4, 4, 0, 0, 4, "unsigned, 4 bits: 0 .. 15; two to a byte")
 
 typedef enum kiln_dtype {
     KILN_DTYPE_NONE = 0,

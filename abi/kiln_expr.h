@@ -2,7 +2,7 @@
 // Expressions of an op's functions (a gemm's epilogue, a_op, b_op; a rowwise body) as they stand in a module: a DAG in
 // topological order.  The generator traces it from Lua and lowers it to device code; the runtime evaluates the same nodes
 // in double precision as the reference.  All values are f32; comparisons yield conditions, which and_, or_ and not_
-// combine and select takes.  Reductions run over the columns of a row, or over each block of them.
+// combine and select takes.  Reductions run over the columns of a row, over each block of them, or over the rows of a column.
 #ifndef KILN_EXPR_H
 #define KILN_EXPR_H
 #include <stdint.h>
@@ -59,7 +59,11 @@
     X(block_sum, KILN_X_BLOCK_SUM, 1, "", "sum over each `value` neighbouring columns")         \
     X(block_mean, KILN_X_BLOCK_MEAN, 1, "", "mean over them")                                   \
     X(block_max, KILN_X_BLOCK_MAX, 1, "", "largest of them")                                    \
-    X(block_min, KILN_X_BLOCK_MIN, 1, "", "smallest of them")
+    X(block_min, KILN_X_BLOCK_MIN, 1, "", "smallest of them")                                   \
+    X(col_sum, KILN_X_COL_SUM, 1, "", "sum over the column")                                    \
+    X(col_mean, KILN_X_COL_MEAN, 1, "", "mean over the column")                                 \
+    X(col_max, KILN_X_COL_MAX, 1, "", "largest of the column")                                  \
+    X(col_min, KILN_X_COL_MIN, 1, "", "smallest of the column")
 
 typedef enum kiln_xop {
 #define X(name, id, ...) id,
@@ -85,6 +89,10 @@ static inline int kiln_x_is_row_reduction(unsigned op)
 static inline int kiln_x_is_block_reduction(unsigned op)
 {
     return op >= KILN_X_BLOCK_SUM && op <= KILN_X_BLOCK_MIN;
+}
+static inline int kiln_x_is_col_reduction(unsigned op)
+{
+    return op >= KILN_X_COL_SUM && op <= KILN_X_COL_MIN;
 }
 
 enum {

@@ -16,7 +16,8 @@ static const double POWER_MAX = 64; /* larger whole exponents go to kiln_pow, to
 
 struct kg_trace {
     uint32_t serial; /* of the current trace; symbols of another are refused */
-    bool active, reduces;
+    bool active;
+    kg_reduces reduces;
     const char *what; /* the function that is traced: "epilogue" */
     uint32_t count;
     kiln_xnode node[KG_TRACE_NODES];
@@ -292,6 +293,9 @@ static int reduce(lua_State *L, kg_trace *t, kiln_xop op)
         return kg_raise(L, name, "%s outside of a traced function: there are rows in one alone", name);
     if (!t->reduces)
         return kg_raise(L, name, "%s: %s gets one element at a time, so it has nothing to reduce", name, t->what);
+    if (kiln_x_is_col_reduction(op) && t->reduces < KG_OF_ROWS_AND_COLUMNS)
+        return kg_raise(L, name, "%s: %s goes through one row after the other, and reduces no columns", name,
+                        t->what);
     kiln_xnode x = {.op = (uint8_t)op};
     if (kiln_x_is_block_reduction(op)) x.value = (float)block_columns(L, name);
     x.arg[0] = (uint16_t)operand(L, t, 1, op);
@@ -426,7 +430,7 @@ kg_trace *kg_trace_of(lua_State *L)
     return t;
 }
 
-void kg_trace_begin(kg_trace *t, const char *what, bool reduces)
+void kg_trace_begin(kg_trace *t, const char *what, kg_reduces reduces)
 {
     t->serial++;
     t->count = 0;
@@ -446,9 +450,9 @@ bool kg_trace_running(lua_State *L)
     return t && t->active;
 }
 
-bool kg_trace_reduces(lua_State *L)
+kg_reduces kg_trace_reduces(lua_State *L)
 {
-    return kg_trace_running(L) && kg_trace_of(L)->reduces;
+    return kg_trace_running(L) ? kg_trace_of(L)->reduces : KG_NONE;
 }
 
 void kg_trace_push_leaf(lua_State *L, kiln_xop op, unsigned index)
@@ -599,11 +603,17 @@ static const char *listed(kg_ctx *cx, const char *text, const char *name)
     return kg_printf(cx->arena, "%s%s%s", text, *text ? ", " : "", name);
 }
 
-const char *kg_expr_functions(kg_ctx *cx, bool reductions)
+static bool may_use(size_t op, kg_reduces which)
+{
+    if (!kg_is_reduction((unsigned)op)) return true;
+    return which > (kiln_x_is_col_reduction((unsigned)op) ? KG_OF_ROWS : KG_NONE);
+}
+
+const char *kg_expr_functions(kg_ctx *cx, kg_reduces which)
 {
     const char *text = "";
     for (size_t i = 0; i < KILN_X_COUNT; i++)
-        if (is_function(i) && (reductions || !kg_is_reduction((unsigned)i))) text = listed(cx, text, ops[i].name);
+        if (is_function(i) && may_use(i, which)) text = listed(cx, text, ops[i].name);
     return text;
 }
 

@@ -89,6 +89,10 @@ double kg_expr_fold(kiln_xop op, double x, double y, double z)
     case KILN_X_BLOCK_MEAN:
     case KILN_X_BLOCK_MAX:
     case KILN_X_BLOCK_MIN:
+    case KILN_X_COL_SUM:
+    case KILN_X_COL_MEAN:
+    case KILN_X_COL_MAX:
+    case KILN_X_COL_MIN:
     case KILN_X_COUNT:
         break;
     }

@@ -262,6 +262,11 @@ static void read_input_kinds(kg_reader *r, const kg_value *v)
     r->fam->input_kinds = read_kinds(r, v);
 }
 
+static void read_packed_kinds(kg_reader *r, const kg_value *v)
+{
+    r->fam->packed_kinds = read_kinds(r, v);
+}
+
 static void read_output_kinds(kg_reader *r, const kg_value *v)
 {
     r->fam->output_kinds = read_kinds(r, v);
@@ -309,6 +314,7 @@ void kg_read_inputs(kg_reader *r, const kg_value *v)
         {"first", true, LUA_TNUMBER, "a number", read_first},
         {"prefix", true, LUA_TSTRING, "a text", read_prefix},
         {"kinds", true, LUA_TTABLE, "a list of kinds", read_input_kinds},
+        {"packed", false, LUA_TTABLE, "a list of kinds", read_packed_kinds},
         {"type", false, LUA_TSTRING, "a type's name", read_input_type},
     };
     kg_family *fam = r->fam;
@@ -330,10 +336,6 @@ void kg_read_outputs(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {{"kinds", true, LUA_TTABLE, "a list of kinds", read_output_kinds}};
     kg_read_fields(r, v, f, COUNT(f));
-    for (size_t i = 0; i < r->fam->nown; i++)
-        if (r->fam->own[i].out)
-            kg_wrong(&r->sp, v->pos, "outputs: the family has an output of its own, '%s'",
-                     r->fam->own[i].name);
 }
 
 /* ---- functions ---- */

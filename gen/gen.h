@@ -95,6 +95,7 @@ typedef struct kg_family {
     uint8_t layout[KILN_MAX_LAYOUTS]; size_t nlayouts; /* own tensors */
     uint8_t first, most;              /* extra tensors: first position, how many */
     uint8_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
+    uint8_t packed_kinds;             /* bits of kiln_dkind: inputs whose elements may share bytes */
     uint8_t input_type;               /* of an input without one: position in types, or KILN_NOWHERE: it needs one */
     kg_function function[KILN_MAX_FUNCTIONS]; size_t nfunctions;
     int64_t shape[KG_MAX_FAMILY_SHAPES][KILN_MAX_SIZES]; size_t nshapes, nquick;
@@ -133,7 +134,7 @@ typedef struct kg_op {
     kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts one of none */
     kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
     size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
-    size_t first_output, noutputs;    /* those that are written, the family's own among them */
+    size_t noutputs;                  /* those that are written, the family's own among them */
     const char *scalar[KILN_MAX_SCALARS]; size_t nscalars;
     const char *b_name[KILN_MAX_B]; size_t products; /* of the own tensor that may be several */
     kg_expr function[KILN_MAX_FUNCTIONS]; /* of the family's; [0]: of `ref` where code is given; of blocks: the factor */
@@ -150,6 +151,35 @@ typedef struct kg_op {
     float rtol;
     int64_t (*shape)[KILN_MAX_SIZES]; size_t nshapes;
 } kg_op;
+
+/* How many of the family's own tensors are written. */
+static inline size_t kg_own_outputs(const kg_family *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->nown; i++) n += f->own[i].out;
+    return n;
+}
+
+/* Whether the op names outputs of its own: its main function then returns a table. */
+static inline bool kg_names_outputs(const kg_op *op)
+{
+    return op->noutputs > kg_own_outputs(op->family);
+}
+
+/* Of the tensors that are written the i-th, in the order of kg_op.tensor. */
+static inline const kg_tensor *kg_output(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = op->tensor;
+    while (!t->out || i-- > 0) t++;
+    return t;
+}
+
+/* What an instance file calls it. */
+static inline const char *kg_output_name(const kg_op *op, size_t i)
+{
+    const kg_tensor *t = kg_output(op, i);
+    return t->own == KILN_NOWHERE ? t->name : op->family->own[t->own].name;
+}
 
 /* ---- one specialised kernel (expand.c) ---- */
 typedef struct kg_target kg_target;

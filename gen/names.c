@@ -134,8 +134,12 @@ static const char *functions(lua_State *L, kg_ctx *cx, const kg_family *fam)
     for (unsigned i = KILN_D_FULL; i <= KILN_D_PER_BLOCK && !tracing; i++)
         if (!fam || kg_is_kind(fam->input_kinds | fam->output_kinds, (kiln_dkind)i))
             kinds = kg_printf(cx->arena, "%s%s, ", kinds, kg_kind_names[i]);
-    bool reductions = tracing ? kg_trace_reduces(L) : !fam || fam->function[0].reduces;
-    return kg_printf(cx->arena, "; functions are %s%s", kinds, kg_expr_functions(cx, reductions));
+    kg_reduces which = KG_NONE; /* where a family has outputs of its own, only ops with others reduce */
+    if (tracing)
+        which = kg_trace_reduces(L);
+    else if (!fam || (fam->function[0].reduces && !kg_own_outputs(fam)))
+        which = KG_OF_ROWS;
+    return kg_printf(cx->arena, "; functions are %s%s", kinds, kg_expr_functions(cx, which));
 }
 
 const char *kg_names_hint(lua_State *L, const char *name)

@@ -27,11 +27,16 @@ static view_cache *cache(kg_ctx *cx)
     view_cache *c = b->view = kg_alloc(cx->arena, sizeof *c);
     for (int i = 0; i < KG_VIEW_TABLES; i++) c->ref[i] = LUA_NOREF;
     for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
-        lua_createtable(cx->T, 0, 3);
+        lua_createtable(cx->T, 0, 4);
         lua_pushstring(cx->T, kiln_formats[t].name);
         lua_setfield(cx->T, -2, "name");
-        lua_pushinteger(cx->T, kiln_formats[t].bytes);
-        lua_setfield(cx->T, -2, "bytes");
+        lua_pushinteger(cx->T, kiln_formats[t].bits);
+        lua_setfield(cx->T, -2, "bits");
+        if (kiln_per_byte((kiln_dtype)t) ==
+            1) { /* else a schedule that counts in bytes is to fail */
+            lua_pushinteger(cx->T, kiln_formats[t].bits / 8);
+            lua_setfield(cx->T, -2, "bytes");
+        }
         lua_pushboolean(cx->T, kiln_is_float((kiln_dtype)t));
         lua_setfield(cx->T, -2, "float");
         kg_protect(cx);
@@ -205,7 +210,7 @@ static void push_tensor(kg_ctx *cx, kg_view v, size_t i, lua_Integer index)
 /* Whether it has a value for each block of the family's columns. */
 static bool has_columns(const kg_tensor *t)
 {
-    return t->kind == KILN_D_PER_BLOCK && t->operand == KILN_NOWHERE;
+    return t->kind == KILN_D_PER_BLOCK && (t->out || t->operand == KILN_NOWHERE);
 }
 
 static void push_tensors(kg_ctx *cx, kg_view v)
@@ -242,7 +247,8 @@ static void push_outputs(kg_ctx *cx, kg_view v)
     for (size_t i = 0; i < v.op->ntensors; i++) {
         const kg_tensor *t = &v.op->tensor[i];
         if (!t->out) continue;
-        push_tensor(cx, v, i, t->pointer);
+        const bool own = t->own != KILN_NOWHERE;
+        push_tensor(cx, v, i, own ? t->pointer : (lua_Integer)(i - v.op->first_input));
         if (has_columns(t)) set_integer(T, "block", t->col_block);
         set_integer(T, "node", t->result + 1);
         lua_rawseti(T, -2, ++n);
@@ -250,13 +256,13 @@ static void push_outputs(kg_ctx *cx, kg_view v)
 }
 
 /* Whether templates write the main function out of its graph: it has several results, or passes. */
-static bool has_graph(const kg_family *f)
+static bool has_graph(const kg_op *op)
 {
-    return f->function[0].reduces || f->output_kinds;
+    return kg_names_outputs(op);
 }
 
-/* The inputs that function i uses, of one product or of all, as templates find them in op.d; i of the
- * main one: where its text is code, all that it may. */
+/* The inputs that function i uses, of one product or of all, as templates find them in op.d; i of
+ * the main one: where its text is code, all that it may. */
 static bool uses_input(const kg_op *op, size_t i, size_t first, size_t products, size_t input)
 {
     if (i == 0 && op->code)
@@ -340,7 +346,7 @@ static void push_op(kg_ctx *cx, kg_view v)
     lua_setfield(T, -2, "tensors");
     push_outputs(cx, v);
     lua_setfield(T, -2, "outputs");
-    if (!has_graph(f)) return;
+    if (!has_graph(op)) return;
     kg_push_graph(cx, op, 0, 0);
     lua_setfield(T, -2, "graph");
 }
@@ -441,8 +447,8 @@ static void put_parameters(kg_ctx *cx, const one_function *fn, kg_arg arg, leave
         for (size_t i = 0; i < op->ninputs; i++) {
             if (!uses_input(op, fn->which, fn->product, 1, i)) continue;
             const kg_tensor *t = &op->tensor[op->first_input + i];
-            put_parameter(
-                b, l->d[i] = kg_printf(cx->arena, "d_%s", fn->which ? t->given : t->name));
+            put_parameter(b,
+                          l->d[i] = kg_printf(cx->arena, "d_%s", fn->which ? t->given : t->name));
         }
         break;
     case KG_ARG_S:
@@ -526,7 +532,7 @@ static void push_fn(kg_ctx *cx, const kg_op *op)
     const kg_family *f = op->family;
     lua_rawgeti(T, LUA_REGISTRYINDEX, cache(cx)->ref[KG_OP_TABLE]);
     lua_createtable(T, 0, (int)f->nfunctions);
-    for (size_t i = has_graph(f); i < f->nfunctions; i++) {
+    for (size_t i = has_graph(op); i < f->nfunctions; i++) {
         if (i) lua_getfield(T, -2, has_name(cx, &f->function[i]));
         const bool wanted = i == 0 || lua_toboolean(T, -1);
         if (i) lua_pop(T, 1);
@@ -591,7 +597,8 @@ static int call_function(lua_State *T)
 }
 
 /* call.b_op(x, d [, product]) and call.block(product, d).  Upvalues: a table with the name in C for
- * each product, from 0; the name in Lua; for each product a list of inputs; whether x comes first. */
+ * each product, from 0; the name in Lua; for each product a list of inputs; whether x comes first.
+ */
 static int call_of_product(lua_State *T)
 {
     enum { D = 2, TEXT = 4, LIST };
@@ -686,7 +693,7 @@ static void push_call(kg_ctx *cx, kg_view v)
     lua_createtable(T, 0, 1);
     for (size_t i = 1; i < op->family->nfunctions; i++)
         if (op->function[i].count) set_call_of_product(cx, op, i);
-    if (has_graph(op->family)) return;
+    if (has_graph(op)) return;
     lua_pushstring(T, f->c_name);
     lua_pushstring(T, f->name);
     lua_createtable(T, (int)f->nargs, 0);

@@ -86,7 +86,7 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
         to[n++] = (field){"scalars", false, true, LUA_TTABLE, "a list of names", read_scalars, 0};
     if (fam->output_kinds)
         to[n++] =
-            (field){"outputs",       true, true, LUA_TTABLE, "a table of outputs, name = full(...)",
+            (field){"outputs",       !kg_own_outputs(fam), true, LUA_TTABLE, "a table of outputs, name = full(...)",
                     kg_spec_outputs, 0};
     to[n++] = function_field(fam, 0);
     if (main->code)

@@ -50,7 +50,7 @@ static void check_value(lua_State *L, int at, const char *subject, kg_pos pos)
 
 static size_t output_names(const kg_op *op, const char **name)
 {
-    for (size_t i = 0; i < op->noutputs; i++) name[i] = op->tensor[op->first_output + i].name;
+    for (size_t i = 0; i < op->noutputs; i++) name[i] = kg_output_name(op, i);
     return op->noutputs;
 }
 
@@ -106,7 +106,7 @@ bool kg_spec_results(kg_spec *sp, const char *field, const kg_extent *extent, bo
     lua_State *L = sp->L;
     const kg_op *op = sp->op;
     kg_pos at = kg_return_pos(extent, NULL, op->pos);
-    bool named = main && op->family->output_kinds;
+    bool named = main && kg_names_outputs(op);
     if (results == 0 || lua_isnoneornil(L, 3))
         kg_raise_at(L, at, "%s returns nothing: write 'return ...'", field);
     if (results > 1)
@@ -117,8 +117,7 @@ bool kg_spec_results(kg_spec *sp, const char *field, const kg_extent *extent, bo
     if (!named || op->noutputs == 1) return true;
     const char *text = "";
     for (size_t i = 0; i < op->noutputs; i++)
-        text = kg_printf(sp->cx->arena, "%s%s%s = ...", text, i ? ", " : "",
-                         op->tensor[op->first_output + i].name);
+        text = kg_printf(sp->cx->arena, "%s%s%s = ...", text, i ? ", " : "", kg_output_name(op, i));
     kg_raise_at(L, at, "%s returns one value, and the op has %s outputs: write return { %s }",
                 field, kg_count_word(sp->cx, op->noutputs), text);
     return false;
@@ -187,6 +186,57 @@ static void wrong_kind(kg_spec *sp, const kg_extent *extent, const kg_tensor *t,
              where);
 }
 
+/* ---- what is known when ---- */
+
+static bool is_whole(unsigned op)
+{
+    return kiln_x_is_row_reduction(op) || kiln_x_is_col_reduction(op);
+}
+
+/* A reduction of a row or column that node i depends on, the last one. */
+static size_t last_whole(const kg_expr *e, const kg_vary *v, size_t i)
+{
+    while (!is_whole(e->node[i].op)) {
+        size_t next = i;
+        for (int k = arity[e->node[i].op]; k-- > 0;)
+            if (v[e->node[i].arg[k]].phase == v[i].phase) next = e->node[i].arg[k];
+        i = next;
+    }
+    return i;
+}
+
+/* Where a family writes a matrix of its own, rows and columns are complete only when all of that
+ * is: so nothing that has an element for each place depends on a reduction of them, and no such
+ * reduction on another. */
+static bool check_order(kg_spec *sp, const kg_extent *extent, size_t output, const kg_vary *v,
+                        const int *line)
+{
+    const kg_op *op = sp->op;
+    const kg_expr *e = &op->function[0];
+    const kg_tensor *t = kg_output(op, output);
+    const char *name = kg_output_name(op, output);
+    const kg_own *own = op->family->own;
+    const bool late = t->kind == KILN_D_PER_ROW || t->kind == KILN_D_PER_COL;
+    if (!kg_own_outputs(op->family) || v[t->result].phase <= late) return true;
+    while (!own->out) own++;
+    const size_t at = last_whole(e, v, t->result);
+    const char *what = kg_expr_name((kiln_xop)e->node[at].op);
+    const kg_pos pos = kg_return_pos(extent, name, op->pos);
+    if (!late)
+        kg_wrong(sp, pos,
+                 "output '%s' depends on %s (line %d), which is known when all of %s is: return it "
+                 "as an output, and use it in an op that reads %s",
+                 name, what, line[at], own->label, own->label);
+    else
+        kg_wrong(sp, pos,
+                 "output '%s' is %s (line %d) of what depends on %s (line %d): one of them is for "
+                 "an op that reads %s",
+                 name, what, line[at],
+                 kg_expr_name((kiln_xop)e->node[last_whole(e, v, e->node[at].arg[0])].op),
+                 line[last_whole(e, v, e->node[at].arg[0])], own->label);
+    return false;
+}
+
 void kg_spec_vary(kg_spec *sp, const kg_extent *extent, const int *line)
 {
     const kg_op *op = sp->op;
@@ -194,9 +244,9 @@ void kg_spec_vary(kg_spec *sp, const kg_extent *extent, const int *line)
     kg_vary *v = kg_alloc(sp->cx->arena, e->count * sizeof *v);
     kg_expr_vary(op, v);
     for (size_t i = 0; i < op->noutputs; i++) {
-        const kg_tensor *t = &op->tensor[op->first_output + i];
+        const kg_tensor *t = kg_output(op, i);
         limit l = limit_of(t);
-        if (!t->kind) continue; /* the family's own: an element for each row and column */
+        if (!check_order(sp, extent, i, v, line) || !t->kind) continue;
         if (too_fine(&v[t->result], l)) {
             size_t at = culprit(e, v, t->result, l, false);
             wrong_kind(sp, extent, t, l.block ? "within them" : "along columns", &e->node[at],

@@ -76,11 +76,10 @@ void kg_spec_own(kg_spec *sp)
     size_t arg = 0, last_arg = KILN_MAX_TENSORS - 1;
     for (int out = 0; out < 2; out++) {
         size_t pointer = 0;
-        if (out) op->first_output = op->ntensors;
         for (size_t i = 0; i < fam->nown; pointer += fam->own[i++].count)
             if (fam->own[i].out == out) add_own(op, i, &arg, &last_arg, pointer);
     }
-    op->noutputs = op->ntensors - op->first_output;
+    op->noutputs = kg_own_outputs(fam);
     op->first_input = op->ntensors;
 }
 
@@ -117,7 +116,7 @@ const char *kg_kinds_text(kg_ctx *cx, const kg_family *fam, uint8_t kinds)
     for (unsigned i = 1; i <= KILN_D_PER_BLOCK; i++)
         if (kg_is_kind(kinds, (kiln_dkind)i))
             name[n++] = kg_printf(cx->arena, "%s(%s)", kg_kind_names[i],
-                                  i != KILN_D_PER_BLOCK           ? "t"
+                                  i != KILN_D_PER_BLOCK         ? "t"
                                   : fam->summed == KILN_NOWHERE ? "t, 1, n"
                                                                 : "operand, t, along, k");
     return kg_listed(cx, name, n, " or ");
@@ -168,7 +167,36 @@ static const char *most_text(kg_spec *sp)
 {
     const kg_family *fam = sp->op->family;
     return kg_printf(sp->cx->arena, "an op has at most %d %s", fam->most,
-                     fam->output_kinds ? "inputs and outputs" : "extra inputs");
+                     !fam->output_kinds    ? "extra inputs"
+                     : kg_own_outputs(fam) ? "extra inputs and outputs"
+                                           : "inputs and outputs");
+}
+
+/* A type of the tensor's, in some row of `types`, whose elements share bytes. */
+static kiln_dtype packed_type(const kg_op *op, uint8_t type)
+{
+    if (!(type & 0x80)) return kiln_per_byte((kiln_dtype)type) > 1 ? (kiln_dtype)type : 0;
+    for (size_t i = 0; i < op->ntypes; i++) {
+        kiln_dtype t = op->types[i].type[type & 0x7f];
+        if (kiln_per_byte(t) > 1) return t;
+    }
+    return KILN_DTYPE_NONE;
+}
+
+static bool packs(kg_spec *sp, kg_pos pos, const char *what, const list *l, const kg_made *m,
+                  uint8_t type)
+{
+    const kg_family *fam = sp->op->family;
+    kiln_dtype packed = packed_type(sp->op, type);
+    if (!packed || (!l->out && kg_is_kind(fam->packed_kinds, m->kind))) return true;
+    const char *name = kiln_formats[packed].name;
+    if (l->out || !fam->packed_kinds)
+        kg_wrong(sp, pos, "%s: no %s of %s may be of %s, whose elements share bytes", what, l->noun,
+                 fam->name, name);
+    else
+        kg_wrong(sp, pos, "%s: of %s, whose elements share bytes, an input must be %s", what, name,
+                 kg_kinds_text(sp->cx, fam, fam->packed_kinds));
+    return false;
 }
 
 /* The operand that per_block names: an own tensor, or one of several by its name. */
@@ -216,9 +244,10 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
     } else if (name != t->given && !kg_name_ok(sp->cx, l->noun, name, strlen(name), &why)) {
         kg_wrong(sp, t->pos, "%s: one for each product: %s", what, why);
     } else if (find(op, name)) {
-        kg_wrong(sp, t->pos, name == t->given ? "%s: an input has this name, too"
-                                              : "%s: one of each product's is called '%s', as "
-                                                "another is",
+        kg_wrong(sp, t->pos,
+                 name == t->given ? "%s: an input has this name, too"
+                                  : "%s: one of each product's is called '%s', as "
+                                    "another is",
                  what, name);
     } else {
         kg_tensor *to = add(op);
@@ -229,6 +258,13 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
         set_extent(to, op->family, m);
         *(l->out ? &op->noutputs : &op->ninputs) += 1;
     }
+}
+
+static bool is_own_output(const kg_family *fam, const char *name)
+{
+    for (size_t i = 0; i < fam->nown; i++)
+        if (fam->own[i].out && strcmp(fam->own[i].name, name) == 0) return true;
+    return false;
 }
 
 static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -244,14 +280,20 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     if (!kg_name_ok(sp->cx, l->noun, key, strlen(key), &why)) {
         kg_wrong(sp, t.pos, "%s", why);
     } else if (!m || m->made != KG_MADE_INPUT || !kg_is_kind(l->kinds, m->kind)) {
-        kg_wrong(sp, v->pos, "%s: expected %s, got %s", what,
-                 kg_kinds_text(sp->cx, fam, l->kinds),
+        kg_wrong(sp, v->pos, "%s: expected %s, got %s", what, kg_kinds_text(sp->cx, fam, l->kinds),
                  m && m->made == KG_MADE_INPUT ? kg_kind_names[m->kind] : kg_kind_of(sp->L, -1));
+    } else if (l->out && is_own_output(fam, key)) {
+        kg_wrong(sp, t.pos, "%s: every %s has this output; its type stands in `types`", what,
+                 fam->name);
+    } else if (l->out && m->kind == KILN_D_PER_BLOCK && m->along > 1) {
+        kg_wrong(sp, v->pos, "%s: per_block: an output has a value for each row, not for %d", what,
+                 (int)m->along);
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
         kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
                  fam->name);
     } else if (read_operand(sp, v, l, what, m, &t) &&
-               kg_spec_type_of(sp, v->pos, what, m, &t.type)) {
+               kg_spec_type_of(sp, v->pos, what, m, &t.type) &&
+               packs(sp, v->pos, what, l, m, t.type)) {
         const bool each = t.operand != KILN_NOWHERE && t.product == KILN_NOWHERE &&
                           fam->own[t.operand].count > 1 && op->products > 1;
         if (!each) keep_tensor(sp, l, &t, m, t.given);
@@ -295,11 +337,10 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
 {
     kg_value own = *v;
     list l = {"outputs", "output", sp->op->family->output_kinds, true};
-    size_t before = sp->cx->errors;
+    size_t before = sp->cx->errors, first = sp->op->ntensors;
     own.what = "outputs";
-    sp->op->first_output = sp->op->ntensors;
     kg_spec_fields(sp, &own, read_tensor, &l);
-    place(sp->op, sp->op->first_output);
-    if (!sp->op->noutputs && !sp->names_wrong && sp->cx->errors == before)
+    place(sp->op, first);
+    if (sp->op->ntensors == first && !sp->names_wrong && sp->cx->errors == before)
         kg_wrong(sp, v->pos, "outputs: the table is empty: an op writes at least one");
 }

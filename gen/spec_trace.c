@@ -71,15 +71,14 @@ static void list_inputs(job *j, size_t function)
     size_t n = 0;
     for (size_t i = 0; i < op->ninputs; i++) {
         const kg_tensor *t = &op->tensor[op->first_input + i];
-        const bool each = t->name != t->given, other = t->product != KILN_NOWHERE &&
-                                                       t->product != j->product;
+        const bool each = t->name != t->given,
+                   other = t->product != KILN_NOWHERE && t->product != j->product;
         const char *wrong = NULL;
         if (each && other) continue;
         if (!kg_takes_input(op->family, function, t))
-            wrong = kg_printf(sp->cx->arena,
-                              "%s: input '%s' is %s, which %s does not take: use it in %s",
-                              j->field, t->given, kind_of(sp, t), j->fn->name,
-                              users(sp->cx, op->family, t));
+            wrong = kg_printf(
+                sp->cx->arena, "%s: input '%s' is %s, which %s does not take: use it in %s",
+                j->field, t->given, kind_of(sp, t), j->fn->name, users(sp->cx, op->family, t));
         else if (other)
             wrong = kg_printf(
                 sp->cx->arena,
@@ -89,10 +88,14 @@ static void list_inputs(job *j, size_t function)
         j->d_wrong[n] = wrong;
         j->d_index[n++] = (uint8_t)i;
     }
-    j->d = (kg_record){"undeclared input", no_inputs(sp->cx, op, j->fn),
-                       "d",                KILN_X_D,
-                       j->d_name,          j->d_index,
-                       j->d_wrong,         n};
+    j->d = (kg_record){"undeclared input",
+                       no_inputs(sp->cx, op, j->fn),
+                       "d",
+                       KILN_X_D,
+                       j->d_name,
+                       j->d_index,
+                       j->d_wrong,
+                       n};
 }
 
 static void fill_records(job *j, size_t function)
@@ -152,7 +155,11 @@ static int run(lua_State *L) /* function, job* */
     job *j = lua_touserdata(L, 2);
     kg_extent extent = kg_function_extent(L, 1);
     const kg_op *op = j->sp->op;
-    kg_trace_begin(kg_trace_of(L), j->field, j->fn->reduces);
+    kg_reduces reduces = !j->fn->reduces               ? KG_NONE
+                         : !kg_own_outputs(op->family) ? KG_OF_ROWS
+                         : kg_names_outputs(op)        ? KG_OF_ROWS_AND_COLUMNS
+                                                       : KG_NONE;
+    kg_trace_begin(kg_trace_of(L), j->field, reduces);
     lua_pushvalue(L, 1);
     for (size_t i = 0; i < j->fn->nargs; i++) push_argument(L, j, j->fn->arg[i]);
     kg_sandbox_on_entry(L, kg_scan_entry, NULL);
@@ -211,7 +218,7 @@ static bool trace_for(kg_spec *sp, const kg_value *v, const char *field, size_t 
     *to = j.out;
     if (!j.out.node) return false;
     for (size_t k = 0; j.main && k < op->noutputs; k++)
-        op->tensor[op->first_output + k].result = j.result[k];
+        op->tensor[kg_output(op, k) - op->tensor].result = j.result[k];
     if (j.main) kg_spec_vary(sp, &extent, j.line);
     if (j.fn->blocks) *to = kg_spec_factor(sp, field, &extent, &j.out);
     return ok && to->count;
@@ -316,8 +323,15 @@ static void read_code(kg_spec *sp, const kg_value *v, const kg_made *m)
     sp->op->code = kg_strndup(sp->cx->arena, text, len);
     sp->op->code_pos = pos;
     lua_pop(L, 1);
-    if (why) kg_wrong(sp, pos, "code: the text %s", why);
-    else if (!sp->names_wrong) check_words(sp, sp->op->code, pos);
+    if (kg_names_outputs(sp->op)) {
+        kg_wrong(sp, v->pos, "code gives one value, and the op has %s outputs: write a function",
+                 kg_count_word(sp->cx, sp->op->noutputs));
+        return;
+    }
+    if (why)
+        kg_wrong(sp, pos, "code: the text %s", why);
+    else if (!sp->names_wrong)
+        check_words(sp, sp->op->code, pos);
     lua_pushliteral(L, "ref");
     lua_rawget(L, sp->table);
     const kg_place *p = kg_place_field(sp->place, "ref");
@@ -351,7 +365,8 @@ void kg_spec_function(kg_spec *sp, const kg_value *v, size_t i)
 {
     const kg_function *f = &sp->op->family->function[i];
     const kg_made *m = f->code ? luaL_testudata(sp->L, -1, KG_MADE) : NULL;
-    if (m && m->made == KG_MADE_CODE) read_code(sp, v, m);
+    if (m && m->made == KG_MADE_CODE)
+        read_code(sp, v, m);
     else if (!lua_isfunction(sp->L, -1))
         kg_wrong(sp, v->pos, "%s: expected a function or code [[...]], got %s", f->name,
                  kg_kind_of(sp->L, -1));

@@ -7,7 +7,7 @@
 
 typedef struct dtype {
     const char *name;
-    lua_Integer bytes;
+    lua_Integer bits;
     bool f32;
 } dtype;
 
@@ -15,7 +15,7 @@ typedef struct dtype {
 static dtype type_of(lua_State *T)
 {
     luaL_checktype(T, 1, LUA_TTABLE);
-    if (lua_getfield(T, 1, "name") != LUA_TSTRING || lua_getfield(T, 1, "bytes") != LUA_TNUMBER)
+    if (lua_getfield(T, 1, "name") != LUA_TSTRING || lua_getfield(T, 1, "bits") != LUA_TNUMBER)
         luaL_argerror(T, 1, "an element type is needed");
     dtype t = {lua_tostring(T, -2), lua_tointeger(T, -1), false};
     t.f32 = strcmp(t.name, "f32") == 0;
@@ -25,14 +25,14 @@ static dtype type_of(lua_State *T)
 /* bits(type): of one element */
 static int bits(lua_State *T)
 {
-    lua_pushinteger(T, 8 * type_of(T).bytes);
+    lua_pushinteger(T, type_of(T).bits);
     return 1;
 }
 
 /* words(type, count): of 32 bits that hold so many elements */
 static int words(lua_State *T)
 {
-    lua_pushinteger(T, (luaL_checkinteger(T, 2) * type_of(T).bytes + 3) / 4);
+    lua_pushinteger(T, (luaL_checkinteger(T, 2) * type_of(T).bits + 31) / 32);
     return 1;
 }
 
@@ -41,7 +41,7 @@ static int element(lua_State *T)
 {
     const char *chunk = luaL_checkstring(T, 2), *i = luaL_checkstring(T, 3);
     dtype t = type_of(T);
-    const char *text = lua_pushfstring(T, "KILN_ELEMENT%d(%s, %s)", (int)(8 * t.bytes), chunk, i);
+    const char *text = lua_pushfstring(T, "KILN_ELEMENT%d(%s, %s)", (int)t.bits, chunk, i);
     if (t.f32)
         lua_pushfstring(T, "kiln_from_bits(%s)", text);
     else
@@ -73,11 +73,10 @@ static int to_bits(lua_State *T)
     dtype t = type_of(T);
     if (t.f32)
         lua_pushfstring(T, "kiln_bits(%s)", x);
-    else if (t.bytes == 4)
+    else if (t.bits == 32)
         lua_pushfstring(T, "(unsigned)kiln_f32_to_%s(%s)", t.name, x);
     else
-        lua_pushfstring(T, "(unsigned)(kiln_uint%d)kiln_f32_to_%s(%s)", (int)(8 * t.bytes), t.name,
-                        x);
+        lua_pushfstring(T, "(unsigned)(kiln_uint%d)kiln_f32_to_%s(%s)", (int)t.bits, t.name, x);
     return 1;
 }
 

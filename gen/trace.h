@@ -12,18 +12,21 @@ typedef struct kg_trace kg_trace; /* one per Lua state */
 
 static inline bool kg_is_reduction(unsigned op)
 {
-    return kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op);
+    return kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op) ||
+           kiln_x_is_col_reduction(op);
 }
 
 /* The tracer of a state that kg_expr_open was called on. */
 kg_trace *kg_trace_of(lua_State *);
 
-/* A new trace, of a function called `what`: nodes and symbols of the one before are void.  reduces: it may use reductions.
- * `what` must outlive the trace. */
-void kg_trace_begin(kg_trace *, const char *what, bool reduces);
+/* Which reductions a function may use. */
+typedef enum kg_reduces { KG_NONE, KG_OF_ROWS, KG_OF_ROWS_AND_COLUMNS } kg_reduces;
+
+/* A new trace, of a function called `what`: nodes and symbols of the one before are void.  `what` must outlive the trace. */
+void kg_trace_begin(kg_trace *, const char *what, kg_reduces);
 void kg_trace_end(kg_trace *);
 bool kg_trace_running(lua_State *);
-bool kg_trace_reduces(lua_State *); /* of the running one */
+kg_reduces kg_trace_reduces(lua_State *); /* of the running one */
 
 /* Pushes a leaf (KILN_X_ACC, KILN_X_D, KILN_X_SCALAR, KILN_X_ARG, KILN_X_AT). */
 void kg_trace_push_leaf(lua_State *, kiln_xop, unsigned index);
@@ -67,7 +70,7 @@ double kg_expr_fold(kiln_xop, double x, double y, double z);
 
 /* The names of dtypes, "f32, f16, ...", and of the functions of an expression, with those that reduce or without. */
 const char *kg_expr_dtypes(kg_ctx *);
-const char *kg_expr_functions(kg_ctx *, bool reductions);
+const char *kg_expr_functions(kg_ctx *, kg_reduces);
 const char *kg_expr_name(kiln_xop); /* as the language calls it */
 
 /* expr.c's table of functions, for `kiln-gen --language`. */

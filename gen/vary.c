@@ -46,6 +46,10 @@ void kg_expr_vary(const kg_op *op, kg_vary *v)
             own.block = 0;
             if (own.phase < UINT8_MAX) own.phase++;
         }
+        if (kiln_x_is_col_reduction(x->op)) {
+            own.rows = false;
+            if (own.phase < UINT8_MAX) own.phase++;
+        }
         if (kiln_x_is_block_reduction(x->op)) {
             bool coarser = own.block == 0 || own.block > x->value;
             /* Of what is alike, only the sum differs from block to block: a row's last one may be

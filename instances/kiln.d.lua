@@ -22,6 +22,10 @@ f8e5m2 = {}
 f8e4m3fnuz = {}
 ---@type kiln.Dtype gfx942's E5M2: bias 16, one NaN, no infinity, no negative zero
 f8e5m2fnuz = {}
+---@type kiln.Dtype two's complement, 4 bits: -8 .. 7; two to a byte, of A and B alone
+i4 = {}
+---@type kiln.Dtype unsigned, 4 bits: 0 .. 15; two to a byte, of A and B alone
+u4 = {}
 
 ---A value of one element while an epilogue, a_op, b_op or body is traced.  It can't be compared with
 ---`<` or tested by `if`: use `lt le gt ge eq ne` with `select`.

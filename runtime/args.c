@@ -22,9 +22,10 @@ static kiln_status check_pointer(const use *u)
     if (!u->at)
         return INVALID("%s is NULL, but the problem has %lld bytes of it", u->name,
                        (long long)u->o->bytes);
-    if (u->at % u->o->size)
+    const uint32_t size = (uint32_t)kr_span(u->o, 1);
+    if (u->at % size)
         return INVALID("%s = %p is not a multiple of its element's %u bytes", u->name,
-                       (void *)u->at, u->o->size);
+                       (void *)u->at, size);
     if (u->at % u->o->align)
         return INVALID("%s = %p is not aligned to the %u bytes that the problem promises: promise "
                        "less, or align it",

@@ -23,7 +23,8 @@ static const struct special {
     [KILN_BF16] = {127, TOP_IEEE},      [KILN_I8] = {0, TOP_NONE},
     [KILN_I32] = {0, TOP_NONE},         [KILN_F8E4M3] = {7, TOP_NAN},
     [KILN_F8E5M2] = {15, TOP_SATURATE}, [KILN_F8E4M3FNUZ] = {8, TOP_FNUZ},
-    [KILN_F8E5M2FNUZ] = {16, TOP_FNUZ},
+    [KILN_F8E5M2FNUZ] = {16, TOP_FNUZ}, [KILN_I4] = {0, TOP_NONE},
+    [KILN_U4] = {0, TOP_NONE},
 };
 
 const char *kiln_dtype_name(kiln_dtype t)
@@ -33,7 +34,12 @@ const char *kiln_dtype_name(kiln_dtype t)
 
 size_t kiln_dtype_size(kiln_dtype t)
 {
-    return kr_dtype_ok(t) ? kiln_formats[t].bytes : 0;
+    return kr_dtype_ok(t) ? kiln_formats[t].bits / 8 : 0;
+}
+
+int kiln_dtype_bits(kiln_dtype t)
+{
+    return kr_dtype_ok(t) ? kiln_formats[t].bits : 0;
 }
 
 kiln_dtype kr_dtype_by_name(const char *name, size_t len)
@@ -78,25 +84,33 @@ static double decode_float(kiln_dtype t, uint32_t bits)
     return sign ? -x : x;
 }
 
-double kr_decode(kiln_dtype t, const void *p)
+static double decode_integer(kiln_dtype t, uint32_t bits)
+{
+    const kiln_format *f = &kiln_formats[t];
+    const bool negative = f->mantissa < f->bits && bits >> f->mantissa & 1;
+    return negative ? (double)bits - 2.0 * (double)(1u << f->mantissa) : (double)bits;
+}
+
+double kr_decode(kiln_dtype t, kr_at at)
 {
     uint32_t bits = 0;
     uint16_t half;
-    switch (kiln_formats[t].bytes) {
-    case 1:
-        bits = *(const uint8_t *)p;
+    switch (kiln_formats[t].bits) {
+    case 4:
+        bits = (uint32_t) * (const uint8_t *)at.p >> at.shift & 0xf;
         break;
-    case 2:
-        memcpy(&half, p, 2);
+    case 8:
+        bits = *(const uint8_t *)at.p;
+        break;
+    case 16:
+        memcpy(&half, at.p, 2);
         bits = half;
         break;
     default:
-        memcpy(&bits, p, 4);
+        memcpy(&bits, at.p, 4);
         break;
     }
-    if (t == KILN_I8) return (int8_t)bits;
-    if (t == KILN_I32) return (int32_t)bits;
-    return decode_float(t, bits);
+    return kr_is_float(t) ? decode_float(t, bits) : decode_integer(t, bits);
 }
 
 static uint32_t encode_float(kiln_dtype t, double x)
@@ -129,37 +143,39 @@ static uint32_t encode_float(kiln_dtype t, double x)
     return sign | (uint32_t)body;
 }
 
-void kr_encode(kiln_dtype t, double x, void *p)
+static uint32_t encode_integer(kiln_dtype t, double x)
 {
-    if (!kr_is_float(t)) {
-        const double lo = t == KILN_I8 ? INT8_MIN : INT32_MIN,
-                     hi = t == KILN_I8 ? INT8_MAX : INT32_MAX;
-        const double r = isnan(x) ? 0 : nearbyint(fmin(fmax(x, lo), hi));
-        const int32_t i = (int32_t)r;
-        if (t == KILN_I8)
-            *(int8_t *)p = (int8_t)i;
-        else
-            memcpy(p, &i, 4);
-        return;
-    }
-    const uint32_t bits = encode_float(t, x);
+    const kiln_format *f = &kiln_formats[t];
+    const double most = (double)(1u << f->mantissa), lo = f->mantissa < f->bits ? -most : 0;
+    const double r = isnan(x) ? 0 : nearbyint(fmin(fmax(x, lo), most - 1));
+    return (uint32_t)(int32_t)r;
+}
+
+void kr_encode(kiln_dtype t, double x, kr_at at)
+{
+    const uint32_t bits = kr_is_float(t) ? encode_float(t, x) : encode_integer(t, x);
     const uint16_t half = (uint16_t)bits;
-    switch (kiln_formats[t].bytes) {
-    case 1:
-        *(uint8_t *)p = (uint8_t)bits;
+    uint8_t *const byte = (uint8_t *)at.p;
+    switch (kiln_formats[t].bits) {
+    case 4:
+        *byte = (uint8_t)((*byte & ~(0xfu << at.shift)) | (bits & 0xf) << at.shift);
         break;
-    case 2:
-        memcpy(p, &half, 2);
+    case 8:
+        *byte = (uint8_t)bits;
+        break;
+    case 16:
+        memcpy(at.p, &half, 2);
         break;
     default:
-        memcpy(p, &bits, 4);
+        memcpy(at.p, &bits, 4);
         break;
     }
 }
 
 double kr_round_to(kiln_dtype t, double x)
 {
-    uint32_t bits;
-    kr_encode(t, x, &bits);
-    return kr_decode(t, &bits);
+    uint32_t bits = 0;
+    const kr_at at = {(char *)&bits, 0};
+    kr_encode(t, x, at);
+    return kr_decode(t, at);
 }

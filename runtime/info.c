@@ -137,6 +137,22 @@ static void describe_tensors(const kr_module *m, const kiln_op_row *row, kiln_op
     for (; products < row->products; products++) info->b_name[products] = "";
 }
 
+/* Sizes along which elements do not depend on each other: the family's, less those that the op's
+ * main function reduces. */
+static uint8_t independent(const kr_module *m, const kiln_op_row *row)
+{
+    const kiln_family *f = kr_family(m, row);
+    const kiln_expr_ref ref = row->function[0];
+    uint8_t sizes = f->independent;
+    for (uint32_t i = 0; i < ref.count; i++) {
+        const unsigned op = m->table->nodes[ref.first + i].op;
+        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op))
+            sizes &= (uint8_t) ~(1u << f->cols);
+        if (kiln_x_is_col_reduction(op)) sizes &= (uint8_t) ~(1u << f->rows);
+    }
+    return sizes;
+}
+
 static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
 {
     const kiln_family *f = kr_family(m, row);
@@ -151,7 +167,7 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     info->cols = position(f->cols);
     info->summed = position(f->summed);
     info->empty = f->empty;
-    info->independent = f->independent;
+    info->independent = independent(m, row);
     info->nfamily_shapes = f->shapes;
     info->nquick_shapes = f->quick;
     info->family_shapes = f->shapes ? m->table->shapes + f->first_shape : NULL;

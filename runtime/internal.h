@@ -68,9 +68,14 @@ static inline bool kr_is_float(kiln_dtype t)
 {
     return kiln_is_float(t);
 }
-double kr_decode(kiln_dtype, const void *);
+/* Where an element is: those of less than 8 bits lie `shift` bits up in the byte. */
+typedef struct kr_at {
+    char *p;
+    unsigned shift;
+} kr_at;
+double kr_decode(kiln_dtype, kr_at);
 /* Nearest even; integers and fp8 saturate; NaN becomes 0 in integers. */
-void kr_encode(kiln_dtype, double, void *);
+void kr_encode(kiln_dtype, double, kr_at);
 double kr_round_to(kiln_dtype, double); /* encoded and decoded */
 
 /* ---- names (names.c): names to positions; of two equal names the first counts ---- */
@@ -260,13 +265,20 @@ static inline bool kr_kernel_runs(const kiln_ctx *c, const kiln_kernel *k)
 typedef struct kr_operand {
     kiln_dtype type;
     kiln_layout layout;
-    uint32_t size, align; /* bytes of an element; of which the base is a multiple */
+    uint32_t bits, align; /* of an element; bytes of which the base is a multiple */
     int64_t rows, cols;
     int64_t inner, outer; /* contiguous elements, and how many such runs */
     int64_t ld, stride;   /* stride 0: every batch reads the same */
     int64_t extent;       /* elements of one batch, from the first to the last */
     int64_t bytes;        /* from the first to behind the last of all batches */
 } kr_operand;
+
+/* Bytes of n elements that begin at a byte. */
+static inline int64_t kr_span(const kr_operand *o, int64_t n)
+{
+    const int64_t per_byte = o->bits < 8 ? 8 / o->bits : 1;
+    return per_byte > 1 ? (n + per_byte - 1) / per_byte : n * (o->bits / 8);
+}
 
 struct kr_view {
     kiln_shape shape;
@@ -379,9 +391,10 @@ typedef struct kr_reference {
     kiln_status (*bounds)(const kr_job *, double *lo, double *hi);
     const kr_op *builtin; /* for problems of ops that are not known; NULL: none */
 } kr_reference;
-int64_t kr_place(const kr_operand *, int64_t batch, int64_t i, int64_t j); /* bytes from the base */
+int64_t kr_place(const kr_operand *, int64_t batch, int64_t i,
+                 int64_t j); /* elements from the base */
 /* The element of a tensor that belongs to row i and column j of the family's. */
-char *kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j);
+kr_at kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j);
 /* The inputs that an expression uses, as bits of their numbers. */
 uint32_t kr_inputs_of(const kr_job *, kiln_expr_ref);
 /* Those inputs, at a place along each of the family's sizes. */

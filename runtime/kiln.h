@@ -260,7 +260,8 @@ KILN_API const char *kiln_refused_at(kiln_ctx *, size_t i);
 KILN_API kiln_status kiln_problem_resolve(const kiln_problem *, kiln_problem *);
 KILN_API const char *kiln_status_name(kiln_status);
 KILN_API const char *kiln_dtype_name(kiln_dtype);
-KILN_API size_t kiln_dtype_size(kiln_dtype);
+KILN_API size_t kiln_dtype_size(kiln_dtype);     /* bytes of an element; 0: several share a byte */
+KILN_API int kiln_dtype_bits(kiln_dtype);        /* of an element; 0: no type */
 KILN_API const char *kiln_error(void);           /* text of this thread's last failure; valid until its next */
 KILN_API const char *kiln_version(void);
 KILN_API uint64_t kiln_registry_id(kiln_ctx *);  /* content id of all modules together */

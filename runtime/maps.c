@@ -62,6 +62,8 @@ static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
     case KILN_F8E5M2:
     case KILN_F8E4M3FNUZ:
     case KILN_F8E5M2FNUZ:
+    case KILN_I4: /* by bytes */
+    case KILN_U4:
     case KILN_DTYPE_NONE:
     case KILN_DTYPE_COUNT:
         break;
@@ -74,13 +76,15 @@ static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand 
 {
     const uint64_t outer = m->clip && o->outer < m->box_outer ? (uint64_t)o->outer : m->box_outer;
     const uint64_t swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
-    const uint64_t pitch = (uint64_t)o->ld * o->size;
+    const uint64_t pitch = (uint64_t)kr_span(o, o->ld);
+    const uint64_t per_byte = (uint64_t)kiln_per_byte(o->type);
+    const uint64_t inner = ((uint64_t)o->inner + per_byte - 1) / per_byte;
     /* An operand that all batches share has one: the kernel reads coordinate 0. */
     const uint64_t batches = o->stride ? (uint64_t)l->view->shape.size[KILN_BATCH] : 1;
     return (map_key){{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
-                          (uint64_t)m->box_inner << 32 | outer << 48,
-                      (uint64_t)o->inner | (uint64_t)o->outer << 32, batches, pitch,
-                      batches > 1 ? (uint64_t)o->stride * o->size : pitch * (uint64_t)o->outer},
+                          m->box_inner / per_byte << 32 | outer << 48,
+                      inner | (uint64_t)o->outer << 32, batches, pitch,
+                      batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer},
                      (uintptr_t)at};
 }
 

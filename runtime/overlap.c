@@ -47,8 +47,8 @@ bool kr_batches_meet(const kr_operand *o, int64_t batch)
  * from its base; 0: it is not. */
 static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
 {
-    int64_t width = o->inner * o->size;
-    const int64_t pitch = o->ld * o->size, stride = o->stride * o->size;
+    int64_t width = kr_span(o, o->inner);
+    const int64_t pitch = kr_span(o, o->ld), stride = kr_span(o, o->stride);
     if (o->outer > 1 && pitch % period) width += (o->outer - 1) * pitch;
     if (batch > 1 && stride % period) width += (batch - 1) * stride;
     return width <= period ? width : 0;
@@ -57,8 +57,8 @@ static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
 bool kr_interleaved(const kr_operand *x, uintptr_t x_at, const kr_operand *y, uintptr_t y_at,
                     int64_t batch)
 {
-    const int64_t period[] = {x->ld * x->size, y->ld * y->size, x->stride * x->size,
-                              y->stride * y->size};
+    const int64_t period[] = {kr_span(x, x->ld), kr_span(y, y->ld), kr_span(x, x->stride),
+                              kr_span(y, y->stride)};
     for (size_t i = 0; i < sizeof period / sizeof *period; i++) {
         if (period[i] == 0) continue;
         const uint64_t p = (uint64_t)period[i];

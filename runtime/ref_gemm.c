@@ -114,25 +114,29 @@ static void free_panel(panel *p)
     free(p->vague);
 }
 
+static bool names_outputs(const kr_job *job)
+{
+    return job->op->ntensors > B + job->op->products + 1 + job->nd;
+}
+
 static kiln_status products(const gemm *g, visit_element *visit)
 {
     const kiln_shape *s = &g->job->view.shape;
     const int64_t m = s->size[M], n = s->size[N], k = s->size[K];
     int64_t kept = KEPT / (k + 1) / ROWS * ROWS; /* rows of A */
+    const bool outputs = names_outputs(g->job);
+    if (outputs && kept > KEPT / (n + 1) / ROWS * ROWS) kept = KEPT / (n + 1) / ROWS * ROWS;
     if (kept < ROWS) kept = ROWS;
     if (kept > m) kept = m + !m;
     panel a = {0}, b[KILN_MAX_B] = {0};
     tile *t = calloc(1, sizeof *t);
     kiln_status status = KILN_OK;
-    bool room = t && alloc_panel(&a, kept, k, g->job->bounds);
+    kr_gemm_outputs *rows_of = outputs ? kr_gemm_outputs_open(g, kept) : NULL;
+    bool room = t && (rows_of || !outputs) && alloc_panel(&a, kept, k, g->job->bounds);
     for (int p = 0; p < g->job->op->products && room; p++)
         room = alloc_panel(&b[p], COLS, k, g->job->bounds);
-    if (!room) {
-        status = kr_fail(KILN_NO_MEMORY, "no memory for a reference with k=%lld", (long long)k);
-        goto out;
-    }
-    for (int64_t batch = 0; batch < s->size[KILN_BATCH]; batch++)
-        for (int64_t top = 0; top < m; top += kept) {
+    for (int64_t batch = 0; room && batch < s->size[KILN_BATCH]; batch++) {
+        for (int64_t top = 0; room && top < m; top += kept) {
             const int64_t height = m - top < kept ? m - top : kept;
             pack_a(g, batch, top, height, &a);
             for (int64_t j = 0; j < n; j += COLS) {
@@ -143,12 +147,18 @@ static kiln_status products(const gemm *g, visit_element *visit)
                     const tile_place at = {batch, top + i, j, rows, cols, i};
                     for (int p = 0; p < g->job->op->products; p++)
                         kr_gemm_multiply(g, p, &at, &a, &b[p], t);
-                    for (int64_t e = 0; e < rows * cols; e++)
+                    if (outputs) kr_gemm_outputs_keep(g, rows_of, &at, top, t);
+                    for (int64_t e = 0; e < rows * cols && !outputs; e++)
                         visit(g, batch, top + i + e / cols, j + e % cols, t, e / cols, e % cols);
                 }
             }
+            if (outputs) room = kr_gemm_outputs_rows(g, rows_of, batch, top, height);
         }
-out:
+        if (outputs && room) room = kr_gemm_outputs_end(g, rows_of, batch);
+    }
+    if (!room)
+        status = kr_fail(KILN_NO_MEMORY, "no memory for a reference with k=%lld", (long long)k);
+    kr_gemm_outputs_close(rows_of);
     free_panel(&a);
     for (int p = 0; p < KILN_MAX_B; p++) free_panel(&b[p]);
     free(t);
@@ -199,8 +209,14 @@ static bool is_gemm(const kr_job *job)
     const kiln_op_row *op = job->op;
     const int e = B + op->products;
     if (job->family->nsizes != 3 || job->family->ntypes != 4 || op->ntensors <= e ||
-        op->ntensors != e + 1 + job->nd)
+        op->ntensors < e + 1 + job->nd)
         return false;
+    for (int i = e + 1; i < op->ntensors; i++) {
+        const kiln_tensor_row *t = &op->tensor[i];
+        if (t->out && ((t->rows != M && t->rows != KILN_NOWHERE) || t->row_block != 1 ||
+                       (t->cols != N && t->cols != KILN_NOWHERE)))
+            return false;
+    }
     for (int i = 0; i <= e; i++) {
         static const uint8_t rows[] = {M, K, M}, cols[] = {K, N, N};
         const kiln_tensor_row *t = &op->tensor[i];
@@ -259,8 +275,7 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
     if (!is_gemm(job) || !functions_ok(job, &block))
         return kr_fail(KILN_BAD_MODULE, "%s: its op '%s' is no gemm as this libkiln knows them",
                        job->module->path, kr_str(job->module, job->op->name));
-    gemm g = {
-        .job = job, .acc = (kiln_dtype)job->sig.sig[3], .block = block, .lo = lo, .hi = hi};
+    gemm g = {.job = job, .acc = (kiln_dtype)job->sig.sig[3], .block = block, .lo = lo, .hi = hi};
     const kiln_dtype a = (kiln_dtype)job->sig.sig[0], b = (kiln_dtype)job->sig.sig[1];
     kiln_mul_types(a, b, &g.mul_a, &g.mul_b);
     g.e = &job->view.t[B + job->op->products];

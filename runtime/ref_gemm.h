@@ -48,4 +48,16 @@ typedef struct tile_place {
 /* Rows of a from place->first on by b. */
 void kr_gemm_multiply(const gemm *, int product, const tile_place *, const panel *a, const panel *b,
                       tile *);
+
+/* ref_gemm_outputs.c: of an op with outputs beside E rows of sums, `kept` of them at a time, and
+ * what they make; NULL, false: no memory. */
+typedef struct kr_gemm_outputs kr_gemm_outputs;
+kr_gemm_outputs *kr_gemm_outputs_open(const gemm *, int64_t kept);
+void kr_gemm_outputs_close(kr_gemm_outputs *);
+void kr_gemm_outputs_keep(const gemm *, kr_gemm_outputs *, const tile_place *, int64_t top,
+                          const tile *);
+/* Rows from `top` on, all of whose sums are kept; then what is made of all rows of a batch. */
+bool kr_gemm_outputs_rows(const gemm *, kr_gemm_outputs *, int64_t batch, int64_t top,
+                          int64_t rows);
+bool kr_gemm_outputs_end(const gemm *, kr_gemm_outputs *, int64_t batch);
 #endif

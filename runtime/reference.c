@@ -9,15 +9,19 @@
 int64_t kr_place(const kr_operand *o, int64_t batch, int64_t i, int64_t j)
 {
     const int64_t at = o->layout == KILN_ROW ? i * o->ld + j : i + j * o->ld;
-    return (batch * o->stride + at) * o->size;
+    return batch * o->stride + at;
 }
 
-char *kr_element(const kr_job *job, int tensor, int64_t batch, int64_t i, int64_t j)
+kr_at kr_element(const kr_job *job, int tensor, int64_t batch, int64_t i, int64_t j)
 {
     const kiln_tensor_row *t = &job->op->tensor[tensor];
     i = t->rows == KILN_NOWHERE ? 0 : t->row_block == 1 ? i : i / t->row_block;
     j = t->cols == KILN_NOWHERE ? 0 : t->col_block == 1 ? j : j / t->col_block;
-    return (char *)job->args->tensor[t->arg] + kr_place(&job->view.t[tensor], batch, i, j);
+    const kr_operand *o = &job->view.t[tensor];
+    const int64_t at = kr_place(o, batch, i, j), per = kiln_per_byte(o->type);
+    char *const base = job->args->tensor[t->arg];
+    if (per == 1) return (kr_at){base + kr_span(o, at), 0};
+    return (kr_at){base + at / per, (unsigned)(at % per) * o->bits};
 }
 
 uint32_t kr_inputs_of(const kr_job *job, kiln_expr_ref ref)

@@ -123,10 +123,18 @@ static bool family_ok(const check *c, const kiln_family *f)
 }
 
 /* Reductions run over columns: where elements along them do not depend on each other there are
- * none. */
-static bool reduces(const kiln_family *f)
+ * none, but in ops that have outputs beside the family's own. */
+static bool names_outputs(const kiln_op_row *op)
 {
-    return !(f->independent >> f->cols & 1);
+    bool own = false, more = false;
+    for (int i = 0; i < op->ntensors && i < KILN_MAX_TENSORS; i++)
+        *(op->tensor[i].own == KILN_NOWHERE ? &more : &own) |= op->tensor[i].out;
+    return own && more;
+}
+
+static bool reduces(const kiln_family *f, const kiln_op_row *op)
+{
+    return !(f->independent >> f->cols & 1) || names_outputs(op);
 }
 
 static bool is_block(double columns)
@@ -146,9 +154,10 @@ static bool node_ok(const op_facts *o, const kiln_xnode *n, uint32_t at, bool ma
     if (n->op >= KILN_X_COUNT) return false;
     for (int i = 0; i < 3; i++) /* an unused operand is 0, so that evaluation may look at it */
         if (i < kr_x_operands[n->op] ? n->arg[i] >= at : n->arg[i] != 0) return false;
-    if (kiln_x_is_row_reduction(n->op)) return main && reduces(o->family);
+    if (kiln_x_is_row_reduction(n->op)) return main && reduces(o->family, o->op);
+    if (kiln_x_is_col_reduction(n->op)) return main && names_outputs(o->op);
     if (kiln_x_is_block_reduction(n->op))
-        return main && reduces(o->family) && is_block((double)n->value);
+        return main && reduces(o->family, o->op) && is_block((double)n->value);
     switch ((kiln_xop)n->op) {
     case KILN_X_ACC:
         return main && o->family->summed != KILN_NOWHERE && n->index < o->op->products;

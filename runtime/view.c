@@ -33,9 +33,19 @@ static kiln_status bad_operand(const char *name, const kiln_tensor *t, const kr_
             name);
     if (t->align & (t->align - 1))
         return INVALID("%s's alignment is %u: it must be a power of two", name, t->align);
+    const long long pieces = kiln_per_byte(o->type);
+    if (o->ld % pieces)
+        return INVALID("%s's leading dimension is %lld: %s of %s begin at a byte, so it must be a "
+                       "multiple of %lld",
+                       name, (long long)o->ld, o->layout == KILN_ROW ? "rows" : "columns",
+                       kiln_dtype_name(o->type), pieces);
+    if (o->stride % pieces)
+        return INVALID("%s's batch stride is %lld: batches of %s begin at a byte, so it must be a "
+                       "multiple of %lld",
+                       name, (long long)o->stride, kiln_dtype_name(o->type), pieces);
     if (!fits)
         return INVALID(
-            "%s spans more than 2^63 bytes: check its sizes, leading dimension and batch stride",
+            "%s spans more than 2^60 bytes: check its sizes, leading dimension and batch stride",
             name);
     return INVALID("%s's batch stride is %lld: with %lld %s of %lld elements, %lld apart, batches "
                    "would overwrite each other",
@@ -50,9 +60,12 @@ static bool place_operand(const kiln_tensor *t, int64_t batch, bool out, kr_oper
     const bool row = o->layout == KILN_ROW;
     o->inner = row ? o->cols : o->rows;
     o->outer = row ? o->rows : o->cols;
-    o->size = (uint32_t)kiln_dtype_size(o->type);
-    o->align = t->align > o->size ? t->align : o->size;
+    o->bits = kiln_formats[o->type].bits;
+    const int64_t pieces = kiln_per_byte(o->type);
+    const uint32_t size = (uint32_t)kr_span(o, 1);
+    o->align = t->align > size ? t->align : size;
     o->ld = t->ld ? t->ld : o->inner ? o->inner : 1;
+    if (!t->ld && pieces > 1) o->ld = (o->ld + pieces - 1) / pieces * pieces;
     o->extent = 0;
     int64_t packed, last;
     bool fits = times(o->outer, o->ld, &packed);
@@ -62,11 +75,11 @@ static bool place_operand(const kiln_tensor *t, int64_t batch, bool out, kr_oper
                 : fits                            ? packed
                                                   : 0;
     fits = fits && times(o->stride, batch - 1, &last) &&
-           !__builtin_add_overflow(last, o->extent, &last) && times(last, o->size, &o->bytes) &&
-           times(o->stride, o->size, &packed) && times(o->ld, o->size, &packed);
-    if (o->extent == 0) o->bytes = 0;
+           !__builtin_add_overflow(last, o->extent, &last) && times(last, o->bits, &packed) &&
+           times(o->stride, o->bits, &packed) && times(o->ld, o->bits, &packed);
+    o->bytes = fits && o->extent ? kr_span(o, last) : 0;
     if (!fits || t->ld < 0 || o->ld < o->inner || t->batch_stride < KILN_BROADCAST ||
-        (t->align & (t->align - 1)) ||
+        (t->align & (t->align - 1)) || ((o->ld | o->stride) & (pieces - 1)) ||
         (out && (t->batch_stride == KILN_BROADCAST ||
                  (o->stride < o->extent && kr_batches_meet(o, batch))))) {
         *fit = fits;
@@ -78,8 +91,8 @@ static bool place_operand(const kiln_tensor *t, int64_t batch, bool out, kr_oper
 /* Largest power of two that divides base, pitch and batch stride. */
 static int64_t common_alignment(const kr_operand *o, int64_t batch)
 {
-    int64_t bits = ALIGN_LIMIT | o->align | o->ld * o->size;
-    if (batch > 1) bits |= o->stride * o->size;
+    int64_t bits = ALIGN_LIMIT | o->align | kr_span(o, o->ld);
+    if (batch > 1) bits |= kr_span(o, o->stride);
     return bits & -bits;
 }
 
@@ -144,7 +157,7 @@ static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_sha
         s->align[row->own] = common_alignment(o, s->size[KILN_BATCH]);
     } else if (row->kind == KILN_D_FULL) {
         const int64_t align = common_alignment(o, s->size[KILN_BATCH]);
-        const int64_t vector = align / o->size;
+        const int64_t vector = 8 * align / o->bits;
         if (align < s->align_d) s->align_d = align;
         if (vector < s->vector) s->vector = vector;
     }

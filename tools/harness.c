@@ -216,11 +216,13 @@ static void gather(const samples *at, const kh_operand *from, const char *source
     for (int64_t b = 0; b < to->batch; b++)
         for (int64_t i = 0; i < to->rows; i++)
             for (int64_t j = 0; j < to->cols; j++) {
-                const int64_t row = kh_row_at(at, from, i), col = kh_col_at(at, from, j);
-                memcpy(base + (size_t)kh_place(to, b, i, j) * to->size,
-                       source +
-                           (size_t)kh_place(from, at->of[KH_BATCH].at[b], row, col) * from->size,
-                       to->size);
+                const int64_t row = kh_row_at(at, from, i), col = kh_col_at(at, from, j),
+                              in = kh_place(from, at->of[KH_BATCH].at[b], row, col),
+                              out = kh_place(to, b, i, j);
+                if (kh_pieces(to) == 1)
+                    memcpy(base + (size_t)out * to->size, source + (size_t)in * to->size, to->size);
+                else
+                    kh_put(to, base, out, kh_get(from, source, in));
             }
 }
 
@@ -243,7 +245,7 @@ static kiln_status expect(const kh_case *c, const samples *at, double *lo, doubl
     if (status) return status;
     for (int i = 0; !status && i < small.count; i++) {
         const kh_operand *o = &small.operand[i];
-        base[i] = malloc((size_t)o->span * o->size + 16);
+        base[i] = calloc(1, kh_span(o) + 16);
         *kh_slot(&args, o) = base[i];
         if (!base[i])
             status = KILN_NO_MEMORY;
@@ -434,8 +436,7 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
     for (int i = 0; i < c->shape.count; i++) {
         const kh_operand *o = &c->shape.operand[i];
         buffer *b = &c->operand[i];
-        kiln_status status =
-            buffer_open(c->ctx, (size_t)o->span * o->size, o->align, kh_poison(o->dtype), b);
+        kiln_status status = buffer_open(c->ctx, kh_span(o), o->align, kh_poison(o->dtype), b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
         if (o->out) {

@@ -27,7 +27,8 @@ typedef struct kh_operand {
     int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
-    size_t size, align;        /* bytes of an element; of which the base is a multiple */
+    size_t size,
+        align; /* bytes of an element, or those it shares; of which the base is a multiple */
 } kh_operand;
 
 typedef struct kh_shape {
@@ -45,9 +46,15 @@ kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
  * input[o]: the input that output o is, or -1.  0: there is no such way. */
 int kh_in_place(const kh_shape *, int nth, int input[KH_MAX_OPERANDS]);
 int64_t kh_place(const kh_operand *, int64_t batch, int64_t i,
-                 int64_t j);                     /* element's offset; i or j is ignored
-                                                    where the operand is a vector */
-int64_t kh_elements(const kh_operand *);         /* rows * cols * batch */
+                 int64_t j);             /* element's offset; i or j is ignored
+                                            where the operand is a vector */
+int64_t kh_elements(const kh_operand *); /* rows * cols * batch */
+/* Elements that share a byte, the first in the lowest bits: 1, but of inputs of 4 bits. */
+int kh_pieces(const kh_operand *);
+size_t kh_span(const kh_operand *); /* bytes from the first element to the last */
+/* The element at an offset that kh_place gives, of the operand at base. */
+double kh_get(const kh_operand *, const void *base, int64_t at);
+void kh_put(const kh_operand *, void *base, int64_t at, double);
 double kh_flops(const kh_shape *);               /* of the products: 2 m n k batch each */
 double kh_bytes(const kh_shape *);               /* every operand once */
 void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args */
@@ -60,6 +67,7 @@ void kh_parts(int64_t parts, kh_part *work, void *arg);
 int kh_threads(void); /* cores, at most 16 */
 
 /* ---- numbers ---- */
+/* What shares its byte with others is at the lowest bits, and alone there. */
 double kh_decode(kiln_dtype, const void *element);
 void kh_encode(kiln_dtype, double, void *element); /* nearest even, saturates */
 uint64_t kh_random(uint64_t *state);

@@ -43,7 +43,7 @@ static size_t layout(const kh_shape *s, size_t *start)
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
         start[i] = round_up(total, PAGE) + (o->align < KH_ALLOCATED ? o->align : 0);
-        total = start[i] + (size_t)o->span * o->size + 1;
+        total = start[i] + kh_span(o) + 1;
     }
     return round_up(total, PAGE);
 }

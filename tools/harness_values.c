@@ -12,13 +12,13 @@
 
 /* What KILN_DTYPES says, and the rest of a small float's format. */
 typedef struct format {
-    int bytes, is_float, exponent, mantissa, bias;
+    int bits, is_float, exponent, mantissa, bias;
     unsigned largest, nan, infinity; /* 0: has none */
 } format;
 
 #define BIAS(e) ((1 << ((e) > 0 ? (e)-1 : 0)) - 1)
 static const format formats[KILN_DTYPE_COUNT] = {
-#define X(name, id, bytes, fl, e, m, text) [id] = {bytes, fl, e, m, BIAS(e), 0, 0, 0},
+#define X(name, id, bits, fl, e, m, text) [id] = {bits, fl, e, m, BIAS(e), 0, 0, 0},
     KILN_DTYPES(X)
 #undef X
 };
@@ -48,6 +48,8 @@ static format format_of(kiln_dtype t)
     case KILN_F32:
     case KILN_I8:
     case KILN_I32:
+    case KILN_I4:
+    case KILN_U4:
     case KILN_DTYPE_NONE:
     case KILN_DTYPE_COUNT:
         break;
@@ -106,6 +108,10 @@ double kh_decode(kiln_dtype t, const void *element)
         return (double)i32;
     case KILN_I8:
         return (double)*(const int8_t *)element;
+    case KILN_U4:
+        return (double)(*(const uint8_t *)element & 15);
+    case KILN_I4:
+        return (double)((*(const uint8_t *)element & 15) ^ 8) - 8;
     case KILN_F16:
     case KILN_BF16:
         memcpy(&u16, element, 2);
@@ -142,6 +148,12 @@ void kh_encode(kiln_dtype t, double x, void *element)
         break;
     case KILN_I8:
         *(int8_t *)element = (int8_t)clip(x, -128, 127);
+        break;
+    case KILN_I4:
+        *(uint8_t *)element = (uint8_t)((int)clip(x, -8, 7) & 15);
+        break;
+    case KILN_U4:
+        *(uint8_t *)element = (uint8_t)clip(x, 0, 15);
         break;
     case KILN_F16:
     case KILN_BF16:
@@ -198,6 +210,12 @@ static int64_t extent(const kiln_problem *p, int size, int block)
     return size < 0 ? 1 : block > 1 ? (p->size[size] + block - 1) / block : p->size[size];
 }
 
+int kh_pieces(const kh_operand *o)
+{
+    const int bits = formats[o->dtype].bits;
+    return bits > 0 && bits < 8 ? 8 / bits : 1;
+}
+
 static int is_empty(const kh_shape *s)
 {
     int empty = 0;
@@ -236,8 +254,9 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
                       .rows = rows,
                       .cols = cols,
                       .batch = s->problem.batch,
-                      .size = kiln_dtype_size(t->dtype)};
-    o->ld = !vector && t->ld > 0 ? t->ld : inner;
+                      .size = (size_t)(kiln_dtype_bits(t->dtype) + 7) / 8};
+    const int pieces = kh_pieces(o);
+    o->ld = !vector && t->ld > 0 ? t->ld : (inner + pieces - 1) / pieces * pieces;
     o->stride = t->batch_stride == KILN_BROADCAST ? 0
                 : t->batch_stride > 0             ? t->batch_stride
                                                   : o->ld * outer;
@@ -305,6 +324,40 @@ int64_t kh_elements(const kh_operand *o)
     return o->rows * o->cols * o->batch;
 }
 
+size_t kh_span(const kh_operand *o)
+{
+    const int pieces = kh_pieces(o);
+    return (size_t)((o->span + pieces - 1) / pieces) * o->size;
+}
+
+double kh_get(const kh_operand *o, const void *base, int64_t at)
+{
+    const int pieces = kh_pieces(o);
+    const unsigned char *p = (const unsigned char *)base + (size_t)(at / pieces) * o->size;
+    if (pieces == 1) return kh_decode(o->dtype, p);
+    const unsigned char piece = (unsigned char)(*p >> (8 / pieces * (int)(at % pieces)));
+    return kh_decode(o->dtype, &piece);
+}
+
+/* Puts a piece into its byte. */
+static void put_piece(const kh_operand *o, char *base, int64_t at, unsigned piece)
+{
+    const int pieces = kh_pieces(o), bits = 8 / pieces, shift = bits * (int)(at % pieces);
+    unsigned char *p = (unsigned char *)base + at / pieces;
+    *p = (unsigned char)((*p & ~(((1u << bits) - 1) << shift)) | piece << shift);
+}
+
+void kh_put(const kh_operand *o, void *base, int64_t at, double x)
+{
+    unsigned char piece;
+    if (kh_pieces(o) == 1) {
+        kh_encode(o->dtype, x, (char *)base + (size_t)at * o->size);
+        return;
+    }
+    kh_encode(o->dtype, x, &piece);
+    put_piece(o, base, at, piece);
+}
+
 double kh_flops(const kh_shape *s)
 {
     const kiln_problem *p = &s->problem;
@@ -319,7 +372,7 @@ double kh_bytes(const kh_shape *s)
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
         sum += (double)o->rows * (double)o->cols * (double)(o->stride ? o->batch : 1) *
-               (double)o->size;
+               (double)o->size / kh_pieces(o);
     }
     return sum;
 }
@@ -345,7 +398,11 @@ static double depth_of(const kh_shape *s)
 /* Half the width of the values given to a tensor of the family's own. */
 static double scale_of(const kh_shape *s, const kh_operand *o)
 {
-    if (!formats[o->dtype].is_float) return o->dtype == KILN_I8 ? 127 : 1000;
+    if (!formats[o->dtype].is_float)
+        return o->dtype == KILN_I32  ? 1000
+               : o->dtype == KILN_I8 ? 127
+               : o->dtype == KILN_U4 ? 15
+                                     : 8;
     if (!o->scaled) return 1;
     const double least = o->size == 1 ? 0.25 : 1.0 / 64; /* fp8 has little room below */
     const double scale = 2 / sqrt(depth_of(s));
@@ -368,6 +425,8 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
         const int v = (int)(kh_random(state) % 255) - 128;
         return v < 0 ? v : v + 1;
     }
+    if (o->dtype == KILN_I4 || o->dtype == KILN_U4) /* 0 too: weights that were quantised have it */
+        return (double)(kh_random(state) % 16) - (o->dtype == KILN_I4 ? 8 : 0);
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));
     if (o->extra && size > 8 &&
         o->rows * o->cols < s->problem.size[s->op.rows] * s->problem.size[s->op.cols])
@@ -386,7 +445,7 @@ static void fill_one(const kh_operand *o, char *base, int64_t batch, double x, u
 {
     const int64_t i = (int64_t)(kh_random(state) % (uint64_t)o->rows),
                   j = (int64_t)(kh_random(state) % (uint64_t)o->cols);
-    kh_encode(o->dtype, x, base + kh_place(o, batch, i, j) * (int64_t)o->size);
+    kh_put(o, base, kh_place(o, batch, i, j), x);
 }
 
 /* Few and far between, so that most rows and columns stay finite. */
@@ -405,9 +464,12 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
 enum { POOL = 4096 }; /* a power of two */
 
 /* Elements are drawn from a pool of encoded values: encoding each would take longer than the
- * kernel. */
-static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n, uint64_t *state)
+ * kernel.  Where several share a byte, what is no element of the row in the last byte stays. */
+static void fill_row(const kh_operand *o, char *to, const unsigned char *pool, int64_t n,
+                     uint64_t *state)
 {
+    const size_t size = o->size;
+    const int pieces = kh_pieces(o);
     uint64_t bits = 0;
     int left = 0;
     for (int64_t i = 0; i < n; i++, left--, bits >>= 12) {
@@ -416,6 +478,10 @@ static void fill_row(char *to, const unsigned char *pool, size_t size, int64_t n
             left = 5;
         }
         const unsigned char *from = pool + (bits & (POOL - 1)) * size;
+        if (pieces > 1) {
+            put_piece(o, to, i, *from);
+            continue;
+        }
         switch (size) {
         case 1:
             to[i] = (char)*from;
@@ -451,7 +517,7 @@ static void fill_part(void *arg, int64_t part)
     for (int64_t row = part * f->each; row < end; row++) {
         const int64_t at = row / f->outer * o->stride + row % f->outer * o->ld;
         const unsigned char *pool = f->larger && row % 4 == 2 ? f->larger : f->pool;
-        fill_row(f->base + at * (int64_t)o->size, pool, o->size, f->inner, &state);
+        fill_row(o, f->base + at / kh_pieces(o) * (int64_t)o->size, pool, f->inner, &state);
     }
 }
 

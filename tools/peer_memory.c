@@ -44,8 +44,7 @@ static void *read_part(void *arg)
     part *p = arg;
     for (int i = 0; i < p->shape->count; i++) {
         const kh_operand *o = &p->shape->operand[i];
-        const size_t bytes = (size_t)o->span * o->size, of = (size_t)p->of,
-                     index = (size_t)p->index;
+        const size_t bytes = kh_span(o), of = (size_t)p->of, index = (size_t)p->index;
         const size_t from = bytes / of * index,
                      to = index + 1 == of ? bytes : bytes / of * (index + 1);
         char *at = (char *)kh_pointer(&p->args, o) + from;

@@ -95,9 +95,7 @@ static int convert(kh_sets *sets, blas *x, int i)
             memset(to, 0, span * sizeof *to);
         else
             for (int64_t at = 0; at < o->span; at++)
-                to[at] =
-                    (float)kh_decode(o->dtype, (const char *)kh_pointer(kh_sets_args(sets, 0), o) +
-                                                   (size_t)at * o->size);
+                to[at] = (float)kh_get(o, kh_pointer(kh_sets_args(sets, 0), o), at);
     }
     return 1;
 }

@@ -178,7 +178,7 @@ static kiln_status memory_open(kiln_ctx *ctx, const kh_shape *s, size_t workspac
     for (int i = 0; i <= s->count; i++) {
         const kh_operand *o = &s->operand[i];
         m->start[i] = total;
-        total += i < s->count ? (size_t)o->span * o->size : workspace;
+        total += i < s->count ? kh_span(o) : workspace;
         total = (total + PAGE) / PAGE * PAGE;
     }
     m->total = total;

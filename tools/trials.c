@@ -183,7 +183,7 @@ static void lay_out(const kh_shape *s, int i, const kt_trial *trial, kiln_tensor
     /* Vector loads stay possible where the base is aligned. */
     const kh_operand *o = &s->operand[i];
     const int variant = trial->variant, by = 3 + 2 * i + o->scaled, batches = trial->batch > 1;
-    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : 1, ld = o->ld + by * even;
+    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : kh_pieces(o), ld = o->ld + by * even;
     const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
     /* Where nothing is summed some inputs are shared by all batches, and others are not. */
     const int shared = !o->out && by % 2 && (s->op.summed >= 0 || i % 2 == 0);

@@ -8,6 +8,7 @@
 //   HOST_A_OP, HOST_B_OP          1: host_op_a, host_op_b make of an element what is multiplied
 //   HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k
 //   HOST_E_ROW                    1: E is row-major
+//   HOST_OUTPUTS, HOST_BLOCK      1: there are outputs beside E; columns of their largest block
 //   HOST_PRODUCTS, HOST_KIND      1 or 2 products; how they are summed (below)
 //   HOST_A_PLACED, HOST_B_PLACED  1: those take inputs, so they are told which element it is
 //   HOST_DEEP                     length along k of blocks whose sums are scaled; 0: none
@@ -24,6 +25,7 @@
 #include "kiln_args.h"
 
 #define HOST_MAX_NR 32 /* widest tile of any instruction set */
+#define HOST_MAX_NC 1024 /* columns of a task, rounded up to tiles and to blocks */
 #define HOST_SIDE_A 0
 #define HOST_SIDE_B 1
 
@@ -59,9 +61,27 @@ typedef float host_whole_t;
 typedef host_sum_t host_whole_t;
 #endif
 
-static HOST_INLINE long host_bytes(const int type)
+static HOST_INLINE long host_bits(const int type)
 {
-    return type == KILN_F32 || type == KILN_I32 ? 4 : type == KILN_F16 || type == KILN_BF16 ? 2 : 1;
+    switch (type) {
+    case KILN_F32:
+    case KILN_I32:
+        return 32;
+    case KILN_F16:
+    case KILN_BF16:
+        return 16;
+    case KILN_I4:
+    case KILN_U4:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+/* Bytes of n elements that begin at a byte. */
+static HOST_INLINE long host_span(const int type, long n)
+{
+    return (n * host_bits(type) + 7) / 8;
 }
 
 static HOST_INLINE long host_min(long a, long b)

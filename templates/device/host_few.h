@@ -6,21 +6,37 @@
 
 #define HOST_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 
+#if !HOST_Y_KMAJOR
+// The elements of row r, side by side.
+static HOST_INLINE void HOST_(few_flat)(const host_operand *o, long r, long k, char *flat)
+{
+    const char *const p = o->p + r * HOST_BITS(HOST_Y_SIDE) / 8;
+    const long pitch = HOST_SPAN(HOST_Y_SIDE, o->ld), bytes = HOST_SPAN(HOST_Y_SIDE, 1);
+    if (HOST_BITS(HOST_Y_SIDE) >= 8) {
+        for (long i = 0; i < k; i++) __builtin_memcpy(flat + i * bytes, p + i * pitch, (size_t)bytes);
+        return;
+    }
+    __builtin_memset(flat, 0, (size_t)HOST_SPAN(HOST_Y_SIDE, k));
+    for (long i = 0; i < k; i++)
+        flat[i / 2] |= (char)((uint8_t)p[i * pitch] >> r % 2 * 4 & 15) << i % 2 * 4;
+}
+#endif
+
 // Units of each row: HOST_HEAD as at the head of a panel of Y, then k's, zero up to a full vector.  `flat` has room
 // for a row's elements where they are strided.
 static HOST_TARGET void HOST_(few_units)(const host_operand *o, long k, host_unit_t *to, long stride, char *flat)
 {
     for (long r = 0; r < o->rows; r++, to += stride) {
-        const long bytes = HOST_BYTES(HOST_Y_SIDE);
-        const char *p = o->p + (HOST_Y_KMAJOR ? r * o->ld : r) * bytes;
         HOST_(vec) sum = {0};
-#if !HOST_Y_KMAJOR
-        for (long i = 0; i < k; i++) __builtin_memcpy(flat + i * bytes, p + i * bytes * o->ld, (size_t)bytes);
-        p = flat;
-#endif
+#if HOST_Y_KMAJOR
+        const char *const p = o->p + HOST_SPAN(HOST_Y_SIDE, r * o->ld);
         (void)flat;
+#else
+        const char *const p = flat;
+        HOST_(few_flat)(o, r, k, flat);
+#endif
         for (long i = 0; i < k; i += HOST_(span)) {
-            const HOST_(vec) v = HOST_(read_k)(p + i * bytes, &host_nowhere, k - i, HOST_Y_SIDE);
+            const HOST_(vec) v = HOST_(read_k)(p + HOST_SPAN(HOST_Y_SIDE, i), &host_nowhere, k - i, HOST_Y_SIDE);
             HOST_(store)(to + HOST_HEAD + i / HOST_GROUP, v);
 #if HOST_GROUP == 4
             sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), v);
@@ -59,7 +75,7 @@ static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) * sum, const HOS
     HOST_UNROLL
     for (int c = 0; c < C; c++)
         xv[c] = HOST_(few_direct)(R)
-                    ? HOST_(read_k)(x[c] + i * HOST_BYTES(HOST_X_SIDE), &host_nowhere, left, HOST_X_SIDE)
+                    ? HOST_(read_k)(x[c] + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, left, HOST_X_SIDE)
                     : HOST_(load)(run + c * HOST_RUN(HOST_(few_most)) + u);
     HOST_UNROLL
     for (int r = 0; r < R; r++) {
@@ -76,14 +92,14 @@ static HOST_INLINE HOST_TARGET void HOST_(dots_step)(HOST_(vec) * sum, const HOS
 static HOST_INLINE HOST_TARGET void HOST_(dots)(const HOST_(few_y) * y, const char *const *x, const host_unit_t *run,
                                                 long n, long ahead, host_unit_t *to, const int R, const int C)
 {
-    const long span = HOST_(span), bytes = HOST_BYTES(HOST_X_SIDE), line = host_max(span, 64 / bytes);
+    const long span = HOST_(span), line = host_max(span, 512 / HOST_BITS(HOST_X_SIDE));
     HOST_NO_UNROLL
     for (int c0 = 0; c0 < HOST_(few_columns); c0 += C, run += C * HOST_RUN(HOST_(few_most)), x += C, to += R * C) {
         HOST_(vec) sum[HOST_VW] = {{0}};
         long i = 0;
         for (; i + line <= n; i += line) {
             HOST_UNROLL
-            for (int c = 0; c < C; c++) HOST_PREFETCH(x[c] + ahead + i * bytes);
+            for (int c = 0; c < C; c++) HOST_PREFETCH(x[c] + ahead + HOST_SPAN(HOST_X_SIDE, i));
             HOST_NO_UNROLL
             for (long l = i; l < i + line; l += span) HOST_(dots_step)(sum, y, x, run, l, span, R, C);
         }
@@ -137,8 +153,8 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
 {
     enum { COLUMNS = HOST_(few_columns), RUN = HOST_RUN(HOST_(few_most)) };
     const int direct = HOST_(few_direct)(y->rows);
-    const long rows = y->rows == 1 ? 1 : host_round_up(y->rows, 2), bytes = HOST_BYTES(HOST_X_SIDE);
-    const long x_pitch = x->ld * bytes, columns = host_round_up(cols, COLUMNS);
+    const long rows = y->rows == 1 ? 1 : host_round_up(y->rows, 2);
+    const long x_pitch = HOST_SPAN(HOST_X_SIDE, x->ld), columns = host_round_up(cols, COLUMNS);
     // A block along k is a length at which Y's rows and X's runs stay in the first-level cache.
     const long block = 8192 / (rows + (direct ? 0 : COLUMNS)) / 64 * 64 * HOST_GROUP;
     host_unit_t run[COLUMNS * RUN] __attribute__((aligned(64)));
@@ -149,7 +165,7 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
         for (long c = 0; c < cols; c += COLUMNS) {
             const char *p[COLUMNS];
             for (int i = 0; i < COLUMNS; i++) {
-                p[i] = x->p + host_min(j + c + i, x->rows - 1) * x_pitch + k0 * bytes;
+                p[i] = x->p + host_min(j + c + i, x->rows - 1) * x_pitch + HOST_SPAN(HOST_X_SIDE, k0);
                 if (!direct) HOST_(run)(p[i], n, run + i * RUN);
             }
             HOST_(few_y) part = {y->at + HOST_HEAD + k0 / HOST_GROUP, y->pitch, 0};
@@ -202,10 +218,9 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(few_add)(const HOST_(few
                                                                  host_unit_t *to, long step)
 {
     enum { UNITS = HOST_(few_units_k), NV = HOST_VW == 16 ? 2 : 1, WIDTH = NV * HOST_VW };
-    const long bytes = HOST_BYTES(HOST_X_SIDE);
     for (long c = 0; c < cols; c += WIDTH) {
         HOST_(vec) xv[UNITS][NV];
-        for (long line = c * bytes; line < (c + WIDTH) * bytes; line += 64)
+        for (long line = HOST_SPAN(HOST_X_SIDE, c); line < HOST_SPAN(HOST_X_SIDE, c + WIDTH); line += 64)
             if (line % 64 == 0) {
                 HOST_UNROLL
                 for (int i = 0; i < UNITS * HOST_GROUP; i++) HOST_PREFETCH(next + i * pitch + line);
@@ -256,7 +271,7 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
 {
     enum { UNITS = HOST_(few_units_k), WIDTH = HOST_(few_width), RUN = HOST_RUN(WIDTH) };
     const int direct = HOST_KIND == HOST_KIND_F32 && HOST_TYPE(HOST_X_SIDE) == KILN_F32 && !HOST_X_OP;
-    const long bytes = HOST_BYTES(HOST_X_SIDE), x_pitch = x->ld * bytes;
+    const long x_pitch = HOST_SPAN(HOST_X_SIDE, x->ld);
     host_unit_t run[UNITS * RUN] __attribute__((aligned(64)));
     __builtin_memset(run, 0, sizeof run); // lanes past the last column are computed with
     for (long r = 0; r < y->rows; r++)
@@ -266,7 +281,7 @@ static HOST_INLINE HOST_TARGET void HOST_(few_sums)(const host_operand *x, const
         const HOST_(few_y) part = {y->at + HOST_HEAD + k0 / HOST_GROUP, y->pitch, y->rows};
         for (long c = 0; c < cols; c += WIDTH) {
             const long n = host_min(WIDTH, cols - c);
-            const char *const p = x->p + k0 * x_pitch + (j + c) * bytes;
+            const char *const p = x->p + k0 * x_pitch + HOST_SPAN(HOST_X_SIDE, j + c);
             const host_unit_t *at[UNITS];
             const int in_place = direct && n == WIDTH && k0 + UNITS <= k;
             if (!in_place) HOST_(few_convert)(p, x_pitch, n, k - k0, run);

@@ -13,7 +13,8 @@
 #include "host_base.h"
 
 #define HOST_TYPE(side)   ((side) == HOST_SIDE_A ? HOST_A_T : HOST_B_T)
-#define HOST_BYTES(side)  host_bytes(HOST_TYPE(side))
+#define HOST_BITS(side)   host_bits(HOST_TYPE(side))
+#define HOST_SPAN(side, n) host_span(HOST_TYPE(side), n) /* bytes of n elements that begin at a byte */
 #define HOST_HAS_OP(side) ((side) == HOST_SIDE_A ? HOST_A_OP : HOST_B_OP)
 #define HOST_IS_PLACED(side) ((side) == HOST_SIDE_A ? HOST_A_PLACED : HOST_B_PLACED)
 #if HOST_E_ROW
@@ -61,6 +62,8 @@ typedef struct host_task {
     long y_matrix, y_block, y_panel; /* strides in units */
     host_unit_t *scratch;            /* packed X, sums between blocks of k */
     long i0, rows, j0, cols, k, kc, parts;
+    float *of_rows, *of_columns; /* what the task makes of rows and columns: by their numbers, */
+    long rows_plane, columns_plane; /* reductions so far apart */
 } host_task;
 
 typedef struct host_isa {
@@ -109,6 +112,7 @@ typedef struct host_plan {
     long y_row;  /* units from one of few rows to the next */
     long shares; /* of few rows' columns */
     host_unit_t *y, *scratch;
+    float *reduced; /* what tasks make of rows and columns */
 } host_plan;
 
 /* Threads that have enough to do with `products` products. */
@@ -147,7 +151,7 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     if (whole < p->k)
         p->blocks = p->k / whole * host_ceil_div(whole, p->kc) + host_ceil_div(p->k % whole, p->kc);
     p->nx = host_ceil_div(p->x_rows, HOST_NC);
-    p->nc = host_round_up(host_ceil_div(p->x_rows, p->nx), isa->nr);
+    p->nc = host_round_up(host_ceil_div(p->x_rows, p->nx), host_max(isa->nr, HOST_BLOCK));
     p->nx = host_ceil_div(p->x_rows, p->nc);
     host_cut_threads(p);
 
@@ -164,12 +168,62 @@ static void host_cut(host_plan *p, const kiln_gemm_args *g, kiln_each each)
     if (p->few && HOST_Y_COUNT * p->y_rows % 2) p->y_units += p->y_row; /* zeros */
     if (p->few) p->y_units += host_round_up(p->k, 16); /* strided elements, side by side */
     p->scratch_units = HOST_X_COUNT * p->nc * units;
-    if (p->blocks > 1 || HOST_DEEP)
+    if (p->blocks > 1 || HOST_DEEP || HOST_OUTPUTS)
         p->scratch_units += HOST_PRODUCTS * host_ceil_div(p->panels, p->ny) * isa->mr * p->nc;
     p->scratch_units = host_round_up(p->scratch_units, 16);
     p->y = (host_unit_t *)(((uintptr_t)g->workspace + 63) & ~(uintptr_t)63);
     p->scratch = p->y + (p->alone || p->few ? p->threads : 1) * p->y_units;
+    p->reduced = (float *)(void *)(p->scratch + p->threads * p->scratch_units);
 }
+
+/* What tasks make of the rows of a batch: [reduction][batch][task along X][row].  Behind it what they make of columns:
+ * [reduction][batch][task along Y, slab by slab][column]. */
+#if HOST_OUTPUTS
+static HOST_INLINE long host_tasks_y(const host_plan *p)
+{
+    return host_ceil_div(p->y_rows, p->slab_rows) * p->ny;
+}
+static HOST_INLINE long host_rows_plane(const host_plan *p)
+{
+    return p->g->batch * p->nx * p->y_rows;
+}
+static HOST_INLINE long host_columns_plane(const host_plan *p)
+{
+    return p->g->batch * host_tasks_y(p) * p->x_rows;
+}
+static float *host_of_rows(const host_plan *p, long batch, long task)
+{
+    return p->reduced + (batch * p->nx + task) * p->y_rows;
+}
+static float *host_of_columns(const host_plan *p, long batch, long task)
+{
+    return p->reduced + HOST_ROWS_OF * host_rows_plane(p) +
+           (batch * host_tasks_y(p) + task) * p->x_rows;
+}
+
+/* Rows and columns, some at a time, when all tasks of all batches are done. */
+enum { HOST_FINISH = 1024 };
+static long host_finish_steps(const host_plan *p)
+{
+    return p->g->batch *
+           (host_ceil_div(p->y_rows, HOST_FINISH) + host_ceil_div(p->x_rows, HOST_FINISH));
+}
+static void host_finish_step(const void *plan, long long w, int thread)
+{
+    const host_plan *const p = plan;
+    const long rows = host_ceil_div(p->y_rows, HOST_FINISH), b = w / (host_finish_steps(p) / p->g->batch);
+    const long at = w % (host_finish_steps(p) / p->g->batch), first = (at < rows ? at : at - rows) * HOST_FINISH;
+    host_out out;
+    (void)thread;
+    host_place(&out, p->g, b);
+    if (at < rows)
+        host_finish_rows(&out, host_of_rows(p, b, 0), p->nx, p->y_rows, host_rows_plane(p), first,
+                         host_min(first + HOST_FINISH, p->y_rows));
+    else
+        host_finish_columns(&out, host_of_columns(p, b, 0), host_tasks_y(p), p->x_rows,
+                            host_columns_plane(p), first, host_min(first + HOST_FINISH, p->x_rows));
+}
+#endif
 
 /* One batch, and the slab of it that is being computed. */
 typedef struct host_job {
@@ -177,24 +231,25 @@ typedef struct host_job {
     host_operand x[HOST_PRODUCTS], y[HOST_PRODUCTS];
     host_out out;
     host_unit_t *slab; /* packed Y, or the units of few rows */
-    long i0, rows;
+    long i0, rows, batch;
 } host_job;
 
-static const char *host_at(const void *p, long elements, long bytes)
+static const char *host_at(const void *p, long elements, const int type)
 {
-    return p ? (const char *)p + elements * bytes : 0;
+    return p ? (const char *)p + host_span(type, elements) : 0;
 }
 
 static void host_begin(const host_plan *p, host_job *j, long b, int thread)
 {
     const kiln_gemm_args *g = p->g;
     j->plan = p;
+    j->batch = b;
     for (int s = 0; s < HOST_PRODUCTS; s++) {
-        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, host_bytes(HOST_B_T)),
+        const host_operand m = {host_at(g->b[s], b * (long)g->stride_b, HOST_B_T),
                                 (long)g->ldb, g->n, &j->out, s};
         (HOST_E_ROW ? j->x : j->y)[s] = m;
     }
-    const host_operand a = {host_at(g->a, b * (long)g->stride_a, host_bytes(HOST_A_T)),
+    const host_operand a = {host_at(g->a, b * (long)g->stride_a, HOST_A_T),
                             (long)g->lda, g->m, &j->out, 0};
     (HOST_E_ROW ? j->y : j->x)[0] = a;
     host_place(&j->out, g, b);
@@ -230,6 +285,18 @@ static void host_task_step(const void *job, long long w, int thread)
     const host_plan *const p = j->plan;
     const long share = host_ceil_div(host_ceil_div(j->rows, p->isa->mr), p->ny);
     const long j0 = w / p->ny * p->nc, first = w % p->ny * share, skip = first * p->isa->mr;
+#if HOST_OUTPUTS
+    float *const columns =
+        host_of_columns(p, j->batch, j->i0 / p->slab_rows * p->ny + w % p->ny);
+    if (skip >= j->rows) { /* it has seen none */
+        float seen[(HOST_COLUMNS_OF + 1) * HOST_MAX_NC];
+        const long cols = host_min(p->nc, p->x_rows - j0);
+        host_none_of(seen, cols);
+        for (int r = 0; r < HOST_COLUMNS_OF; r++)
+            __builtin_memcpy(columns + r * host_columns_plane(p) + j0, seen + r * HOST_MAX_NC,
+                             (size_t)cols * sizeof *seen);
+    }
+#endif
     if (skip >= j->rows) return;
     const host_task t = {
         .out = &j->out,
@@ -246,6 +313,12 @@ static void host_task_step(const void *job, long long w, int thread)
         .k = p->k,
         .kc = p->kc,
         .parts = p->blocks,
+#if HOST_OUTPUTS
+        .of_rows = host_of_rows(p, j->batch, w / p->ny),
+        .of_columns = columns,
+        .rows_plane = host_rows_plane(p),
+        .columns_plane = host_columns_plane(p),
+#endif
     };
     p->isa->task(&t);
 }
@@ -304,5 +377,8 @@ static void host_gemm(const kiln_gemm_args *g, kiln_each each)
     } else {
         for (long b = 0; b < g->batch; b++) host_batch_shared(p, b);
     }
+#if HOST_OUTPUTS
+    each(p->threads, host_finish_steps(p), host_finish_step, p);
+#endif
 }
 #endif

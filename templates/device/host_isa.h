@@ -22,7 +22,7 @@
 #include "host_vec.h"
 #include "host_pack.h"
 #include "host_tile.h"
-#if HOST_ISA >= 256 && !HOST_PLACED && !HOST_DEEP
+#if HOST_ISA >= 256 && !HOST_PLACED && !HOST_DEEP && !HOST_OUTPUTS
 #include "host_run.h"
 #include "host_few.h"
 #endif
@@ -33,7 +33,7 @@ static const host_isa HOST_(isa) = {
     .group = HOST_GROUP,
     .pack_y = HOST_(pack_y),
     .task = HOST_(task),
-#if HOST_ISA >= 256 && !HOST_PLACED && !HOST_DEEP
+#if HOST_ISA >= 256 && !HOST_PLACED && !HOST_DEEP && !HOST_OUTPUTS
     .few_units = HOST_(few_units),
     .few = HOST_(few),
 #endif

@@ -20,6 +20,13 @@ static HOST_INLINE float HOST_(op)(float x, const host_spot *at, long i, const i
     return x;
 }
 
+/* n elements at p, to a place of zeros; those that share a byte with the last one stay zero. */
+static HOST_INLINE void HOST_(copy_some)(char *to, const char *p, long n, const int side)
+{
+    __builtin_memcpy(to, p, (size_t)HOST_SPAN(side, n));
+    if (HOST_BITS(side) < 8 && n % 2) to[n / 2] &= 15;
+}
+
 /* Of n elements, those that the side's op is for: what takes inputs is for none past the edge. */
 static HOST_INLINE long HOST_(op_count)(long n, long all, const int side)
 {
@@ -34,31 +41,51 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
     char raw[HOST_VW * 4] __attribute__((aligned(64)));
     if (n < HOST_VW) {
         __builtin_memset(raw, 0, sizeof raw);
-        p = __builtin_memcpy(raw, p, (size_t)(n * HOST_BYTES(side)));
+        HOST_(copy_some)(raw, p, n, side);
+        p = raw;
     }
     const HOST_(vec) v = HOST_(widen)(p, HOST_TYPE(side));
     if (!HOST_HAS_OP(side)) return v;
     float x[HOST_VW] __attribute__((aligned(64)));
     HOST_(store)(x, v);
 #pragma omp simd
-    for (long i = 0; i < HOST_(op_count)(n, HOST_VW, side); i++) x[i] = HOST_(op)(x[i], at, i, side);
+    for (long i = 0; i < HOST_(op_count)(n, HOST_VW, side); i++)
+        x[i] = HOST_(op)(x[i], at, i, side);
     if (n < HOST_VW) __builtin_memset(x + n, 0, (size_t)(HOST_VW - n) * sizeof *x);
     return HOST_(load)(x);
 }
 
 /* The vector of units at p, contiguous along r: n elements along r exist. */
 static HOST_INLINE HOST_TARGET HOST_(vec)
-    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left, const int side)
+    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left,
+                  const int side)
 {
     (void)pitch, (void)k_left;
     return HOST_(read_k)(p, at, host_max(n, 0), side);
 }
 #else
-/* n bytes at p after the side's op: at p itself, or computed into buf. */
-static HOST_INLINE HOST_TARGET const char *HOST_(ready)(const char *p, char *buf,
-                                                        const host_spot *at, const long n,
-                                                        const int side)
+/* n elements at p as bytes, and one more where n is odd. */
+static HOST_INLINE HOST_TARGET void HOST_(halves)(const char *p, char *to, const long n,
+                                                  const int side)
 {
+    const uint16_t sign = HOST_TYPE(side) == KILN_I4 ? 0x0808 : 0;
+#pragma omp simd
+    for (long i = 0; i < (n + 1) / 2; i++) {
+        const uint16_t both = (uint8_t)p[i];
+        const uint16_t low = (uint16_t)((both | both << 4) & 0x0f0f);
+        const uint16_t two = (uint16_t)(low | (low & sign) * 0x1e);
+        __builtin_memcpy(to + 2 * i, &two, 2);
+    }
+}
+
+/* n elements at p as bytes, after the side's op: at p itself, or computed into buf. */
+static HOST_INLINE HOST_TARGET const char *
+HOST_(ready)(const char *p, char *buf, const host_spot *at, const long n, const int side)
+{
+    if (HOST_BITS(side) < 8) {
+        HOST_(halves)(p, buf, n, side);
+        p = buf;
+    }
     if (!HOST_HAS_OP(side)) return p;
 #pragma omp simd
     for (long i = 0; i < n; i++)
@@ -102,7 +129,7 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
     if (n >= HOST_(span)) return HOST_(units_k)(HOST_(ready)(p, buf, at, HOST_(span), side), side);
     char raw[HOST_(span)] __attribute__((aligned(64))) = {0};
     const long count = HOST_(op_count)(n, HOST_(span), side);
-    __builtin_memcpy(raw, p, (size_t)n);
+    HOST_(copy_some)(raw, p, n, side);
     __builtin_memmove(raw, HOST_(ready)(raw, buf, at, count, side), (size_t)n);
     return HOST_(units_k)(raw, side);
 }
@@ -110,7 +137,8 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
 /* The vector of units at p, contiguous along r: n elements along r and k_left along k exist; zero
  * past k. */
 static HOST_INLINE HOST_TARGET HOST_(vec)
-    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left, const int side)
+    HOST_(read_r)(const char *p, const host_spot *at, long pitch, long n, long k_left,
+                  const int side)
 {
     char buf[HOST_GROUP][HOST_VW] __attribute__((aligned(64)));
     const char *q[HOST_GROUP];
@@ -127,7 +155,7 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
         q[g] = buf[g];
         if (g >= k_left || n <= 0) continue;
         const host_spot row = {at->o, at->r, at->k + g, 0};
-        __builtin_memcpy(raw, p + g * pitch, (size_t)host_min(n, HOST_VW));
+        HOST_(copy_some)(raw, p + g * pitch, host_min(n, HOST_VW), side);
         if (HOST_(ready)(raw, buf[g], &row, HOST_(op_count)(n, HOST_VW, side), side) == raw)
             __builtin_memcpy(buf[g], raw, sizeof raw);
     }
@@ -151,7 +179,7 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_k)(const host_operand *o, long r0
                 for (int i = 0; i < HOST_VW; i++) {
                     const long r = host_min(r0 + q * width + v + i, o->rows - 1);
                     const host_spot at = {o, r, k0 + u * HOST_GROUP, 1};
-                    const char *p = o->p + (r * o->ld + at.k) * HOST_BYTES(side);
+                    const char *p = o->p + HOST_SPAN(side, r * o->ld + at.k);
                     block[i] = HOST_(read_k)(p, &at, kc - u * HOST_GROUP, side);
                 }
                 HOST_(transpose)(block);
@@ -165,14 +193,14 @@ static HOST_INLINE HOST_TARGET void HOST_(pack_r)(const host_operand *o, long r0
                                                   long k0, long kc, host_unit_t *to, long stride,
                                                   const int width, const int side)
 {
-    const long units = host_ceil_div(kc, HOST_GROUP), pitch = o->ld * HOST_BYTES(side);
+    const long units = host_ceil_div(kc, HOST_GROUP), pitch = HOST_SPAN(side, o->ld);
     for (long u = 0; u < units; u++) {
         const char *row = o->p + (k0 + u * HOST_GROUP) * pitch;
         for (long q = 0; q < panels; q++) {
             HOST_NO_UNROLL
             for (int v = 0; v < width; v += HOST_VW) {
                 const long r = r0 + q * width + v;
-                const char *p = row + r * HOST_BYTES(side);
+                const char *p = row + HOST_SPAN(side, r);
                 const host_spot at = {o, r, k0 + u * HOST_GROUP, 0};
                 const long k_left = kc - u * HOST_GROUP;
                 HOST_(store)

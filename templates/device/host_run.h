@@ -30,12 +30,12 @@ static HOST_INLINE HOST_TARGET HOST_(vh) HOST_(sext8_16)(const void *p)
 // n elements as they are in memory, as f32; zeros up to full vectors.
 static HOST_INLINE HOST_TARGET void HOST_(run_plain)(const char *p, long n, host_unit_t *to)
 {
-    const long bytes = HOST_BYTES(HOST_X_SIDE);
     long i = 0;
-    for (; i + HOST_VW <= n; i += HOST_VW) HOST_(store)(to + i, HOST_(widen)(p + i * bytes, HOST_TYPE(HOST_X_SIDE)));
+    for (; i + HOST_VW <= n; i += HOST_VW)
+        HOST_(store)(to + i, HOST_(widen)(p + HOST_SPAN(HOST_X_SIDE, i), HOST_TYPE(HOST_X_SIDE)));
     if (i == n) return;
     char raw[HOST_VW * 4] __attribute__((aligned(64))) = {0};
-    __builtin_memcpy(raw, p + i * bytes, (size_t)((n - i) * bytes));
+    HOST_(copy_some)(raw, p + HOST_SPAN(HOST_X_SIDE, i), n - i, HOST_X_SIDE);
     HOST_(store)(to + i, HOST_(widen)(raw, HOST_TYPE(HOST_X_SIDE)));
 }
 
@@ -95,7 +95,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
 static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long n, host_unit_t *to)
 {
     for (long i = 0; i < n; i += HOST_(span))
-        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + i, &host_nowhere, n - i, HOST_X_SIDE));
+        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, n - i, HOST_X_SIDE));
 }
 #elif HOST_GROUP == 4
 // Rows k0 .. k0 + 3 of n bytes, zeros past k.  In each 64 columns, shifts alone leave column 4l + s in lane l of
@@ -109,8 +109,11 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
         HOST_(vec) r[4];
         HOST_UNROLL
         for (int i = 0; i < 4; i++) {
-            const char *q = p + i * pitch + c;
-            if (n - c < 64 && i < k_left) q = __builtin_memcpy(raw, q, (size_t)(n - c));
+            const char *q = p + i * pitch + HOST_SPAN(HOST_X_SIDE, c);
+            if (n - c < 64 && i < k_left) {
+                HOST_(copy_some)(raw, q, n - c, HOST_X_SIDE);
+                q = raw;
+            }
             r[i] = i < k_left ? HOST_(load)(HOST_(ready)(q, op, &host_nowhere, 64, HOST_X_SIDE)) : (HOST_(vec)){0};
         }
         const HOST_(vec) even01 = (r[0] & low) | (r[1] << 8 & ~low), odd01 = (r[0] >> 8 & low) | (r[1] & ~low);
@@ -126,7 +129,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
                                                                    host_unit_t *to)
 {
     for (long c = 0; c < n; c += HOST_VW)
-        HOST_(store)(to + c, HOST_(read_r)(p + c, &host_nowhere, pitch, n - c, k_left, HOST_X_SIDE));
+        HOST_(store)(to + c, HOST_(read_r)(p + HOST_SPAN(HOST_X_SIDE, c), &host_nowhere, pitch, n - c, k_left, HOST_X_SIDE));
 }
 #endif
 

@@ -76,6 +76,14 @@ HOST_LANES(zext16, "vpmovzxwd", vu16)
 HOST_LANES(zext8, "vpmovzxbd", vu8)
 HOST_LANES(sext8, "vpmovsxbd", vu8)
 HOST_LANES(half_bits, "vcvtph2ps", vu16)
+/* Elements of 4 bits, in lanes: a byte becomes 8, of which one half goes to the low 4 and one to the high 4. */
+static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(zext4)(const void *p)
+{
+    typedef uint64_t wide __attribute__((vector_size(4 * HOST_VW)));
+    wide r;
+    __asm__("vpmovzxbq %1, %0" : "=v"(r) : "m"(*(const char(*)[HOST_VW / 2]) p));
+    return (HOST_(vu))(r | r << 28) & 15;
+}
 #define HOST_FROM_F16(p) ((HOST_(vf))HOST_(half_bits)(p))
 #else
 #define HOST_LANES(name, from)                                                                     \
@@ -92,6 +100,12 @@ HOST_LANES(half_bits, "vcvtph2ps", vu16)
 HOST_LANES(zext16, uint16_t)
 HOST_LANES(zext8, uint8_t)
 HOST_LANES(sext8, int8_t)
+static HOST_INLINE HOST_TARGET HOST_(vu) HOST_(zext4)(const void *p)
+{
+    HOST_(vu) r = {0};
+    for (int i = 0; i < HOST_VW; i++) r[i] = (uint32_t)((const uint8_t *)p)[i / 2] >> 4 * (i % 2) & 15;
+    return r;
+}
 #define HOST_FROM_F16(p) HOST_(from_small)(HOST_(zext16)(p), 16, 10, 15, 0x7c00, 0x10000)
 #endif
 #undef HOST_LANES
@@ -127,6 +141,10 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int 
         return __builtin_convertvector((HOST_(vi))*(const HOST_(vu_at) *)p, HOST_(vf));
     case KILN_I8:
         return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
+    case KILN_I4:
+        return __builtin_convertvector((HOST_(vi))(HOST_(zext4)(p) ^ 8) - 8, HOST_(vf));
+    case KILN_U4:
+        return __builtin_convertvector((HOST_(vi))HOST_(zext4)(p), HOST_(vf));
     case KILN_F8E4M3:
         return HOST_(from_small)(HOST_(zext8)(p), 8, 3, 7, 0x7f, 0x100);
     case KILN_F8E5M2:

@@ -76,9 +76,27 @@ KILN_CHUNK_STORE(16, 4, 2)
 KILN_CHUNK_STORE(16, 8, 4)
 KILN_CHUNK_STORE(32, 4, 4)
 #undef KILN_CHUNK_LOAD
+
+// Elements of 4 bits come in bytes; the half of the last byte that is none of them loads as zero
+// bits.
+#define KILN_CHUNK_LOAD4(count, bytes, words)                                                      \
+    static KILN_DEVICE kiln_words##words kiln_load_b4x##count(const void *from, int valid,         \
+                                                              bool aligned)                        \
+    {                                                                                              \
+        kiln_words##words w = kiln_load_b8x##bytes(from, valid / 2 + valid % 2, aligned);          \
+        if (valid < count && valid > 0 && valid % 2)                                               \
+            for (int i = 0; i < words; i++)                                                        \
+                if (valid / 8 == i) w.v[i] &= ~(15u << valid % 8 * 4);                             \
+        return w;                                                                                  \
+    }
+KILN_CHUNK_LOAD4(8, 4, 1)
+KILN_CHUNK_LOAD4(16, 8, 2)
+KILN_CHUNK_LOAD4(32, 16, 4)
+#undef KILN_CHUNK_LOAD4
 #undef KILN_CHUNK_STORE
 
 // The bits of element i of a chunk.
+#define KILN_ELEMENT4(w, i)  ((unsigned char)((w).v[(i) / 8] >> (i) % 8 * 4 & 15u))
 #define KILN_ELEMENT8(w, i)  ((unsigned char)((w).v[(i) / 4] >> (i) % 4 * 8))
 #define KILN_ELEMENT16(w, i) ((unsigned short)((w).v[(i) / 2] >> (i) % 2 * 16))
 #define KILN_ELEMENT32(w, i) ((w).v[i])

@@ -13,6 +13,7 @@ typedef float kiln_f32_t;
 typedef unsigned short kiln_f16_t, kiln_bf16_t;
 typedef signed char kiln_i8_t;
 typedef int kiln_i32_t;
+typedef unsigned char kiln_i4_t, kiln_u4_t; /* one element, in the lowest bits */
 typedef unsigned char kiln_f8e4m3_t, kiln_f8e5m2_t, kiln_f8e4m3fnuz_t, kiln_f8e5m2fnuz_t;
 
 // A finite number of a small format: m = its bits less the sign, `mant` mantissa bits, exponent
@@ -150,6 +151,39 @@ static KILN_DEVICE kiln_i8_t kiln_f32_to_i8(float x)
     /* 1.5 * 2^23: the sum's last place is 1 */
     return (kiln_i8_t)(int)(kiln_bits(in_range + 12582912.0f) - 0x4b400000u);
 }
+
+/* Elements of 4 bits: number `at` from `from` on; as i8 has them, too. */
+static KILN_DEVICE unsigned char kiln_half_byte(const unsigned char *from, long long at)
+{
+    return (unsigned char)(from[at >> 1] >> (at & 1) * 4 & 15);
+}
+static KILN_DEVICE kiln_i8_t kiln_i4_to_i8(kiln_i4_t v)
+{
+    return (kiln_i8_t)((v ^ 8) - 8);
+}
+static KILN_DEVICE kiln_i8_t kiln_u4_to_i8(kiln_u4_t v)
+{
+    return (kiln_i8_t)v;
+}
+static KILN_DEVICE float kiln_i4_to_f32(kiln_i4_t v)
+{
+    return (float)kiln_i4_to_i8(v);
+}
+static KILN_DEVICE float kiln_u4_to_f32(kiln_u4_t v)
+{
+    return (float)v;
+}
+#define KILN_4_BITS(T, lowest, largest)                                                            \
+    static KILN_DEVICE kiln_##T##_t kiln_f32_to_##T(float x)                                       \
+    {                                                                                              \
+        float finite = x == x ? x : 0.0f;                                                          \
+        float low = finite > lowest ? finite : lowest;                                             \
+        float in_range = low < largest ? low : largest;                                            \
+        return (kiln_##T##_t)((kiln_bits(in_range + 12582912.0f) - 0x4b400000u) & 15u);            \
+    }
+KILN_4_BITS(i4, -8.0f, 7.0f)
+KILN_4_BITS(u4, 0.0f, 15.0f)
+#undef KILN_4_BITS
 
 /* ---- fp8 ---- */
 // cvt's e4m3x2 and e5m2x2 with satfinite are exactly the OCP conversions wanted here.

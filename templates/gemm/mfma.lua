@@ -72,6 +72,8 @@ return schedule {
   title = "AMD matrix cores: matrix instructions without a gap between them",
   supports = function(target, op, types, layout)
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if op.graph then return nil, "writes no output beside E" end
     local lacks = blocks.unsupported(op)
     if lacks then return nil, lacks end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then

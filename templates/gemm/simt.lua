@@ -2,6 +2,7 @@
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
 local blocks = require "blocks"
+local outputs = require "outputs"
 
 local function pow2(lo, hi)
   local values = {}
@@ -14,9 +15,9 @@ end
 
 -- Consecutive elements that a thread loads at once: up to 16 bytes, as far as the tile's shape lets all threads take
 -- part.
-local function chunk(elements, contiguous, threads, bytes)
-  local n = 16 // bytes
-  while n * bytes > 4 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
+local function chunk(elements, contiguous, threads, bits)
+  local n = 128 // bits
+  while n * bits > 32 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
   return n
 end
 
@@ -33,6 +34,9 @@ return schedule {
     if types.acc.name == "i32" and not dot4(types) then
       return nil, "products of floating-point numbers cannot be summed in i32"
     end
+    if op.block and op.block.deep % 2 == 1 and (types.a.bits < 8 or types.b.bits < 8) then
+      return nil, "blocks of an odd length along K end within a byte of elements of 4 bits"
+    end
     return true
   end,
   tunables = {
@@ -45,13 +49,13 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "together", "unroll", "bytes_a", "bytes_b", "bytes_e", "e_row" },
+              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row", "of_rows", "of_cols", "late", "block" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
     t.pack = dot4(types) and 4 or 1 -- elements along K in a word of LDS
-    t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bytes)
-    t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bytes)
+    t.chunk_a = chunk(t.m * t.k, layout.a == "r" and t.k or t.m, t.threads, types.a.bits)
+    t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bits)
     t.loads_a = t.m * t.k // (t.threads * t.chunk_a)
     t.loads_b = t.n * t.k // (t.threads * t.chunk_b)
     t.strips = max((layout.e == "r" and t.tm or t.tn) // 4, 1) -- parts of the tile that pass through LDS on the way out
@@ -62,8 +66,12 @@ return schedule {
     local most = target.vendor == "nvidia" and 63 or 64
     t.together = op.block and t.sums > most and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
-    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
-    t.e_row = layout.e == "r" and 1 or 0
+    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
+    t.e_row = (layout.e == "r" or op.graph) and 1 or 0
+    -- Outputs beside E: reductions of rows and of columns, whether any output is made of such, the largest block.
+    local O = op.graph and outputs(op) or { rows = {}, cols = {}, late = {}, largest = 1 }
+    t.of_rows, t.of_cols, t.late, t.block = #O.rows, #O.cols, min(#O.late, 1), O.largest
+    if t.of_cols > 0 then t.lds_bytes = max(t.lds_bytes, 16 * t.threads) end
   end,
   rules = {
     { "{threads} threads > {max_threads}", function(t, op, types, layout, target)
@@ -80,8 +88,17 @@ return schedule {
     end },
     { "LDS > {static_lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.static_lds end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "blocks of {block} columns do not divide {n}, or are more than a wave has at once",
+      function(t, op, types, layout, target)
+        return t.block == 1 or t.n % t.block == 0 and t.block // 4 <= target.wave
+      end },
+    { "rows of {n} columns are not neighbouring lanes of a wave", function(t, op, types, layout, target)
+      if not op.graph then return true end
+      local lanes = t.n // 4
+      return lanes <= target.wave and t.threads % lanes == 0 and t.m * lanes // t.strips % target.wave == 0
+    end },
     { "more registers loaded ahead than fit", function(t)
-      return t.loads_a * t.chunk_a * t.bytes_a + t.products * t.loads_b * t.chunk_b * t.bytes_b <= 256
+      return t.loads_a * t.chunk_a * t.bits_a + t.products * t.loads_b * t.chunk_b * t.bits_b <= 2048
     end },
   },
   defaults = function(target, op, types, layout)
@@ -91,10 +108,22 @@ return schedule {
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
     -- Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local words = types.a.bytes == 2 and types.b.bytes == 2 and not (op.has_a_op and op.has_b_op)
+    local words = types.a.bits == 16 and types.b.bits == 16 and not (op.has_a_op and op.has_b_op)
     local along = layout.a == "r" and layout.b == "c"
     local hopper = target.wgmma and target.wgmma[both] and (along or words) and op.products == 1
-    local alone = blocks.unsupported(op) -- no matrix unit's schedule computes it
+    local packed = types.a.bits < 8 or types.b.bits < 8
+    -- A tile of 64 columns must have a word of 4 bits for each thread.
+    if packed and op.products == 2 then
+      large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 }
+    end
+    if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
+      large = { m = 64, n = 128, k = i8 and 64 or 16, tm = 8, tn = 4, split_k = 1 }
+      return { large, { m = 16, n = 128, k = i8 and 64 or 16, tm = 4, tn = 4, split_k = 8 } }
+    end
+    if op.graph and not op.block then
+      return { large, { m = 16, n = 128, k = i8 and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
+    end
+    local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
     if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
@@ -103,15 +132,17 @@ return schedule {
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)
     return t.split_k > 1 and text .. "_s" .. t.split_k or text
   end,
-  stages = function(t) return t.split_k > 1 and 2 or 1 end,
+  stages = function(t) return (t.split_k > 1 and 2 or 1) + t.late end,
   launch = function(p, t, target)
     -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every
     -- driver's limits.
     local x = max(min(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1048576), 1)
     local y = max(min(p.batch, 65535), 1)
+    local late = max(ceil_div(max(p.m, p.n), t.threads), 1)
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
-      { grid = { x, y, 1 }, block = { t.threads } },
+      { grid = { select(gt(t.split_k, 1), x, late), y, 1 }, block = { t.threads } },
+      { grid = { late, y, 1 }, block = { t.threads } },
     }
   end,
   -- Sums of every part of K, product and batch: E's shape, its rows padded to 4 elements.
@@ -119,6 +150,7 @@ return schedule {
     local row = select(eq(t.e_row, 1), p.n, p.m)
     local rows = select(eq(t.e_row, 1), p.m, p.n)
     return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (4 * ceil_div(row, 4)), 0)
+           + 4 * p.batch * (t.of_rows * p.m * ceil_div(p.n, t.n) + t.of_cols * p.n * ceil_div(p.m, t.m))
   end,
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
@@ -132,9 +164,9 @@ return schedule {
     local work = 2 * t.m * t.n * t.k * steps * t.products
     local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
     local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
-    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bytes_a / 4
-                 + ceil_div(p.m, t.m) * p.n * p.k * t.bytes_b * t.products / 4
-                 + p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products)
+    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bits_a / 32
+                 + ceil_div(p.m, t.m) * p.n * p.k * t.bits_b * t.products / 32
+                 + (p.m * p.k * t.bits_a + p.n * p.k * t.bits_b * t.products) / 8)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (target.gbps * 1e3)
     -- On NVIDIA's both take longer, by docs/benchmarks/tiles.csv.

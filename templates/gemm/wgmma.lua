@@ -169,6 +169,8 @@ return schedule {
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if op.graph then return nil, "writes no output beside E" end
     local lacks = blocks.unsupported(op)
     if lacks then return nil, lacks end
     if changed(op, types, "a") and changed(op, types, "b") then

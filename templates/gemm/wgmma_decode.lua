@@ -30,6 +30,7 @@ return schedule {
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if op.graph then return nil, "writes no output beside E" end
     local lacks = blocks.unsupported(op)
     if lacks then return nil, lacks end
     if layout.a ~= "r" then return nil, "A must be contiguous along K" end

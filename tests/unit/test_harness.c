@@ -72,6 +72,23 @@ static void there_and_back(void **state)
         }
 }
 
+/* Two elements to a byte, the first in the low half; a neighbour stays as it is. */
+static void pieces(void **state)
+{
+    static const kiln_dtype types[] = {KILN_I4, KILN_U4};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const kh_operand o = {.dtype = types[i], .size = 1, .span = 5};
+        const int least = i ? 0 : -8;
+        unsigned char e[3] = {0x5a, 0x5a, 0x5a};
+        assert_int_equal(kh_span(&o), 3);
+        for (int at = 0; at < 5; at++) kh_put(&o, e, at, least + 3 * at);
+        for (int at = 0; at < 5; at++) assert_true(kh_get(&o, e, at) == least + 3 * at);
+        assert_int_equal(e[0], i ? 0x30 : 0xb8);
+        assert_int_equal(e[2], i ? 0x5c : 0x54);
+    }
+}
+
 static double rounded(kiln_dtype t, double x)
 {
     unsigned char e[4];
@@ -252,9 +269,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_codes),   cmocka_unit_test(there_and_back),
-        cmocka_unit_test(rounding),      cmocka_unit_test(places),
-        cmocka_unit_test(inputs),        cmocka_unit_test(uneven_rows),
-        cmocka_unit_test(in_place),      cmocka_unit_test(threads_agree),
-        cmocka_unit_test(parts_are_done)};
+        cmocka_unit_test(pieces),        cmocka_unit_test(rounding),
+        cmocka_unit_test(places),        cmocka_unit_test(inputs),
+        cmocka_unit_test(uneven_rows),   cmocka_unit_test(in_place),
+        cmocka_unit_test(threads_agree), cmocka_unit_test(parts_are_done)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

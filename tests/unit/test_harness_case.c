@@ -77,9 +77,9 @@ kiln_status kiln_problem_resolve(const kiln_problem *from, kiln_problem *to)
     return KILN_OK;
 }
 
-size_t kiln_dtype_size(kiln_dtype t)
+int kiln_dtype_bits(kiln_dtype t)
 {
-    return t == KILN_F32 ? 4 : 1;
+    return t == KILN_F32 ? 32 : 8;
 }
 
 kiln_status kiln_malloc(kiln_ctx *ctx, size_t size, void **out)

@@ -46,19 +46,24 @@ static double value_of(const definition *f, unsigned code)
     return sign ? -v : v;
 }
 
+static kr_at at(void *p)
+{
+    return (kr_at){p, 0};
+}
+
 static double decode(const definition *f, unsigned code)
 {
-    const uint8_t byte = (uint8_t)code;
-    const uint16_t half = (uint16_t)code;
-    return patterns(f) == 256 ? kr_decode(f->t, &byte) : kr_decode(f->t, &half);
+    uint8_t byte = (uint8_t)code;
+    uint16_t half = (uint16_t)code;
+    return patterns(f) == 256 ? kr_decode(f->t, at(&byte)) : kr_decode(f->t, at(&half));
 }
 
 static unsigned encode(const definition *f, double x)
 {
     uint8_t byte = 0;
     uint16_t half = 0;
-    if (patterns(f) == 256) return kr_encode(f->t, x, &byte), byte;
-    return kr_encode(f->t, x, &half), half;
+    if (patterns(f) == 256) return kr_encode(f->t, x, at(&byte)), byte;
+    return kr_encode(f->t, x, at(&half)), half;
 }
 
 static void same(const definition *f, double x, double y, unsigned code)
@@ -145,14 +150,14 @@ static void test_f32(void **state)
         uint32_t code = (uint32_t)(random >> 16);
         float x, got;
         memcpy(&x, &code, 4);
-        const double d = kr_decode(KILN_F32, &code);
+        const double d = kr_decode(KILN_F32, at(&code));
         assert_true(isnan(x) ? isnan(d) : d == (double)x);
         double wide; /* any double, most of them near f32's range */
         uint64_t bits = (random & 0x800fffffffffffffull) |
                         (uint64_t)(1023 - 160 + (int)(random >> 52 & 0xff)) << 52 |
                         (random & 0x10000000) << 20;
         memcpy(&wide, &bits, 8);
-        kr_encode(KILN_F32, wide, &got);
+        kr_encode(KILN_F32, wide, at(&got));
         const float want = (float)wide;
         assert_memory_equal(&got, &want, 4);
     }
@@ -187,15 +192,46 @@ static void test_integers(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         int8_t byte;
         int32_t word;
-        kr_encode(KILN_I8, row[i].x, &byte);
-        kr_encode(KILN_I32, row[i].x, &word);
+        kr_encode(KILN_I8, row[i].x, at(&byte));
+        kr_encode(KILN_I32, row[i].x, at(&word));
         assert_int_equal(byte, row[i].i8);
         assert_int_equal(word, row[i].i32);
     }
     for (int i = -128; i < 128; i++) {
-        const int8_t byte = (int8_t)i;
-        assert_true(kr_decode(KILN_I8, &byte) == i);
+        int8_t byte = (int8_t)i;
+        assert_true(kr_decode(KILN_I8, at(&byte)) == i);
     }
+}
+
+/* Each half of a byte is an element, and stays when the other one is written. */
+static void test_halves(void **state)
+{
+    (void)state;
+    static const struct {
+        double x;
+        int i4, u4;
+    } row[] = {
+        {0.5, 0, 0},     {1.5, 2, 2},        {-0.5, 0, 0},      {-1.5, -2, 0}, {6.5, 6, 6},
+        {7.5, 7, 8},     {15.5, 7, 15},      {-8.5, -8, 0},     {-9, -8, 0},   {1e300, 7, 15},
+        {-1e300, -8, 0}, {-INFINITY, -8, 0}, {INFINITY, 7, 15}, {NAN, 0, 0},
+    };
+    for (unsigned code = 0; code < 256; code++)
+        for (unsigned shift = 0; shift < 8; shift += 4) {
+            uint8_t byte = (uint8_t)code;
+            const kr_at half = {(char *)&byte, shift};
+            const int bits = code >> shift & 15;
+            assert_true(kr_decode(KILN_U4, half) == bits);
+            assert_true(kr_decode(KILN_I4, half) == (bits < 8 ? bits : bits - 16));
+            for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+                const unsigned other = code & (0xf0u >> shift);
+                byte = (uint8_t)code;
+                kr_encode(KILN_I4, row[i].x, half);
+                assert_int_equal(byte, other | ((unsigned)row[i].i4 & 15) << shift);
+                assert_true(kr_decode(KILN_I4, half) == row[i].i4);
+                kr_encode(KILN_U4, row[i].x, half);
+                assert_int_equal(byte, other | (unsigned)row[i].u4 << shift);
+            }
+        }
 }
 
 static void test_mul_types(void **state)
@@ -212,6 +248,12 @@ static void test_mul_types(void **state)
         {KILN_F32, KILN_F16, KILN_F32, KILN_F32},
         {KILN_I8, KILN_F8E4M3, KILN_F32, KILN_F32},
         {KILN_I32, KILN_I32, KILN_I32, KILN_I32},
+        {KILN_BF16, KILN_U4, KILN_BF16, KILN_BF16},
+        {KILN_I4, KILN_F16, KILN_F16, KILN_F16},
+        {KILN_I8, KILN_I4, KILN_I8, KILN_I8},
+        {KILN_U4, KILN_I4, KILN_I8, KILN_I8},
+        {KILN_F8E4M3, KILN_I4, KILN_F32, KILN_F32},
+        {KILN_F32, KILN_U4, KILN_F32, KILN_F32},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         kiln_dtype a, b;
@@ -228,9 +270,9 @@ static void test_kinds(void **state)
     for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
         const char *name = kiln_dtype_name((kiln_dtype)t);
         assert_int_equal(kiln_is_fp8((kiln_dtype)t), strncmp(name, "f8", 2) == 0);
-        assert_int_equal(kiln_is_float((kiln_dtype)t), name[0] != 'i');
+        assert_int_equal(kiln_is_float((kiln_dtype)t), !strchr("iu", name[0]));
         assert_int_equal(kiln_default_acc((kiln_dtype)t, KILN_I8),
-                         name[0] == 'i' ? KILN_I32 : KILN_F32);
+                         strchr("iu", name[0]) ? KILN_I32 : KILN_F32);
     }
 }
 
@@ -240,11 +282,14 @@ static void test_names(void **state)
     for (int t = 1; t < KILN_DTYPE_COUNT; t++) {
         const char *name = kiln_dtype_name((kiln_dtype)t);
         assert_int_equal(kr_dtype_by_name(name, strlen(name)), t);
-        assert_true(kiln_dtype_size((kiln_dtype)t) > 0);
+        const int bits = kiln_dtype_bits((kiln_dtype)t);
+        assert_int_equal(kiln_dtype_size((kiln_dtype)t), bits / 8);
+        assert_int_equal(bits, name[0] == 'b' ? 16 : (int)strtol(name + 1, NULL, 10));
     }
     assert_int_equal(kr_dtype_by_name("f1", 2), KILN_DTYPE_NONE);
     assert_string_equal(kiln_dtype_name((kiln_dtype)99), "none");
     assert_int_equal(kiln_dtype_size((kiln_dtype)-1), 0);
+    assert_int_equal(kiln_dtype_bits((kiln_dtype)-1), 0);
 }
 
 int main(void)
@@ -256,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_zero_signs),
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_mul_types),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_names),

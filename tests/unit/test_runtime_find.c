@@ -425,7 +425,7 @@ static void test_misuse(void **state)
     BAD(p.op[0] = 0, KILN_INVALID, "op is empty");
     BAD(memset(p.op, 'x', sizeof p.op), KILN_INVALID, "op is not 0-terminated");
     BAD(p.a.dtype = KILN_DTYPE_NONE, KILN_INVALID, "a.dtype is 0");
-    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 10");
+    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 12");
     BAD(p.e.dtype = (kiln_dtype)-5, KILN_INVALID, "e.dtype is -5");
     BAD(p.acc = (kiln_dtype)77, KILN_INVALID, "acc is 77");
     BAD(p.a.layout = KILN_LAYOUT_NONE, KILN_INVALID, "a.layout is 0");
@@ -443,12 +443,28 @@ static void test_misuse(void **state)
     BAD(p.e.batch_stride = 23, KILN_INVALID,
         "E's batch stride is 23: with 4 rows of 6 elements, 6 apart, batches would overwrite");
     BAD(p.a.align = 24, KILN_INVALID, "A's alignment is 24: it must be a power of two");
-    BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
-    BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^63 bytes");
-    BAD(p.m = p.n = p.batch = INT32_MAX, KILN_INVALID, "spans more than 2^63 bytes");
+    BAD(p.a.ld = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^60 bytes");
+    BAD(p.a.batch_stride = INT64_MAX / 4, KILN_INVALID, "A spans more than 2^60 bytes");
+    BAD(p.m = p.n = p.batch = INT32_MAX, KILN_INVALID, "spans more than 2^60 bytes");
     BAD(p.d[0].dtype = KILN_I8, KILN_NOT_FOUND, "axpby's input 'c' is f32, not i8");
     BAD(p.d[0].layout = KILN_COL, KILN_NOT_FOUND, "axpby's input 'c' is row-major here");
 #undef BAD
+    kiln_problem halves = good;
+    halves.b.dtype = KILN_I4;
+    halves.b.ld = 7;
+    assert_error(kiln_problem_resolve(&halves, &halves), KILN_INVALID,
+                 "B's leading dimension is 7: rows of i4 begin at a byte, so it must be a multiple "
+                 "of 2");
+    halves.b.ld = 8;
+    halves.b.batch_stride = 65;
+    assert_error(kiln_problem_resolve(&halves, &halves), KILN_INVALID,
+                 "B's batch stride is 65: batches of i4 begin at a byte, so it must be a multiple "
+                 "of 2");
+    halves.b.ld = halves.b.batch_stride = 0;
+    halves.n = 5;
+    assert_ok(kiln_problem_resolve(&halves, &halves));
+    assert_int_equal(halves.b.ld, 6);
+    assert_int_equal(halves.b.batch_stride, 48);
     assert_status(kiln_find(NULL, &good, &k), KILN_INVALID);
     assert_status(kiln_find(ctx, NULL, &k), KILN_INVALID);
     assert_status(kiln_find(ctx, &good, NULL), KILN_INVALID);

@@ -16,7 +16,7 @@ static int64_t draw(int64_t lo, int64_t hi)
 
 static kr_operand operand(int64_t inner, int64_t outer, int64_t ld, int64_t stride, uint32_t size)
 {
-    return (kr_operand){.size = size,
+    return (kr_operand){.bits = 8 * size,
                         .inner = inner,
                         .outer = outer,
                         .ld = ld,
@@ -30,8 +30,8 @@ static int mark(const kr_operand *o, int64_t batch, int64_t at, uint8_t *count)
     int most = 0;
     for (int64_t b = 0; b < batch; b++)
         for (int64_t r = 0; r < o->outer; r++)
-            for (int64_t i = 0; i < o->inner * o->size; i++) {
-                const int64_t place = at + (b * o->stride + r * o->ld) * o->size + i;
+            for (int64_t i = 0; i < o->inner * (o->bits / 8); i++) {
+                const int64_t place = at + (b * o->stride + r * o->ld) * (o->bits / 8) + i;
                 assert_true(place < MOST);
                 const int n = ++count[place];
                 if (n > most) most = n;
@@ -93,7 +93,7 @@ static void test_two_operands(void **state)
             const int64_t ld = draw(0, 3) ? pitch : draw(inner, 30);
             const int64_t stride[] = {inner, 2 * inner, ld * outer, draw(0, 60)};
             o[k] = operand(inner, outer, ld, stride[draw(0, 3)], 1u << draw(0, 2));
-            at[k] = draw(0, 40) * o[k].size;
+            at[k] = draw(0, 40) * (o[k].bits / 8);
             uint8_t one[MOST] = {0};
             mark(&o[k], batch, at[k], one);
             for (int b = 0; b < MOST; b++) count[b] = (uint8_t)(count[b] + (one[b] > 0));

@@ -374,14 +374,15 @@ static void test_quantised(void **state)
     kiln_args args = arguments();
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < ROWS * COLS; i++)
-            kr_encode(KILN_BF16, (double)uniform(), (uint16_t *)(void *)memory[t] + i);
+            kr_encode(KILN_BF16, (double)uniform(),
+                      (kr_at){(char *)((uint16_t *)(void *)memory[t] + i), 0});
     assert_ok(kiln_reference(&p, &args));
     static double lo[ROWS * (COLS + 1)], hi[ROWS * (COLS + 1)];
     assert_ok(kiln_reference_bounds(&p, &args, lo, hi));
     int determined = 0, largest = 0;
     for (int i = 0; i < ROWS * COLS; i++) {
         const double l = lo[ROWS + i], h = hi[ROWS + i],
-                     got = kr_decode(KILN_F8E4M3, (uint8_t *)memory[3] + i);
+                     got = kr_decode(KILN_F8E4M3, (kr_at){(char *)memory[3] + i, 0});
         assert_true(l <= got && got <= h);
         determined += l == h;
         largest += fabs(got) == 448;

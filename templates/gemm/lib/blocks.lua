@@ -25,7 +25,12 @@ end
 function blocks.value(d, across, k, batch)
   local i = d.index
   local from = ("((const kiln_%s_t *)g.d[%d] + %s * g.stride_d[%d])"):format(d.type.name, i, batch, i)
-  return to_f32(d.type, ("%s[%s]"):format(from, blocks.at(d, across, k, "g.ldd[" .. i .. "]")))
+  local at = blocks.at(d, across, k, "g.ldd[" .. i .. "]")
+  if d.type.bits == 4 then -- two to a byte
+    from = ("(const unsigned char *)g.d[%d] + %s * g.stride_d[%d] / 2"):format(i, batch, i)
+    return to_f32(d.type, ("kiln_half_byte(%s, %s)"):format(from, at))
+  end
+  return to_f32(d.type, ("%s[%s]"):format(from, at))
 end
 
 return blocks
