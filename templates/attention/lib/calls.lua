@@ -29,12 +29,9 @@ return function(op, call, layout, to_f32, g)
     if o.name == "lse" then c.lse = o end
   end
   function c.lse_at()
-    local n = c.lse.index - c.first
+    local n = c.lse.index
     local at = ("[%sstride_d[%d] * batch + %splane_d[%d] * head + i]"):format(g, n, g, n)
     return ("((kiln_%s_t *)%sd[%d])"):format(c.lse.type.name, g, n) .. at
-  end
-  for _, t in ipairs(op.tensors) do
-    if t.own == "o" then c.first = t.index + 1 end -- of the extra tensors among the pointers
   end
   return c
 end
