@@ -42,7 +42,8 @@ static uint16_t random_bf16(uint64_t *state) /* from -1 to 1 */
 /* O of one head; weight: room for kv numbers. */
 static void plain(const work *w, long batch, long head, double *weight, double *o)
 {
-    const uint16_t *q = w->q + (batch * w->heads + head) * DIM, *keys = w->cache + batch * w->kv * DIM;
+    const uint16_t *q = w->q + (batch * w->heads + head) * DIM,
+                   *keys = w->cache + batch * w->kv * DIM;
     double most = -INFINITY, sum = 0;
     for (long j = 0; j < w->kv; j++) {
         weight[j] = 0;

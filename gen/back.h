@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, functions.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c, emit.c, pack.c
-// and seal.c.
+// plan.c, expand.c, present.c, functions.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c,
+// emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "../abi/kiln_values.h"

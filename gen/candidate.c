@@ -275,7 +275,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     }
     if (stacked && !planes) planes = 1;
     *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, clip,
-                    promote, (uint16_t)planes};
+                    promote,          (uint16_t)planes};
     return true;
 }
 

@@ -10,7 +10,7 @@ typedef struct kg_reader {
     kg_spec sp; /* first: what spec_read.c's functions get */
     kg_family *fam;
     uint16_t sizes_used; /* bits of positions */
-    void *into;         /* the type, tensor or function that is being read */
+    void *into;          /* the type, tensor or function that is being read */
     kg_pos size_pos[KILN_MAX_SIZES];
 } kg_reader;
 
@@ -38,7 +38,8 @@ uint16_t kg_read_sizes(kg_reader *, const kg_value *);
 /* The size on top, which is used by that. */
 uint8_t kg_read_size(kg_reader *, const kg_value *);
 
-/* An item { "name", field = ... } on top: its name, which is taken out of the table; NULL: reported. */
+/* An item { "name", field = ... } on top: its name, which is taken out of the table; NULL:
+ * reported. */
 const char *kg_read_first(kg_reader *, const kg_value *, const char *kind);
 
 /* family_choices.c: options, only, fixed, at; family_parts.c: the rest */

@@ -220,11 +220,12 @@ static void put_choices(writer *w, const kg_op *op, uint32_t first_fixed)
     const kg_family *f = op->family;
     const char *word[KILN_MAX_OPTIONS];
     unsigned sizes = 0;
-    for (size_t i = 0; i < f->nsizes; i++) sizes |= (unsigned)kg_has_size(op, i) << KILN_POSITION(i);
+    for (size_t i = 0; i < f->nsizes; i++)
+        sizes |= (unsigned)kg_has_size(op, i) << KILN_POSITION(i);
     for (size_t i = 0; i < f->noptions; i++) word[i] = kg_option_word(f, op->option, i);
     put_strs(w, "option", word, f->noptions);
-    kg_putf(w->out, "      .sizes = 0x%03x, .first_fixed = %u, .nfixed = %zu,\n", sizes, first_fixed,
-            f->nfixed ? op->nlayouts : 0);
+    kg_putf(w->out, "      .sizes = 0x%03x, .first_fixed = %u, .nfixed = %zu,\n", sizes,
+            first_fixed, f->nfixed ? op->nlayouts : 0);
 }
 
 /* Where the nodes of an op's functions are, for each product that has its own. */
@@ -357,14 +358,15 @@ static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
     for (size_t i = 0; i < f->noptions; i++) option[i] = f->option[i].name;
     put_strs(w, "option", option, f->noptions);
     put_type_rules(w, f);
-    kg_putf(b,
-            "      .nsizes = %zu, .nown = %zu, .ntypes = %zu, .nlayouts = %zu, .rows = 0x%02x, "
-            ".cols = 0x%02x,\n"
-            "      .empty = 0x%02x, .independent = 0x%02x, .summed = 0x%02x, .planes = 0x%02x, .groups "
-            "= 0x%02x,\n"
-            "      .noptions = %zu, .nfixed = %zu, .computes = %d,",
-            f->nsizes, f->nown, f->ntypes, f->nlayouts, f->rows, f->cols, f->empty, f->independent,
-            f->summed, f->planes, f->groups, f->noptions, f->nfixed, f->ncomputed > 0);
+    kg_putf(
+        b,
+        "      .nsizes = %zu, .nown = %zu, .ntypes = %zu, .nlayouts = %zu, .rows = 0x%02x, "
+        ".cols = 0x%02x,\n"
+        "      .empty = 0x%02x, .independent = 0x%02x, .summed = 0x%02x, .planes = 0x%02x, .groups "
+        "= 0x%02x,\n"
+        "      .noptions = %zu, .nfixed = %zu, .computes = %d,",
+        f->nsizes, f->nown, f->ntypes, f->nlayouts, f->rows, f->cols, f->empty, f->independent,
+        f->summed, f->planes, f->groups, f->noptions, f->nfixed, f->ncomputed > 0);
     put_bytes(b, "fixed", f->fixed, f->nfixed);
     put_bytes(b, "at", at, f->nown);
     put_bytes(b, "layout_of", f->layout, f->nlayouts);

@@ -53,8 +53,7 @@ void kg_spec_fixed(kg_spec *sp, const kg_value *v)
     }
     op->layouts = kg_alloc(sp->cx->arena, n * sizeof *op->layouts);
     for (size_t i = 1; i <= n; i++) {
-        kg_value item =
-            kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "%s: row %zu", v->what, i));
+        kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "%s: row %zu", v->what, i));
         kg_layout row = {.pos = item.pos};
         bool ok = read_row(sp, &item, names, &row);
         for (size_t k = 0; ok && k < op->nlayouts; k++) {

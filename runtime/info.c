@@ -158,8 +158,7 @@ static unsigned independent(const kr_module *m, const kiln_op_row *row)
     unsigned sizes = f->independent;
     for (uint32_t i = 0; i < ref.count; i++) {
         const unsigned op = m->table->nodes[ref.first + i].op;
-        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op))
-            sizes &= ~(1u << f->cols);
+        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op)) sizes &= ~(1u << f->cols);
         if (kiln_x_is_col_reduction(op)) sizes &= ~(1u << f->rows);
     }
     return sizes;

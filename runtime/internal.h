@@ -285,11 +285,11 @@ typedef struct kr_operand {
     kiln_layout layout;
     uint32_t bits, align; /* of an element; bytes of which the base is a multiple */
     int64_t rows, cols;
-    int64_t inner, outer; /* contiguous elements, and how many such runs */
-    int64_t ld, stride;   /* stride 0: every batch reads the same; ld 0: all rows are one */
+    int64_t inner, outer;  /* contiguous elements, and how many such runs */
+    int64_t ld, stride;    /* stride 0: every batch reads the same; ld 0: all rows are one */
     int64_t planes, plane; /* how many such matrices, and from one to the next; 0: the same one */
-    int64_t extent;       /* elements of one batch, from the first to the last */
-    int64_t bytes;        /* from the first to behind the last of all batches */
+    int64_t extent;        /* elements of one batch, from the first to the last */
+    int64_t bytes;         /* from the first to behind the last of all batches */
 } kr_operand;
 
 /* Bytes of n elements that begin at a byte. */
@@ -419,8 +419,7 @@ kr_at kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j
 /* The inputs that an expression uses, as bits of their numbers. */
 uint32_t kr_inputs_of(const kr_job *, kiln_expr_ref);
 /* Those inputs, at a place along each of the family's sizes. */
-void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t *at,
-               double *d);
+void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t *at, double *d);
 static inline const kiln_xnode *kr_nodes(const kr_job *job, kiln_expr_ref ref)
 {
     return job->module->table->nodes + ref.first;

@@ -111,10 +111,9 @@ static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
 
 static slot *first_way(kr_maps *maps, const map_key *k)
 {
-    static const uint64_t odd[KEY_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
-                                            0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
-                                            0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u,
-                                            0x94d049bb133111ebu};
+    static const uint64_t odd[KEY_WORDS] = {
+        0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
+        0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u, 0x94d049bb133111ebu};
     uint64_t h = 0;
 #pragma GCC unroll 16
     for (int i = 0; i < KEY_WORDS; i++) h += (k->word[i] ^ k->word[i] >> 29) * odd[i];

@@ -78,7 +78,7 @@ static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
 bool kr_interleaved(const kr_operand *x, uintptr_t x_at, const kr_operand *y, uintptr_t y_at,
                     int64_t batch)
 {
-    const int64_t period[] = {kr_span(x, x->ld),    kr_span(y, y->ld),    kr_span(x, x->stride),
+    const int64_t period[] = {kr_span(x, x->ld),     kr_span(y, y->ld),    kr_span(x, x->stride),
                               kr_span(y, y->stride), kr_span(x, x->plane), kr_span(y, y->plane)};
     for (size_t i = 0; i < sizeof period / sizeof *period; i++) {
         if (period[i] == 0) continue;

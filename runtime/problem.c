@@ -394,9 +394,9 @@ static kiln_status read_field(reader *r, word w)
         if (i != KILN_BATCH && !(r->op.row->sizes >> i & 1)) continue;
         if (!is_word(key, kr_size_name(m, f, i))) continue;
         const kiln_status status = once(&r->sizes_seen, 1u << i, key);
-        return status ? status
-                      : read_value(r, key, value, i == KILN_BATCH ? COUNT : SIZE,
-                                   kr_size(r->out, i));
+        return status
+                   ? status
+                   : read_value(r, key, value, i == KILN_BATCH ? COUNT : SIZE, kr_size(r->out, i));
     }
     for (int i = 0; i < f->ntypes; i++) {
         if (kr_type_in_text(f, i) || !is_word(key, kr_str(m, f->type[i].name))) continue;

@@ -11,10 +11,10 @@
 #include <string.h>
 #include "internal.h"
 
-enum { Q, K, V, O };               /* the family's own tensors */
-enum { SCORE, SINK, EPILOGUE };    /* its functions */
+enum { Q, K, V, O };                                            /* the family's own tensors */
+enum { SCORE, SINK, EPILOGUE };                                 /* its functions */
 enum { HEADS, KV_HEADS, QUERIES, KEYS = 4, DIM, DIMV, WINDOW }; /* its sizes, batch among them */
-enum { QUERY, KEY, HEAD, BATCH };  /* places */
+enum { QUERY, KEY, HEAD, BATCH };                               /* places */
 
 #define U 0x1p-24 /* half a unit in the last place of f32, relative */
 
@@ -66,9 +66,7 @@ static double input(const attention *a, int d, int64_t j)
     const int at = a->job->d[d];
     const kiln_tensor_row *t = &a->job->op->tensor[at];
     const kr_operand *o = &a->job->view.t[at];
-    const int64_t plane = o->planes == 1                    ? 0
-                          : t->kind == KILN_D_PER_KV_HEAD ? a->kv_head
-                                                          : a->head;
+    const int64_t plane = o->planes == 1 ? 0 : t->kind == KILN_D_PER_KV_HEAD ? a->kv_head : a->head;
     const bool full = t->kind == KILN_D_FULL;
     return (double)(float)element(a, at, plane, full ? a->query : 0, full ? j : 0);
 }
@@ -86,9 +84,8 @@ static iv apply(const attention *a, int function, iv x, int64_t j)
     const kiln_xnode *n = kr_nodes(job, ref);
     double d[KILN_MAX_TENSORS] = {0};
     const int64_t at = a->keys - job->view.shape.size[QUERIES] + a->query;
-    const kr_leaves leaf = {.d = d,
-                            .s = job->scalar,
-                            .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
+    const kr_leaves leaf = {
+        .d = d, .s = job->scalar, .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
     for (uint32_t i = 0; i < ref.count; i++) {
         const uint16_t *g = n[i].arg;
         if (n[i].op == KILN_X_D) d[n[i].index] = input(a, n[i].index, j);
@@ -284,8 +281,8 @@ static iv logarithm(const attention *a, const row *r)
     if (r->empty) return kr_point(-INFINITY);
     const double y = r->most + log(r->sum);
     if (!a->job->bounds) return kr_point(y);
-    const double by = fmin(r->spread / r->sum, 1e30) + 2 * r->rel + 8 * U * (fabs(y) + fabs(r->most) + 1) +
-                      (double)a->job->op->rtol * fabs(y);
+    const double by = fmin(r->spread / r->sum, 1e30) + 2 * r->rel +
+                      8 * U * (fabs(y) + fabs(r->most) + 1) + (double)a->job->op->rtol * fabs(y);
     if (r->least >= 0.25 * r->sum) return kr_interval_widen((iv){y, y, 0}, by * r->sum / r->least);
     return kr_interval_widen((iv){y, y, 0}, by * 4 + fabs(log(fmax(r->least / r->sum, 1e-300))));
 }
@@ -296,8 +293,7 @@ static void put(const attention *a, int tensor, int64_t col, iv x, double *lo, d
 {
     const kr_operand *o = &a->job->view.t[tensor];
     if (a->job->bounds) {
-        const int64_t at =
-            ((a->batch * o->planes + a->head) * o->rows + a->query) * o->cols + col;
+        const int64_t at = ((a->batch * o->planes + a->head) * o->rows + a->query) * o->cols + col;
         kr_interval_put(o->type, x, &lo[at], &hi[at]);
         return;
     }
@@ -378,8 +374,7 @@ static double rounding_of(kiln_dtype v, kiln_dtype q)
 static kiln_status run(const kr_job *job, double *lo, double *hi)
 {
     if (!is_attention(job))
-        return kr_fail(KILN_BAD_MODULE,
-                       "%s: its op '%s' is no attention as this libkiln knows it",
+        return kr_fail(KILN_BAD_MODULE, "%s: its op '%s' is no attention as this libkiln knows it",
                        job->module->path, kr_str(job->module, job->op->name));
     const int64_t *size = job->view.shape.size;
     const char *mask = option(job, "mask");

@@ -99,8 +99,11 @@ static kiln_status fixed_row(const kiln_problem *p, const kr_module *m, const ki
         for (int i = 0; i < f->nfixed; i++) {
             const int64_t size = kr_size_of(p, f->fixed[i]);
             fits &= !size || size == row[i];
-            kr_put(&text, "%s%s=%lld", i ? " " : r ? ", " : "", kr_size_name(m, f, f->fixed[i]),
-                   (long long)row[i]);
+            kr_put(&text, "%s%s=%lld",
+                   i   ? " "
+                   : r ? ", "
+                       : "",
+                   kr_size_name(m, f, f->fixed[i]), (long long)row[i]);
         }
         *out = (uint8_t)r;
         if (fits) return KILN_OK;

@@ -79,9 +79,9 @@ static bool family_types_ok(const check *c, const kiln_family *f)
 static uint32_t args_size(const kiln_family *f)
 {
     const unsigned strides = kr_has_planes(f) ? 3 : 2;
-    const size_t size = (f->pointers + 1u) * sizeof(void *) + strides * f->pitches * sizeof(int64_t) +
-                        (f->nsizes + 1u) * sizeof(int) + KILN_MAX_SCALARS * sizeof(float) +
-                        2 * sizeof(int);
+    const size_t size = (f->pointers + 1u) * sizeof(void *) +
+                        strides * f->pitches * sizeof(int64_t) + (f->nsizes + 1u) * sizeof(int) +
+                        KILN_MAX_SCALARS * sizeof(float) + 2 * sizeof(int);
     return (uint32_t)((size + 7) / 8 * 8);
 }
 
@@ -245,11 +245,11 @@ static bool tensors_ok(const check *c, op_facts *o)
     for (int i = 0; i < o->op->ntensors; i++) {
         if (!tensor_ok(c, o, &t[i])) return false;
         const bool again = i && t[i].own != KILN_NOWHERE && t[i].own == t[i - 1].own;
-        if (again && (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
-                      t[i].row_block != t[i - 1].row_block ||
-                      t[i].col_block != t[i - 1].col_block || t[i].type != t[i - 1].type ||
-                      t[i].layout != t[i - 1].layout || t[i].pitch != t[i - 1].pitch ||
-                      t[i].planes != t[i - 1].planes))
+        if (again &&
+            (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
+             t[i].row_block != t[i - 1].row_block || t[i].col_block != t[i - 1].col_block ||
+             t[i].type != t[i - 1].type || t[i].layout != t[i - 1].layout ||
+             t[i].pitch != t[i - 1].pitch || t[i].planes != t[i - 1].planes))
             return false;
         if (!again && (at >> t[i].at & 1 || pitch >> t[i].pitch & 1 ||
                        (t[i].own != KILN_NOWHERE && own >> t[i].own & 1)))
@@ -360,7 +360,8 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
 static bool map_ok(const kiln_map *m)
 {
     return m->operand < KILN_MAX_TENSORS && m->box_inner > 0 && m->box_outer > 0 &&
-           m->box_inner <= 256 && m->box_outer <= 256 && m->box_planes <= 256 && m->clip <= 1 && m->promote <= 3 &&
+           m->box_inner <= 256 && m->box_outer <= 256 && m->box_planes <= 256 && m->clip <= 1 &&
+           m->promote <= 3 &&
            (m->swizzle == 0 || m->swizzle == 32 || m->swizzle == 64 || m->swizzle == 128);
 }
 

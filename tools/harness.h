@@ -54,10 +54,10 @@ int kh_in_place(const kh_shape *, int nth, int input[KH_MAX_OPERANDS]);
 /* An element's offset.  matrix: batch * planes + plane; i or j is ignored where the operand is a
  * vector. */
 int64_t kh_place(const kh_operand *, int64_t matrix, int64_t i, int64_t j);
-int64_t kh_matrices(const kh_operand *);         /* batch * planes */
-int64_t kh_stored(const kh_operand *);           /* of them, those that are not another again */
-int64_t kh_elements(const kh_operand *);         /* rows * cols * batch * planes */
-int64_t *kh_size(kiln_problem *, int position);  /* a problem's size */
+int64_t kh_matrices(const kh_operand *);        /* batch * planes */
+int64_t kh_stored(const kh_operand *);          /* of them, those that are not another again */
+int64_t kh_elements(const kh_operand *);        /* rows * cols * batch * planes */
+int64_t *kh_size(kiln_problem *, int position); /* a problem's size */
 int64_t kh_size_of(const kiln_problem *, int position);
 const char *kh_size_name(const kiln_op_info *, int position); /* NULL: the op has none there */
 /* Elements that share a byte, the first in the lowest bits: 1, but of inputs of 4 bits. */
@@ -100,7 +100,7 @@ typedef struct kh_options {
     uint64_t seed;
     kh_values values;
     int64_t tile[KH_SIZES]; /* further tile edges, by size, that a sample must include; 0: none */
-    int in_place;    /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
+    int in_place;  /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
     double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
                       default */
 } kh_options;

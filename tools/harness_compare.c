@@ -57,8 +57,8 @@ static void place_text(const kh_case *c, int o, char *text, size_t size, int64_t
 {
     const kh_operand *e = &c->shape.operand[o];
     const int64_t at[] = {i, j};
-    size_t used = (size_t)snprintf(text, size, "%s[batch %lld", e->name,
-                                   (long long)(matrix / e->planes));
+    size_t used =
+        (size_t)snprintf(text, size, "%s[batch %lld", e->name, (long long)(matrix / e->planes));
     if (e->stacked >= 0 && used < size)
         used += (size_t)snprintf(text + used, size - used, ", %s %lld",
                                  kh_size_name(&c->shape.op, e->stacked),
@@ -83,9 +83,8 @@ static int runs_agree(const kh_case *c, int output, kh_result *r)
                   outer = e->layout == KILN_ROW ? e->rows : e->cols;
     for (int64_t b = 0; b < kh_matrices(e); b++)
         for (int64_t o = 0; o < outer; o++) {
-            const size_t row =
-                c->operand[out->written].start +
-                (size_t)(kh_place(e, b, 0, 0) + o * e->ld) * e->size;
+            const size_t row = c->operand[out->written].start +
+                               (size_t)(kh_place(e, b, 0, 0) + o * e->ld) * e->size;
             if (!memcmp(out->image[0] + row, out->image[1] + row, (size_t)inner * e->size))
                 continue;
             int64_t x = 0;

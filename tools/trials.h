@@ -18,7 +18,7 @@ enum {
 
 typedef struct kt_trial {
     int64_t size[KILN_MAX_SIZES], batch; /* in the family's order */
-    int variant; /* of the flags above */
+    int variant;                         /* of the flags above */
     kh_values values;
 } kt_trial;
 

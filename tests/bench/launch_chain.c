@@ -35,7 +35,8 @@ static void fill(char *p, kiln_dtype type, int64_t elements, double magnitude)
     uint32_t r = 1;
     for (int64_t i = 0; i < elements; i++) {
         r = r * 1664525u + 1013904223u;
-        kr_encode(type, r >> 31 ? magnitude : -magnitude, (kr_at){p + i * (int64_t)kiln_dtype_size(type), 0});
+        kr_encode(type, r >> 31 ? magnitude : -magnitude,
+                  (kr_at){p + i * (int64_t)kiln_dtype_size(type), 0});
     }
 }
 

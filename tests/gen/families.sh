@@ -94,8 +94,7 @@ wrong 's/summed = "k",/summed = "k", only = { kk = { "mask", "causal" } },/' "3:
 wrong 's/summed = "k",/summed = "k", at = { "row" },/' '3:118: error: at: expected the names of row and column'
 wrong 's/summed = "k",/summed = "k", planes = "m", at = { "row", "col" },/' '3:132: error: at: expected the names of row, column, plane and batch'
 wrong 's/"a", rows = "m"/"a", planes = "m", rows = "m"/' '6:31: error: tensors.a.planes: the family has no planes'
-wrong 's/functions = /outputs = { kinds = { "full" }, computed = { 1 } }, functions = /' "10:13: error: outputs: the family has an output of its own, 'e'
-10:48: error: outputs.computed: expected a name, got the number 1"
+wrong 's/functions = /outputs = { kinds = { "full" }, computed = { 1 } }, functions = /' "10:48: error: outputs.computed: expected a name, got the number 1"
 wrong 's/"a_op", args/"a_op", over = { "l" }, args/' "10:106: error: functions.a_op.over: unknown size 'l'; there are m, n and k"
 wrong 's/"a_op", args/"mask", args/; s/summed = "k",/summed = "k", options = { { "mask", words = { "causal" } } },/' "10:87: error: functions: 'mask' is a field of instance files already"
 wrong 's/"a_op", args/"depth", args/; s/summed = "k",/summed = "k", fixed = { "depth", sizes = { "k" } },/' "10:87: error: functions: 'depth' is a field of instance files already"

@@ -381,8 +381,8 @@ static void spoil_family(const kiln_module *t, kiln_family *f)
     SPOIL(f->type[3].of, 8);                /* itself */
     SPOIL(f->type[3].real, KILN_DTYPE_COUNT);
     SPOIL(f->rows, 3);
-    SPOIL(f->planes, 0);  /* arguments have no strides of planes */
-    SPOIL(f->groups, 0);  /* of planes that it has not */
+    SPOIL(f->planes, 0); /* arguments have no strides of planes */
+    SPOIL(f->groups, 0); /* of planes that it has not */
     SPOIL(f->nfixed, 1);
     SPOIL(f->noptions, KILN_MAX_OPTIONS + 1);
     SPOIL(f->cols, KILN_NOWHERE);
