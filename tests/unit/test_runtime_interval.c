@@ -75,6 +75,10 @@ static double allowance(kiln_xop op)
     case KILN_X_BLOCK_MEAN:
     case KILN_X_BLOCK_MAX:
     case KILN_X_BLOCK_MIN:
+    case KILN_X_COL_SUM:
+    case KILN_X_COL_MEAN:
+    case KILN_X_COL_MAX:
+    case KILN_X_COL_MIN:
     case KILN_X_COUNT:
         return 0;
     case KILN_X_ADD:
@@ -568,7 +572,7 @@ static void check_rows(const rows *x)
         args.tensor[i] = i < R_INPUTS ? (void *)(uintptr_t)x->in[i] : out[i - R_INPUTS];
         job.view.t[i] = (kr_operand){.type = KILN_F32,
                                      .layout = x->op.tensor[i].cols == 1 ? KILN_ROW : KILN_COL,
-                                     .size = sizeof(float),
+                                     .bits = 32,
                                      .rows = R_ROWS,
                                      .cols = x->cols,
                                      .ld = R_COLS};
