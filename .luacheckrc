@@ -41,6 +41,7 @@ files["**/instances/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
+files["tests/sim/forms/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
 -- What `kiln new` starts from.

@@ -461,7 +461,7 @@ static void grow_rows(rows *x)
         kiln_xop op;
         do
             op = (kiln_xop)(below(3) ? KILN_X_ADD + below(KILN_X_AT - KILN_X_ADD)
-                                     : KILN_X_ROW_SUM + below(KILN_X_COUNT - KILN_X_ROW_SUM));
+                                     : KILN_X_ROW_SUM + below(KILN_X_COL_SUM - KILN_X_ROW_SUM));
         while (kiln_x_takes_condition(op, 0) && !conditions);
         kiln_xnode *n = &like.node[at];
         *n = (kiln_xnode){.op = (uint8_t)op};
