@@ -5,11 +5,13 @@ exclude_files = { "**/*.d.lua", "tests/spec" } -- tests/spec: mistakes on purpos
 
 local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4" }
 local language = {
-  "gemm", "rowwise", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
+  "gemm", "rowwise", "attention", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
+  "per_head", "per_kv_head", "per_query", "causal", "window",
   "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
   "floor", "eq", "ne", "and_", "or_", "not_",
   "row_sum", "row_mean", "row_max", "row_min", "block_sum", "block_mean", "block_max", "block_min",
+  "col_sum", "col_mean", "col_max", "col_min",
 }
 local sandbox = {
   "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",
@@ -20,7 +22,7 @@ local schedules = {
 
 -- Each schedule is a sweep's constructor in `tiles`.
 local sweeps = {}
-local folder = io.popen("cd templates 2>/dev/null && ls gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
+local folder = io.popen("cd templates 2>/dev/null && ls attention gemm rowwise ../tests/gpu/templates/gemm ../tests/gen/templates/gemm")
 for file in folder:lines() do sweeps[#sweeps + 1] = file:match("^([a-z0-9_]+)%.lua$") end
 folder:close()
 
@@ -39,6 +41,7 @@ files["**/instances/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/build/corners/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
+files["tests/sim/forms/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
 -- What `kiln new` starts from.

@@ -41,13 +41,17 @@ typedef enum kiln_layout {
 #undef X
 } kiln_layout;
 
-/* Kinds of extra input and of output: what of the family's rows and columns a tensor has an element for. */
+/* Kinds of extra input and of output: what of the family's rows, columns and planes a tensor has an element for.
+ * ORDER KIND: the position is stored in modules. */
 #define KILN_DKINDS(X)                                   \
     X(full, KILN_D_FULL, "one element per row and column") \
     X(per_row, KILN_D_PER_ROW, "one element per row")    \
     X(per_col, KILN_D_PER_COL, "one element per column") \
     X(per_tensor, KILN_D_PER_TENSOR, "one element")      \
-    X(per_block, KILN_D_PER_BLOCK, "one element per row and block of columns")
+    X(per_block, KILN_D_PER_BLOCK, "one element per row and block of columns") \
+    X(per_head, KILN_D_PER_HEAD, "one element per head") \
+    X(per_kv_head, KILN_D_PER_KV_HEAD, "one element per head of K and V") \
+    X(per_query, KILN_D_PER_QUERY, "one element per head and query")
 
 typedef enum kiln_dkind {
     KILN_D_NONE = 0, /* a tensor of the family's own: A, B, E */
@@ -61,10 +65,13 @@ enum {
     KILN_MAX_SCALARS = 8, /* run-time f32 values of one op */
     KILN_MAX_B = 2,       /* products that share A */
     KILN_MAX_TENSORS = 12, /* of one op, outputs among them */
-    KILN_MAX_SIZES = 3,   /* of a family, batch aside */
-    KILN_BATCH = 3,       /* position of batch among sizes */
+    KILN_MAX_SIZES = 8,   /* of a family, batch aside */
+    KILN_BATCH = 3,       /* position of batch among sizes: a family's fourth size has position 4 */
     KILN_MAX_TYPES = 6,   /* names of types in an op's signature */
     KILN_MAX_LAYOUTS = 3, /* letters of layouts in it */
     KILN_NAME_MAX = 64    /* an op's, input's or scalar's name, with its 0 byte */
 };
+
+/* The position of a family's i-th size. */
+#define KILN_POSITION(i) ((i) < KILN_BATCH ? (i) : (i) + 1)
 #endif

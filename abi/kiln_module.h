@@ -18,9 +18,11 @@ enum {
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
-    KILN_MAX_OWN = 3,       /* different tensors of a family's own: A, B, E */
+    KILN_MAX_OWN = 4,       /* different tensors of a family's own: A, B, E */
     KILN_MAX_FUNCTIONS = 4, /* of an op: the main one, element operators, of a block's sum */
-    KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS,
+    KILN_MAX_OPTIONS = 4,   /* words that an op chooses: a mask */
+    KILN_MAX_FIXED = 2,     /* sizes that a kernel is compiled for */
+    KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS + 1,
     KILN_NOWHERE = 0xff     /* no position */
 };
 
@@ -30,8 +32,9 @@ typedef uint32_t kiln_str; /* offset of a 0-terminated string in the pool; 0 is 
 typedef struct kiln_shape {
     int64_t size[KILN_MAX_SIZES + 1]; /* by position in the family's `sizes`; [KILN_BATCH]: batch */
     int64_t ld[KILN_MAX_OWN];         /* of the family's own tensors, in elements */
+    int64_t plane[KILN_MAX_OWN];      /* from one of its planes to the next; 0: the same one, or it has none */
     int64_t align[KILN_MAX_OWN];      /* largest power of two (<= 4096) in bytes that divides the base, the row pitch and
-                                         the batch stride */
+                                         the strides of planes and of batches */
     int64_t align_d;                  /* least of that over full extra tensors; 4096 where there are none */
     int64_t vector;                   /* least of it in elements of the tensor, over the same */
     int64_t units;                    /* compute units, or host threads */
@@ -91,16 +94,18 @@ typedef struct kiln_map {
     uint16_t box_outer;   /* rows (columns if column-major) */
     uint8_t clip;         /* 1: box_outer is at most as many as the operand has */
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
-} kiln_map;               /* rank 3: contiguous, strided, batch */
+    uint16_t box_planes;  /* planes, of an operand that has them; else 0 */
+} kiln_map;               /* rank 3: contiguous, strided, batch; with planes 4: contiguous, strided, plane, batch */
 
 /* A tensor of an op, with all that the family's signature and the op's description say of it.  Its matrix has
  * ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns; KILN_NOWHERE: one.
  * Arguments.  A kernel's first parameter is a struct of, in this order,
  *   pointers         family->pointers of them, at tensor->pointer
  *   workspace        one more pointer
- *   leading dimensions, then batch strides    long long [family->pitches] each, at tensor->pitch; a leading dimension is
- *                    0 where the tensor is no matrix, a stride 0 where every batch reads the same
- *   sizes            int [family->nsizes + 1], batch last
+ *   leading dimensions, then batch strides, then, where the family has planes, their strides    long long
+ *                    [family->pitches] each, at tensor->pitch; a leading dimension is 0 where the tensor is no matrix or
+ *                    all rows are one, a stride 0 where every batch, every plane reads the same
+ *   sizes            int [family->nsizes + 1], in the family's order, batch last
  *   scalars          float [KILN_MAX_SCALARS]
  *   units, reserved  int each: compute units of the device; for the host, threads to use
  * and no padding but at its end. */
@@ -115,9 +120,9 @@ typedef struct kiln_tensor_row {
     uint8_t rows, cols; /* positions in sizes, or KILN_NOWHERE */
     uint8_t pointer, pitch; /* positions in a kernel's arguments */
     uint8_t out;        /* 1: written, no input */
-    uint8_t reserved;
+    uint8_t planes;     /* position in sizes: it is so many such matrices; KILN_NOWHERE: one */
     uint16_t row_block, col_block; /* 1: an element for each row, column */
-    uint16_t result;    /* of an output: node of the main function's expression */
+    uint16_t result;    /* of an output: node of the main function's expression; 0 where the family's schedules make it */
     uint16_t reserved_2;
 } kiln_tensor_row;
 
@@ -132,25 +137,31 @@ typedef struct kiln_type_row {
 /* A family's signature: templates/FAMILY/family.lua as data. */
 typedef struct kiln_family {
     kiln_str name;                 /* "gemm" */
-    kiln_str size[KILN_MAX_SIZES]; /* "m", "n", "k" */
+    kiln_str size[KILN_MAX_SIZES]; /* "m", "n", "k"; the i-th has position KILN_POSITION(i) wherever there are positions */
+    kiln_str option[KILN_MAX_OPTIONS]; /* "mask" */
     kiln_str own[KILN_MAX_OWN];    /* "a", "b", "e": keys of a problem's text are ld, s, align and the name */
     kiln_str prefix;               /* what stands before an extra tensor's name there: "d." */
     kiln_str example;              /* a problem as text, for messages */
     kiln_type_row type[KILN_MAX_TYPES]; /* of the signature; ntypes = 0: each op names its own */
     uint8_t nsizes, nown, ntypes, nlayouts;
     uint8_t rows, cols;            /* the sizes that the kinds of tensors mean */
-    uint8_t empty;                 /* bits of sizes: one that is 0 leaves nothing to do */
-    uint8_t independent;           /* bits of sizes: elements along them do not depend on each other */
+    uint8_t planes;                /* the size that the op's own matrices are counted by, or KILN_NOWHERE */
+    uint8_t groups;                /* with planes: they are a multiple of this size; KILN_NOWHERE: none */
+    uint8_t noptions, nfixed;
+    uint8_t fixed[KILN_MAX_FIXED]; /* sizes that ops list: the signature ends in the row's position in op->fixed */
+    uint16_t empty;                /* bits of sizes: one that is 0 leaves nothing to do */
+    uint16_t independent;          /* bits of sizes: elements along them do not depend on each other */
     uint8_t summed;                /* the size that products are summed over, or KILN_NOWHERE: operations are
                                       2 * rows * cols * summed * products */
     uint8_t at[KILN_MAX_OWN];      /* of the own tensors: position in kiln_problem.tensor */
     uint8_t layout_of[KILN_MAX_LAYOUTS]; /* own tensor whose layout a letter is */
     uint8_t extra, most_extra;     /* first position of extra tensors in kiln_problem.tensor and kiln_args.tensor; most */
     uint8_t pointers, pitches;     /* of a kernel's arguments */
-    uint8_t reserved[2];
+    uint8_t computes;              /* 1: outputs are the schedules' to make, no nodes of the main function */
+    uint8_t reserved;
     uint32_t args_size;            /* bytes of a kernel's arguments */
-    uint32_t first_shape, quick, shapes; /* sizes to verify with beside common ones, in module->shapes: those for a quick
-                                            run come first */
+    uint32_t first_shape, quick, shapes; /* sizes to verify with beside common ones, from that number in module->shapes on,
+                                            kiln_shape_step(nsizes) each: those for a quick run come first */
 } kiln_family;
 
 typedef struct kiln_expr_ref { uint32_t first, count; } kiln_expr_ref; /* into nodes; count 0 = none */
@@ -163,7 +174,8 @@ typedef struct kiln_op_row {
     uint8_t ntensors, nscalars, products;
     uint8_t ntypes;           /* of its signature, which is these and then the family's layouts */
     uint8_t uses_at;          /* its values depend on where an element is */
-    uint8_t reserved[2];
+    uint16_t sizes;           /* bits of the sizes that it has, batch aside */
+    kiln_str option[KILN_MAX_OPTIONS]; /* the word chosen of each of the family's; "": none */
     kiln_str type[KILN_MAX_TYPES]; /* names */
     kiln_tensor_row tensor[KILN_MAX_TENSORS]; /* the family's own inputs, its own outputs, then the op's inputs and its
                                                  outputs, each sorted by name */
@@ -172,7 +184,8 @@ typedef struct kiln_op_row {
                                                    op's inputs, in order of their names.  Of a block's sum: the factor */
     kiln_expr_ref more[KILN_MAX_B - 1][KILN_MAX_FUNCTIONS]; /* those that each product has of its own, of the others */
     float rtol;               /* check.rtol; 0 = none given */
-    uint32_t first_shape, shapes; /* check.shapes: sizes in module->shapes */
+    uint32_t first_shape, shapes; /* check.shapes, as the family's */
+    uint32_t first_fixed, nfixed; /* rows of the family's fixed sizes, KILN_MAX_FIXED numbers each, in module->shapes */
 } kiln_op_row;
 
 typedef struct kiln_row {
@@ -185,7 +198,8 @@ typedef struct kiln_row {
     uint32_t host_fn;         /* position in host_fns (host target) */
     uint32_t first_map;       /* position in maps */
     uint8_t maps;
-    uint8_t sig[KILN_MAX_SIG]; /* kiln_dtype of each of the op's types, then kiln_layout of the family's layouts */
+    uint8_t sig[KILN_MAX_SIG]; /* kiln_dtype of each of the op's types, then kiln_layout of the family's layouts, then with
+                                  fixed sizes the row's position */
     int32_t t[KILN_MAX_SLOTS]; /* tunables, then derived values: schedule->slot_name */
 } kiln_row;
 
@@ -208,7 +222,7 @@ typedef struct kiln_module {
     const kiln_xnode *nodes;
     const kiln_map *map;
     const kiln_host_fn *host_fns;
-    const int64_t (*shapes)[KILN_MAX_SIZES];
+    const int64_t *shapes;                 /* nshapes numbers */
     const char *strings;
     const uint8_t *code;
 } kiln_module;
@@ -219,6 +233,12 @@ typedef struct kiln_seal {
     uint64_t code_offset, code_size; /* the blob's place in the file; 0, 0 where there is none */
     uint64_t hash, magic;
 } kiln_seal;
+
+/* Numbers of one shape in module->shapes. */
+static inline uint32_t kiln_shape_step(unsigned nsizes)
+{
+    return nsizes < 3 ? 3 : nsizes;
+}
 
 /* Functional key: FNV-1a over "op\0" and the n bytes of the signature.  What else there is to know of an op's tensors is
  * the op's, and an op's name has one meaning in a context. */

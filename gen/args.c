@@ -14,7 +14,7 @@ const char *kg_args_file(kg_ctx *cx, const kg_family *f)
 
 /* ---- names ---- */
 typedef struct names {
-    const char *v[4 * KILN_MAX_OWN + KILN_MAX_SIZES + 8];
+    const char *v[5 * KILN_MAX_OWN + KILN_MAX_SIZES + 9];
     size_t n;
 } names;
 
@@ -31,21 +31,31 @@ static bool add_name(kg_ctx *cx, names *list, const kg_family *f, const char *wh
     return true;
 }
 
+/* A size with a tensor's name is called n_NAME. */
+static const char *size_field(kg_ctx *cx, const kg_family *f, size_t i)
+{
+    for (size_t k = 0; k < f->nown && f->planes != KILN_NOWHERE; k++)
+        if (strcmp(f->own[k].name, f->size[i]) == 0)
+            return kg_printf(cx->arena, "n_%s", f->size[i]);
+    return f->size[i];
+}
+
 bool kg_args_check(kg_ctx *cx, const kg_family *f)
 {
-    static const char *const fixed[] = {"d",        "workspace", "ldd", "stride_d",
+    static const char *const fixed[] = {"d",        "workspace", "ldd", "stride_d", "plane_d",
                                         "reserved", "batch",     "s",   "units"};
-    static const char *const prefix[] = {"", "ld", "stride_"};
+    static const char *const prefix[] = {"", "ld", "stride_", "plane_"};
     const char *what = kg_printf(cx->arena, "kiln_%s_args", f->name);
     names list = {0};
     kg_shape_names p = {0};
     bool good = true;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         good &= add_name(cx, &list, f, what, fixed[i]);
-    for (size_t i = 0; i < f->nsizes; i++) good &= add_name(cx, &list, f, what, f->size[i]);
-    for (size_t i = 0; i < 3 * f->nown; i++)
+    for (size_t i = 0; i < f->nsizes; i++)
+        good &= add_name(cx, &list, f, what, size_field(cx, f, i));
+    for (size_t i = 0; i < 4 * f->nown; i++)
         good &= add_name(cx, &list, f, what,
-                         kg_printf(cx->arena, "%s%s", prefix[i % 3], f->own[i / 3].name));
+                         kg_printf(cx->arena, "%s%s", prefix[i % 4], f->own[i / 4].name));
     list.n = 0;
     kg_sym_name_fields(cx, f, &p);
     for (size_t i = 0; good && i < p.n; i++) good = add_name(cx, &list, f, "p", p.name[i]);
@@ -64,7 +74,7 @@ static void put_long(kg_buf *b, const kg_family *f, const char *prefix, const ch
     if (f->most) kg_putf(b, "%s%s\n", f->nown ? "" : " // ", f->nown ? "" : note);
 }
 
-static void put_fields(kg_buf *b, const kg_family *f)
+static void put_fields(kg_ctx *cx, kg_buf *b, const kg_family *f)
 {
     for (size_t i = 0; i < f->nown; i++) {
         const kg_own *o = &f->own[i];
@@ -79,8 +89,10 @@ static void put_fields(kg_buf *b, const kg_family *f)
             "undefined\n");
     put_long(b, f, "ld", "in elements; 0 where there is no matrix");
     put_long(b, f, "stride_", "in elements, between batches; 0 = every batch has the same");
+    if (f->planes != KILN_NOWHERE)
+        put_long(b, f, "plane_", "in elements, between planes; 0 = all have the same");
     kg_puts(b, "    int ");
-    for (size_t i = 0; i < f->nsizes; i++) kg_putf(b, "%s, ", f->size[i]);
+    for (size_t i = 0; i < f->nsizes; i++) kg_putf(b, "%s, ", size_field(cx, f, i));
     kg_putf(b, "batch; // each 0 .. 2^31-1\n    float s[%d];\n", KILN_MAX_SCALARS);
     kg_puts(b, "    int units; // compute units of the device; for the host, threads to use\n"
                "    int reserved;\n");
@@ -101,7 +113,7 @@ void kg_args_text(kg_ctx *cx, const kg_family *f, const kg_target *target, kg_bu
                "// parameter, host kernels a pointer to it.\n");
     kg_putf(b, "#ifndef KILN_%s_ARGS_H\n#define KILN_%s_ARGS_H\n", upper, upper);
     kg_putf(b, "typedef struct kiln_%s_args {\n", f->name);
-    put_fields(b, f);
+    put_fields(cx, b, f);
     kg_putf(b,
             "} kiln_%s_args;\n#ifdef __cplusplus\nstatic_assert(sizeof(kiln_%s_args) == %u, \"as "
             "the runtime fills it\");\n#else\n_Static_assert(sizeof(kiln_%s_args) == %u, \"as the "

@@ -209,7 +209,8 @@ static const char *operands_text(kg_ctx *cx, const kg_family *f)
 /* A misspelt field that may be left out would change a kernel's map silently. */
 static bool map_fields(expansion *x, kg_pos pos)
 {
-    static const char *const known[] = {"operand", "inner", "outer", "swizzle", "clip", "promote"};
+    static const char *const known[] = {"operand", "inner", "outer",  "planes",
+                                        "swizzle", "clip",  "promote"};
     const char *unknown = kg_unknown_field(x->cx, known, sizeof known / sizeof *known);
     if (unknown) kg_error(x->cx, pos, "maps: %s", unknown);
     return !unknown;
@@ -245,7 +246,7 @@ static bool map_promote(expansion *x, kg_pos pos, uint8_t *promote)
 static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
 {
     lua_State *T = x->cx->T;
-    int64_t inner, outer, swizzle;
+    int64_t inner, outer, planes, swizzle;
     bool clip;
     uint8_t promote;
     lua_pushstring(T, "operand");
@@ -259,6 +260,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     }
     if (!map_fields(x, pos) || !map_number(x, "inner", 1, 256, pos, &inner) ||
         !map_number(x, "outer", 1, 256, pos, &outer) ||
+        !map_number(x, "planes", 0, 256, pos, &planes) ||
         !map_number(x, "swizzle", 0, 128, pos, &swizzle) || !map_clip(x, pos, &clip) ||
         !map_promote(x, pos, &promote))
         return false;
@@ -266,8 +268,14 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
         return false;
     }
+    const bool stacked = x->op->tensor[operand].planes != KILN_NOWHERE;
+    if (planes && !stacked) {
+        kg_error(x->cx, pos, "maps: 'planes' is of an operand that has them");
+        return false;
+    }
+    if (stacked && !planes) planes = 1;
     *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, clip,
-                    promote};
+                    promote,          (uint16_t)planes};
     return true;
 }
 
@@ -333,6 +341,8 @@ static const char *name_parts(kg_ctx *cx, kg_view v, const char *tile, const cha
     if (b.len) first = between;
     for (size_t i = 0; i < v.op->family->nlayouts; i++)
         kg_putf(&b, "%s%c", i ? "" : first, v.layout->layout[i] == KILN_ROW ? 'r' : 'c');
+    for (size_t i = 0; i < v.op->family->nfixed; i++)
+        kg_putf(&b, "%s%lld", i ? "_" : first, (long long)v.layout->fixed[i]);
     kg_putf(&b, "%s%s", b.len ? between : first, tile);
     const char *text = kg_strndup(cx->arena, b.p, b.len);
     kg_buf_free(&b);

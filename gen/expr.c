@@ -5,6 +5,7 @@
 // offers no way to.
 #include "trace.h"
 #include "sandbox.h"
+#include "spec.h"
 #include <lauxlib.h>
 #include <lualib.h>
 #include <math.h>
@@ -387,6 +388,14 @@ static int symbol_index(lua_State *L)
     return kg_raise(L, key, "indexes a traced value with %s: it has no fields", quoted);
 }
 
+/* "at.row and at.col" */
+static const char *place_names(kg_ctx *cx, const kg_record *r)
+{
+    const char *name[KG_PLACES];
+    for (size_t i = 0; i < r->count; i++) name[i] = kg_printf(cx->arena, "%s.%s", r->owner, r->name[i]);
+    return kg_listed(cx, name, r->count, " and ");
+}
+
 static int record_index(lua_State *L)
 {
     kg_trace *t = closure_trace(L);
@@ -410,7 +419,8 @@ static int record_index(lua_State *L)
     if (!r->of->count) return kg_raise(L, key, "%s %s: %s", r->of->unknown, quoted, r->of->none);
     if (near) return kg_raise(L, key, "%s %s (did you mean '%s'?)", r->of->unknown, quoted, near);
     if (r->of->op == KILN_X_AT)
-        return kg_raise(L, key, "%s %s: there are at.row and at.col", r->of->unknown, quoted);
+        return kg_raise(L, key, "%s %s: there are %s", r->of->unknown, quoted,
+                        place_names(kg_sandbox_ctx(L), r->of));
     return kg_raise(L, key, "%s %s", r->of->unknown, quoted);
 }
 

@@ -137,8 +137,18 @@ uint8_t kg_read_size(kg_reader *r, const kg_value *v)
 {
     uint8_t at =
         kg_read_position(r, v, "size", lua_tostring(r->sp.L, -1), r->fam->size, r->fam->nsizes);
-    if (at != KILN_NOWHERE) r->sizes_used |= (uint8_t)(1u << at);
+    if (at == KILN_NOWHERE) return at;
+    at = (uint8_t)KILN_POSITION(at);
+    r->sizes_used |= (uint16_t)(1u << at);
     return at;
+}
+
+uint16_t kg_read_sizes(kg_reader *r, const kg_value *v)
+{
+    const uint32_t set = kg_read_set(r, v, "size", r->fam->size, r->fam->nsizes);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < r->fam->nsizes; i++) bits |= (set >> i & 1) << KILN_POSITION(i);
+    return (uint16_t)bits;
 }
 
 static void read_rows(kg_reader *r, const kg_value *v)
@@ -155,18 +165,31 @@ static void read_cols(kg_reader *r, const kg_value *v)
 
 static void read_empty(kg_reader *r, const kg_value *v)
 {
-    r->fam->empty = (uint8_t)kg_read_set(r, v, "size", r->fam->size, r->fam->nsizes);
+    r->fam->empty = kg_read_sizes(r, v);
 }
 
 static void read_independent(kg_reader *r, const kg_value *v)
 {
-    r->fam->independent = (uint8_t)kg_read_set(r, v, "size", r->fam->size, r->fam->nsizes);
+    r->fam->independent = kg_read_sizes(r, v);
 }
 
 static void read_summed(kg_reader *r, const kg_value *v)
 {
-    r->fam->summed =
-        kg_read_position(r, v, "size", lua_tostring(r->sp.L, -1), r->fam->size, r->fam->nsizes);
+    const uint16_t used = r->sizes_used;
+    r->fam->summed = kg_read_size(r, v);
+    r->sizes_used = used; /* a tensor has it besides */
+}
+
+static void read_planes(kg_reader *r, const kg_value *v)
+{
+    r->fam->planes = kg_read_size(r, v);
+}
+
+static void read_groups(kg_reader *r, const kg_value *v)
+{
+    r->fam->groups = kg_read_size(r, v);
+    if (r->fam->planes == KILN_NOWHERE)
+        kg_wrong(&r->sp, v->pos, "groups: goes with planes, which are a multiple of it");
 }
 
 /* present.c calls it, in the state of templates. */
@@ -183,6 +206,12 @@ static const kg_field family_field[] = {
     {"sizes", true, LUA_TTABLE, "a list of names", read_sizes},
     {"rows", true, LUA_TSTRING, "a size's name", read_rows},
     {"cols", true, LUA_TSTRING, "a size's name", read_cols},
+    {"planes", false, LUA_TSTRING, "a size's name", read_planes},
+    {"groups", false, LUA_TSTRING, "a size's name", read_groups},
+    {"fixed", false, LUA_TTABLE, "a table { \"field\", sizes = }", kg_read_fixed},
+    {"options", false, LUA_TTABLE, "a list of options", kg_read_options},
+    {"only", false, LUA_TTABLE, "a table size = { option, word }", kg_read_only},
+    {"at", false, LUA_TTABLE, "a list of names", kg_read_places},
     {"empty", false, LUA_TTABLE, "a list of sizes", read_empty},
     {"independent", false, LUA_TTABLE, "a list of sizes", read_independent},
     {"types", false, LUA_TTABLE, "a list of types", kg_read_types},
@@ -202,7 +231,7 @@ static void check_whole(kg_reader *r)
     kg_family *fam = r->fam;
     bool writes = fam->output_kinds != 0;
     for (size_t i = 0; i < fam->nsizes; i++)
-        if (!(r->sizes_used >> i & 1))
+        if (!(r->sizes_used >> KILN_POSITION(i) & 1))
             kg_wrong(&r->sp, r->size_pos[i],
                      "sizes: nothing uses '%s': no tensor's rows or cols, nor the family's",
                      fam->size[i]);
@@ -225,8 +254,9 @@ static void place_arguments(kg_family *fam)
     for (size_t i = 0; i < fam->nown; i++) pointers += fam->own[i].count;
     fam->pointers = (uint8_t)pointers;
     fam->pitches = (uint8_t)pitches;
-    size_t bytes =
-        8 * (pointers + 1) + 16 * pitches + 4 * (fam->nsizes + 1) + 4 * KILN_MAX_SCALARS + 8;
+    const size_t strides = fam->planes == KILN_NOWHERE ? 2 : 3;
+    size_t bytes = 8 * (pointers + 1) + 8 * strides * pitches + 4 * (fam->nsizes + 1) +
+                   4 * KILN_MAX_SCALARS + 8;
     fam->args_size = (uint32_t)((bytes + 7) / 8 * 8);
 }
 
@@ -302,7 +332,8 @@ bool kg_families_load(kg_ctx *cx)
         kg_family *fam = kg_alloc(cx->arena, sizeof *fam);
         *fam = (kg_family){
             .name = list.v[i], .prefix = "", .rows = KILN_NOWHERE, .cols = KILN_NOWHERE};
-        fam->summed = fam->input_type = KILN_NOWHERE;
+        fam->summed = fam->input_type = fam->planes = fam->groups = KILN_NOWHERE;
+        fam->place[0] = "row", fam->place[1] = "col", fam->nplaces = 2;
         good &= load(cx, L, fam);
         cx->family[cx->nfamilies++] = fam;
         lua_settop(L, 0);

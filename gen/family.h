@@ -9,8 +9,8 @@
 typedef struct kg_reader {
     kg_spec sp; /* first: what spec_read.c's functions get */
     kg_family *fam;
-    uint8_t sizes_used; /* bits */
-    void *into;         /* the type, tensor or function that is being read */
+    uint16_t sizes_used; /* bits of positions */
+    void *into;          /* the type, tensor or function that is being read */
     kg_pos size_pos[KILN_MAX_SIZES];
 } kg_reader;
 
@@ -33,15 +33,25 @@ uint8_t kg_read_position(kg_reader *, const kg_value *, const char *kind, const 
 /* The list of names on top as bits of positions in `name`. */
 uint32_t kg_read_set(kg_reader *, const kg_value *, const char *kind, const char *const *name,
                      size_t n);
+/* The list of sizes on top as bits of their positions. */
+uint16_t kg_read_sizes(kg_reader *, const kg_value *);
 /* The size on top, which is used by that. */
 uint8_t kg_read_size(kg_reader *, const kg_value *);
 
-/* family_parts.c */
+/* An item { "name", field = ... } on top: its name, which is taken out of the table; NULL:
+ * reported. */
+const char *kg_read_first(kg_reader *, const kg_value *, const char *kind);
+
+/* family_choices.c: options, only, fixed, at; family_parts.c: the rest */
 void kg_read_types(kg_reader *, const kg_value *);
 void kg_read_tensors(kg_reader *, const kg_value *);
 void kg_read_layouts(kg_reader *, const kg_value *);
 void kg_read_inputs(kg_reader *, const kg_value *);
 void kg_read_outputs(kg_reader *, const kg_value *);
 void kg_read_functions(kg_reader *, const kg_value *);
+void kg_read_options(kg_reader *, const kg_value *);
+void kg_read_only(kg_reader *, const kg_value *);
+void kg_read_fixed(kg_reader *, const kg_value *);
+void kg_read_places(kg_reader *, const kg_value *);
 void kg_read_shapes(kg_reader *, const kg_value *);
 #endif

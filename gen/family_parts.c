@@ -9,7 +9,7 @@
 
 /* An item { "name", field = ... } of a list, on top: its name, which is taken out of the table;
  * NULL: reported. */
-static const char *item_name(kg_reader *r, const kg_value *v, const char *kind)
+const char *kg_read_first(kg_reader *r, const kg_value *v, const char *kind)
 {
     lua_State *L = r->sp.L;
     if (!lua_istable(L, -1)) {
@@ -112,7 +112,7 @@ void kg_read_types(kg_reader *r, const kg_value *v)
     if (!kg_spec_list(&r->sp, v, &n, "types { \"name\", ... }")) return;
     for (size_t i = 1; i <= n; i++) {
         kg_value item = kg_spec_item(&r->sp, v, i, "types");
-        const char *name = item_name(r, &item, "type"), *known[KILN_MAX_TYPES];
+        const char *name = kg_read_first(r, &item, "type"), *known[KILN_MAX_TYPES];
         size_t before = type_names(fam, known);
         kg_type_rule rule = {.name = name, .tensor = KILN_NOWHERE};
         r->into = &rule;
@@ -149,6 +149,13 @@ static void read_tensor_rows(kg_reader *r, const kg_value *v)
 static void read_tensor_cols(kg_reader *r, const kg_value *v)
 {
     ((kg_own *)r->into)->cols = kg_read_size(r, v);
+}
+
+static void read_tensor_planes(kg_reader *r, const kg_value *v)
+{
+    ((kg_own *)r->into)->planes = kg_read_size(r, v);
+    if (r->fam->planes == KILN_NOWHERE)
+        kg_wrong(&r->sp, v->pos, "%s: the family has no planes", v->what);
 }
 
 static void read_label(kg_reader *r, const kg_value *v)
@@ -208,6 +215,7 @@ void kg_read_tensors(kg_reader *r, const kg_value *v)
     static const kg_field f[] = {
         {"rows", true, LUA_TSTRING, "a size's name", read_tensor_rows},
         {"cols", true, LUA_TSTRING, "a size's name", read_tensor_cols},
+        {"planes", false, LUA_TSTRING, "a size's name", read_tensor_planes},
         {"label", true, LUA_TSTRING, "what messages call it", read_label},
         {"count", false, LUA_TNUMBER, "a number", read_count},
         {"word", false, LUA_TSTRING, "what one of several is called", read_word},
@@ -217,9 +225,13 @@ void kg_read_tensors(kg_reader *r, const kg_value *v)
     if (!kg_spec_list(&r->sp, v, &n, "tensors { \"name\", rows =, cols =, label = }")) return;
     for (size_t i = 1; i <= n; i++) {
         kg_value item = kg_spec_item(&r->sp, v, i, "tensors");
-        kg_own own = {.rows = KILN_NOWHERE, .cols = KILN_NOWHERE, .count = 1, .word = "product"};
+        kg_own own = {.rows = KILN_NOWHERE,
+                      .cols = KILN_NOWHERE,
+                      .planes = KILN_NOWHERE,
+                      .count = 1,
+                      .word = "product"};
         r->into = &own;
-        own.name = item_name(r, &item, "tensor");
+        own.name = kg_read_first(r, &item, "tensor");
         if (own.name && r->fam->nown == KILN_MAX_OWN) {
             kg_wrong(&r->sp, item.pos, "tensors: a family has at most %d of its own", KILN_MAX_OWN);
         } else if (own.name) {
@@ -247,14 +259,14 @@ void kg_read_layouts(kg_reader *r, const kg_value *v)
 
 /* ---- inputs, outputs ---- */
 
-static uint8_t read_kinds(kg_reader *r, const kg_value *v)
+static uint16_t read_kinds(kg_reader *r, const kg_value *v)
 {
     static const char *const name[] = {
 #define X(kind, id, text) #kind,
         KILN_DKINDS(X)
 #undef X
     };
-    return (uint8_t)(kg_read_set(r, v, "kind", name, COUNT(name)) << 1);
+    return (uint16_t)(kg_read_set(r, v, "kind", name, COUNT(name)) << 1);
 }
 
 static void read_input_kinds(kg_reader *r, const kg_value *v)
@@ -332,9 +344,18 @@ void kg_read_inputs(kg_reader *r, const kg_value *v)
                  fam->first, own_out, KILN_MAX_TENSORS);
 }
 
+static void read_computed(kg_reader *r, const kg_value *v)
+{
+    r->fam->ncomputed =
+        kg_spec_names(&r->sp, v, "output", r->fam->computed, COUNT(r->fam->computed));
+}
+
 void kg_read_outputs(kg_reader *r, const kg_value *v)
 {
-    static const kg_field f[] = {{"kinds", true, LUA_TTABLE, "a list of kinds", read_output_kinds}};
+    static const kg_field f[] = {
+        {"kinds", true, LUA_TTABLE, "a list of kinds", read_output_kinds},
+        {"computed", false, LUA_TTABLE, "a list of names", read_computed},
+    };
     kg_read_fields(r, v, f, COUNT(f));
 }
 
@@ -387,6 +408,11 @@ static void read_args(kg_reader *r, const kg_value *v)
     }
 }
 
+static void read_over(kg_reader *r, const kg_value *v)
+{
+    ((kg_function *)r->into)->over = kg_read_sizes(r, v);
+}
+
 static void read_function_of(kg_reader *r, const kg_value *v)
 {
     const char *known[KILN_MAX_OWN];
@@ -428,7 +454,9 @@ static bool taken(const kg_reader *r, const char *name)
         if (r->fam->own[i].count > 1 && strcmp(r->fam->own[i].name, name) == 0) return true;
     for (size_t i = 0; i < r->fam->nfunctions; i++)
         if (strcmp(r->fam->function[i].name, name) == 0) return true;
-    return false;
+    for (size_t i = 0; i < r->fam->noptions; i++)
+        if (strcmp(r->fam->option[i].name, name) == 0) return true;
+    return r->fam->fixed_field && strcmp(r->fam->fixed_field, name) == 0;
 }
 
 void kg_read_functions(kg_reader *r, const kg_value *v)
@@ -440,13 +468,14 @@ void kg_read_functions(kg_reader *r, const kg_value *v)
         {"blocks", false, LUA_TBOOLEAN, "true or false", read_blocks},
         {"code", false, LUA_TBOOLEAN, "true or false", read_code},
         {"reduces", false, LUA_TBOOLEAN, "true or false", read_reduces},
+        {"over", false, LUA_TTABLE, "a list of sizes", read_over},
         {"name", false, LUA_TSTRING, "a C function's name", read_c_name},
     };
     size_t n;
     if (!kg_spec_list(&r->sp, v, &n, "functions { \"name\", args = { ... } }")) return;
     for (size_t i = 1; i <= n; i++) {
         kg_value item = kg_spec_item(&r->sp, v, i, "functions");
-        kg_function fn = {.name = item_name(r, &item, "function"), .of = KILN_NOWHERE};
+        kg_function fn = {.name = kg_read_first(r, &item, "function"), .of = KILN_NOWHERE};
         r->into = &fn;
         if (fn.name && r->fam->nfunctions == KILN_MAX_FUNCTIONS) {
             kg_wrong(&r->sp, item.pos, "functions: a family has at most %d", KILN_MAX_FUNCTIONS);

@@ -72,7 +72,7 @@ typedef struct kg_type_rule {         /* one of a family's types */
 
 typedef struct kg_own {               /* a tensor of the family's own */
     const char *name, *label, *word;  /* "b", "B"; what one of several is called: "product" */
-    uint8_t rows, cols;               /* positions of sizes, or KILN_NOWHERE */
+    uint8_t rows, cols, planes;       /* positions of sizes, or KILN_NOWHERE */
     uint8_t count;                    /* most; above 1 an op may name several in a field of the tensor's name */
     bool out;
 } kg_own;
@@ -84,18 +84,33 @@ typedef struct kg_function {          /* a function of instance files; the first
     uint8_t of;                       /* own tensor whose elements it gets, or KILN_NOWHERE */
     bool blocks;                      /* it gets sums over blocks of the size that is summed */
     kg_arg arg[4]; size_t nargs;
+    uint16_t over;                    /* bits of the sizes that its value has elements along; 0: all */
 } kg_function;
+
+/* A field of instance files whose value is one of a few words: `mask = causal`. */
+typedef struct kg_option {
+    const char *name, *word[4]; size_t nwords;
+} kg_option;
+enum { KG_FIXED_MOST = 1024, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
+enum { KG_PLACES = 4 };               /* of `at`: row, column, plane, batch */
 
 typedef struct kg_family {
     const char *name, *title, *example, *prefix;
     const char *size[KILN_MAX_SIZES]; size_t nsizes;
-    uint8_t rows, cols, empty, independent, summed; /* as in kiln_family */
+    uint8_t rows, cols, planes, groups, summed; /* as in kiln_family */
+    uint16_t empty, independent;
+    kg_option option[KILN_MAX_OPTIONS]; size_t noptions;
+    struct kg_condition { uint8_t option, word; } only[KILN_MAX_SIZES]; /* of a size: ops with that word (from 1) have it */
+    const char *fixed_field;          /* of instance files: rows of the sizes that kernels are compiled for; NULL: none */
+    uint8_t fixed[KILN_MAX_FIXED]; size_t nfixed;
+    const char *place[KG_PLACES]; size_t nplaces; /* names of `at` */
+    const char *computed[4]; size_t ncomputed; /* the only outputs that ops may have, which schedules make */
     kg_type_rule type[KILN_MAX_TYPES]; size_t ntypes; /* 0: ops name their own */
     kg_own own[KILN_MAX_OWN]; size_t nown;
     uint8_t layout[KILN_MAX_LAYOUTS]; size_t nlayouts; /* own tensors */
     uint8_t first, most;              /* extra tensors: first position, how many */
-    uint8_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
-    uint8_t packed_kinds;             /* bits of kiln_dkind: inputs whose elements may share bytes */
+    uint16_t input_kinds, output_kinds; /* bits of kiln_dkind; output_kinds 0: ops have no outputs of their own */
+    uint16_t packed_kinds;            /* bits of kiln_dkind: inputs whose elements may share bytes */
     uint8_t input_type;               /* of an input without one: position in types, or KILN_NOWHERE: it needs one */
     kg_function function[KILN_MAX_FUNCTIONS]; size_t nfunctions;
     int64_t shape[KG_MAX_FAMILY_SHAPES][KILN_MAX_SIZES]; size_t nshapes, nquick;
@@ -106,10 +121,14 @@ typedef struct kg_family {
 
 /* ---- an op as described (lang.c) ---- */
 typedef struct kg_types { kiln_dtype type[KILN_MAX_TYPES]; kg_pos pos; } kg_types;       /* in the signature's order */
-typedef struct kg_layout { kiln_layout layout[KILN_MAX_LAYOUTS]; kg_pos pos; } kg_layout;
+typedef struct kg_layout {            /* a row of layouts, or of a family's fixed sizes */
+    kiln_layout layout[KILN_MAX_LAYOUTS];
+    int64_t fixed[KILN_MAX_FIXED];
+    kg_pos pos;
+} kg_layout;
 typedef struct kg_tensor {            /* with kiln_tensor_row's fields as it has them */
     const char *name;                 /* "bias"; of the family's own as messages call it: "A" */
-    uint8_t at, arg, own, kind, type, layout, rows, cols, pointer, pitch;
+    uint8_t at, arg, own, kind, type, layout, rows, cols, planes, pointer, pitch;
     bool out;
     uint16_t row_block, col_block, result;
     const char *given;                /* of an input or output: as the instance file calls it */
@@ -131,7 +150,8 @@ typedef struct kg_op {
     kg_pos pos;                       /* of the call */
     const char *type_name[KILN_MAX_TYPES]; size_t nsig_types; /* names of the signature's types, in its order */
     kg_types *types; size_t ntypes;   /* rows */
-    kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts one of none */
+    kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts its fixed sizes', or one of none */
+    uint8_t option[KILN_MAX_OPTIONS]; /* the word chosen, from 1; 0: none */
     kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
     size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
     size_t noutputs;                  /* those that are written, the family's own among them */
@@ -214,6 +234,7 @@ static inline const kg_expr *kg_function_of(const kg_op *op, size_t i, size_t pr
 static inline unsigned kg_function_over(const kg_family *f, size_t i)
 {
     const kg_function *fn = &f->function[i];
+    if (fn->over) return fn->over;
     unsigned rows = fn->of == KILN_NOWHERE ? f->rows : f->own[fn->of].rows;
     unsigned cols = fn->of == KILN_NOWHERE ? f->cols : f->own[fn->of].cols;
     return 1u << rows | 1u << cols | (fn->blocks ? 1u << f->summed : 0);
@@ -249,6 +270,21 @@ struct kg_ctx {
 
 /* family.c: reads templates/FAMILY/family.lua of every folder that has one, before anything else; reports. */
 bool kg_families_load(kg_ctx *);
+static inline const char *kg_option_word(const kg_family *f, const uint8_t *option, size_t i)
+{
+    return option[i] ? f->option[i].word[option[i] - 1] : "";
+}
+/* Whether an op has the family's i-th size: those of a word it did not choose it lacks. */
+static inline bool kg_has_size(const kg_op *op, size_t i)
+{
+    const struct kg_condition c = op->family->only[i];
+    return c.word == 0 || op->option[c.option] == c.word;
+}
+/* The name of the size at a position. */
+static inline const char *kg_size_at(const kg_family *f, uint8_t position)
+{
+    return f->size[position - (position > KILN_BATCH)];
+}
 /* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
 bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
 /* Calls op's `where`, if it has one, with a table of these names and values; *keep = its verdict. */

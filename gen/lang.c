@@ -23,10 +23,10 @@ typedef struct file {
     dev_t dev;
     ino_t ino;
     enum { NOT_RUN, RUNNING, DONE, FAILED } state;
-    int result;                  /* reference to what it returned */
+    int result; /* reference to what it returned */
     bool required, returns;
-    size_t ops;                  /* that it described, right or wrong */
-    const char *pending;         /* gemm "x" without its table so far */
+    size_t ops;          /* that it described, right or wrong */
+    const char *pending; /* gemm "x" without its table so far */
     const kg_family *pending_family;
     kg_pos pending_pos;
     struct file *next;
@@ -37,7 +37,7 @@ typedef struct lang {
     kg_op **op;
     size_t nops, cap;
     int64_t where_work; /* of all calls so far */
-    int places;       /* reference to a table: name -> position in op + 1 */
+    int places;         /* reference to a table: name -> position in op + 1 */
 } lang;
 
 static lang *of(kg_ctx *cx)
@@ -489,6 +489,19 @@ static void open_schedules(lua_State *L, kg_ctx *cx)
     lua_remove(L, -2);
 }
 
+/* The words of options: texts, so that instance files can do without quotes. */
+static void open_words(lua_State *L, kg_ctx *cx)
+{
+    for (size_t i = 0; i < cx->nfamilies; i++)
+        for (size_t k = 0; k < cx->family[i]->noptions; k++)
+            for (size_t w = 0; w < cx->family[i]->option[k].nwords; w++) {
+                const char *word = cx->family[i]->option[k].word[w];
+                if (!is_free(L, cx, "word", word)) continue;
+                lua_pushstring(L, word);
+                lua_setfield(L, -2, word);
+            }
+}
+
 static int open_globals(lua_State *L)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
@@ -505,6 +518,7 @@ static int open_globals(lua_State *L)
         set_indexed(L, input_kinds[i].name, make_input, (lua_Integer)i);
     open_families(L, cx);
     open_schedules(L, cx);
+    open_words(L, cx);
     lua_newtable(L);
     of(cx)->places = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;

@@ -104,8 +104,8 @@ static void feed_tensor(XXH3_state_t *h, const kg_tensor *t)
     feed_text(h, t->name);
     feed(h,
          (const uint8_t[]){t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
-                           t->out},
-         9);
+                           t->planes, t->out},
+         10);
     feed(h, (const uint16_t[]){t->row_block, t->col_block, t->result}, 3 * sizeof(uint16_t));
 }
 
@@ -130,6 +130,10 @@ static uint64_t op_hash(const kg_op *op)
             feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
         }
     feed_text(&h, op->code);
+    for (size_t i = 0; i < op->family->noptions; i++)
+        feed_text(&h, kg_option_word(op->family, op->option, i));
+    for (size_t i = 0; i < op->nlayouts && op->family->nfixed; i++)
+        feed(&h, op->layouts[i].fixed, sizeof op->layouts[i].fixed);
     return XXH3_64bits_digest(&h);
 }
 
@@ -182,7 +186,7 @@ static void put_tensor(writer *w, const kg_tensor *t)
             "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
             str(w, t->name), t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
             t->pointer, t->pitch, t->out);
-    kg_putf(w->out, "0, %u, %u, %u, 0 },\n", t->row_block, t->col_block, t->result);
+    kg_putf(w->out, "0x%02x, %u, %u, %u, 0 },\n", t->planes, t->row_block, t->col_block, t->result);
 }
 
 static void put_strs(writer *w, const char *field, const char *const *text, size_t n)
@@ -197,6 +201,31 @@ static size_t position(const void *const *list, size_t n, const void *what)
     size_t i = 0;
     while (i < n && list[i] != what) i++;
     return i;
+}
+
+static uint32_t shape_numbers(const kg_family *f, size_t shapes)
+{
+    return (uint32_t)shapes * kiln_shape_step((unsigned)f->nsizes);
+}
+
+static uint32_t op_numbers(const kg_op *op)
+{
+    const size_t rows = op->family->nfixed ? op->nlayouts : 0;
+    return shape_numbers(op->family, op->nshapes) + (uint32_t)(rows * KILN_MAX_FIXED);
+}
+
+/* What an op chose of what its family offers; the rows of fixed sizes stand behind its shapes. */
+static void put_choices(writer *w, const kg_op *op, uint32_t first_fixed)
+{
+    const kg_family *f = op->family;
+    const char *word[KILN_MAX_OPTIONS];
+    unsigned sizes = 0;
+    for (size_t i = 0; i < f->nsizes; i++)
+        sizes |= (unsigned)kg_has_size(op, i) << KILN_POSITION(i);
+    for (size_t i = 0; i < f->noptions; i++) word[i] = kg_option_word(f, op->option, i);
+    put_strs(w, "option", word, f->noptions);
+    kg_putf(w->out, "      .sizes = 0x%03x, .first_fixed = %u, .nfixed = %zu,\n", sizes,
+            first_fixed, f->nfixed ? op->nlayouts : 0);
 }
 
 /* Where the nodes of an op's functions are, for each product that has its own. */
@@ -227,6 +256,7 @@ static void put_op(writer *w, const kg_op *op, const refs *ref, uint32_t first_s
     for (size_t i = 0; i < op->ntensors; i++) put_tensor(w, &op->tensor[i]);
     kg_puts(b, "      },\n");
     put_strs(w, "scalar", op->scalar, op->nscalars);
+    put_choices(w, op, first_shape + shape_numbers(op->family, op->nshapes));
     kg_puts(b, "      .function = {");
     put_refs(b, ref->of[0], op->family->nfunctions);
     for (size_t k = 1; k < op->products; k++) {
@@ -239,18 +269,22 @@ static void put_op(writer *w, const kg_op *op, const refs *ref, uint32_t first_s
     kg_putf(b, ",\n      .first_shape = %u, .shapes = %zu },\n", first_shape, op->nshapes);
 }
 
-static void put_shape_list(writer *w, const int64_t (*shape)[KILN_MAX_SIZES], size_t n,
-                           uint32_t *total)
+static void put_numbers(writer *w, const int64_t *v, size_t n, uint32_t *total)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!(*total)++) kg_puts(w->out, "\nstatic const int64_t shapes[][KILN_MAX_SIZES] = {\n");
-        kg_puts(w->out, "    {");
-        for (int k = 0; k < KILN_MAX_SIZES; k++) {
-            kg_putf(w->out, "%s %lld", k ? "," : "", (long long)shape[i][k]);
-            feed_number(&w->id, (uint64_t)shape[i][k]);
-        }
-        kg_puts(w->out, " },\n");
+    if (!*total) kg_puts(w->out, "\nstatic const int64_t shapes[] = {\n");
+    for (size_t k = 0; k < n; k++) {
+        kg_putf(w->out, "%s%lld,", k ? " " : "    ", (long long)v[k]);
+        feed_number(&w->id, (uint64_t)v[k]);
     }
+    kg_puts(w->out, "\n");
+    *total += (uint32_t)n;
+}
+
+static void put_shape_list(writer *w, const kg_family *f, const int64_t (*shape)[KILN_MAX_SIZES],
+                           size_t n, uint32_t *total)
+{
+    for (size_t i = 0; i < n; i++)
+        put_numbers(w, shape[i], kiln_shape_step((unsigned)f->nsizes), total);
 }
 
 /* The families', then the ops', in their orders. */
@@ -258,9 +292,14 @@ static void put_shapes(writer *w, uint32_t *n)
 {
     *n = 0;
     for (size_t i = 0; i < w->nfamilies; i++)
-        put_shape_list(w, w->family[i]->shape, w->family[i]->nshapes, n);
-    for (size_t i = 0; i < w->nops; i++)
-        put_shape_list(w, (const int64_t(*)[KILN_MAX_SIZES])w->op[i]->shape, w->op[i]->nshapes, n);
+        put_shape_list(w, w->family[i], (const int64_t(*)[KILN_MAX_SIZES])w->family[i]->shape,
+                       w->family[i]->nshapes, n);
+    for (size_t i = 0; i < w->nops; i++) {
+        const kg_op *op = w->op[i];
+        put_shape_list(w, op->family, (const int64_t(*)[KILN_MAX_SIZES])op->shape, op->nshapes, n);
+        for (size_t k = 0; k < op->nlayouts && op->family->nfixed; k++)
+            put_numbers(w, op->layouts[k].fixed, KILN_MAX_FIXED, n);
+    }
     if (*n) kg_puts(w->out, "};\n");
 }
 
@@ -275,10 +314,11 @@ static void put_ops(writer *w, uint32_t *nnodes)
                 ref[i].of[q][k] = put_nodes(w, kg_function_of(w->op[i], k, q), nnodes);
     kg_puts(w->out, "};\n\nstatic const kiln_op_row ops[] = {\n");
     uint32_t shape = 0;
-    for (size_t i = 0; i < w->nfamilies; i++) shape += (uint32_t)w->family[i]->nshapes;
+    for (size_t i = 0; i < w->nfamilies; i++)
+        shape += shape_numbers(w->family[i], w->family[i]->nshapes);
     for (size_t i = 0; i < w->nops; i++) {
         put_op(w, w->op[i], &ref[i], shape);
-        shape += (uint32_t)w->op[i]->nshapes;
+        shape += op_numbers(w->op[i]);
     }
     kg_puts(w->out, "};\n");
 }
@@ -306,7 +346,7 @@ static void put_bytes(kg_buf *b, const char *field, const uint8_t *v, size_t n)
 static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
 {
     kg_buf *b = w->out;
-    const char *own[KILN_MAX_OWN];
+    const char *own[KILN_MAX_OWN], *option[KILN_MAX_OPTIONS];
     uint8_t at[KILN_MAX_OWN];
     for (size_t i = 0; i < f->nown; i++) own[i] = f->own[i].name, at[i] = (uint8_t)i;
     feed_text(&w->id, f->name);
@@ -315,13 +355,19 @@ static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
             str(w, f->prefix), str(w, f->example));
     put_strs(w, "size", f->size, f->nsizes);
     put_strs(w, "own", own, f->nown);
+    for (size_t i = 0; i < f->noptions; i++) option[i] = f->option[i].name;
+    put_strs(w, "option", option, f->noptions);
     put_type_rules(w, f);
-    kg_putf(b,
-            "      .nsizes = %zu, .nown = %zu, .ntypes = %zu, .nlayouts = %zu, .rows = 0x%02x, "
-            ".cols = 0x%02x,\n"
-            "      .empty = 0x%02x, .independent = 0x%02x, .summed = 0x%02x,",
-            f->nsizes, f->nown, f->ntypes, f->nlayouts, f->rows, f->cols, f->empty, f->independent,
-            f->summed);
+    kg_putf(
+        b,
+        "      .nsizes = %zu, .nown = %zu, .ntypes = %zu, .nlayouts = %zu, .rows = 0x%02x, "
+        ".cols = 0x%02x,\n"
+        "      .empty = 0x%02x, .independent = 0x%02x, .summed = 0x%02x, .planes = 0x%02x, .groups "
+        "= 0x%02x,\n"
+        "      .noptions = %zu, .nfixed = %zu, .computes = %d,",
+        f->nsizes, f->nown, f->ntypes, f->nlayouts, f->rows, f->cols, f->empty, f->independent,
+        f->summed, f->planes, f->groups, f->noptions, f->nfixed, f->ncomputed > 0);
+    put_bytes(b, "fixed", f->fixed, f->nfixed);
     put_bytes(b, "at", at, f->nown);
     put_bytes(b, "layout_of", f->layout, f->nlayouts);
     kg_putf(b,
@@ -337,7 +383,7 @@ static void put_families(writer *w)
     kg_puts(w->out, "\nstatic const kiln_family families[] = {\n");
     for (size_t i = 0; i < w->nfamilies; i++) {
         put_family(w, w->family[i], shape);
-        shape += (uint32_t)w->family[i]->nshapes;
+        shape += shape_numbers(w->family[i], w->family[i]->nshapes);
     }
     kg_puts(w->out, "};\n");
 }
@@ -423,6 +469,7 @@ static void sort_rows(writer *w)
         for (size_t k = 0; k < in->op->nsig_types; k++) sig[len++] = (uint8_t)in->types->type[k];
         for (size_t k = 0; k < in->op->family->nlayouts; k++)
             sig[len++] = (uint8_t)in->layout->layout[k];
+        if (in->op->family->nfixed) sig[len++] = (uint8_t)(in->layout - in->op->layouts);
         w->row[i] = i;
         w->key[i] = kiln_key_of(kiln_name_hash(in->op->name), sig, len);
     }
@@ -449,9 +496,9 @@ static size_t put_maps(writer *w, uint32_t *first)
             seen_at[nseen++] = (uint32_t)total;
             total += in->nmaps;
             for (size_t m = 0; m < in->nmaps; m++)
-                kg_putf(w->out, "    { %d, %d, %d, %d, %d, %d },\n", in->map[m].operand,
+                kg_putf(w->out, "    { %d, %d, %d, %d, %d, %d, %d },\n", in->map[m].operand,
                         in->map[m].swizzle, in->map[m].box_inner, in->map[m].box_outer,
-                        in->map[m].clip, in->map[m].promote);
+                        in->map[m].clip, in->map[m].promote, in->map[m].box_planes);
         }
         first[i] = seen_at[k];
     }
@@ -479,6 +526,7 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
         kg_putf(b, "%s %s", k ? "," : "", dtype_name[in->types->type[k]]);
     for (size_t k = 0; k < in->op->family->nlayouts; k++)
         kg_putf(b, "%s %s", k || in->op->nsig_types ? "," : "", layout_name[in->layout->layout[k]]);
+    if (in->op->family->nfixed) kg_putf(b, ", %d", (int)(in->layout - in->op->layouts));
     kg_puts(b, " }, .t = {");
     for (size_t k = 0; k < in->schedule->nslots; k++)
         kg_putf(b, k ? ", %d" : " %d", (int)in->slot[k]);

@@ -236,7 +236,7 @@ static const char *trace_plan(trace *w)
     kg_lower l;
     kg_lower_begin(w->cx, &l, w->syms, false, &b);
     kg_puts(&b, "    if (");
-    for (int i = 0; i < KILN_MAX_SIZES; i++)
+    for (int i = 0; i <= KILN_MAX_SIZES; i++)
         if (s->family->empty >> i & 1) kg_putf(&b, "p->size[%d] <= 0 || ", i);
     kg_putf(&b, "p->size[%d] <= 0) return;\n", KILN_BATCH);
     for (size_t i = 0; i < n; i++)
@@ -416,16 +416,17 @@ static kiln_shape odd_shape(const kg_family *f, int which)
     static const struct {
         int64_t size[KILN_MAX_SIZES], batch, ld[KILN_MAX_OWN];
     } odd[] = {
-        {{1, 1, 1}, 1, {1, 1, 1}},
-        {{17, 31, 13}, 3, {33, 35, 37}},
-        {{4099, 5003, 6007}, 1, {7001, 7013, 7019}},
+        {{1, 1, 1, 1, 1, 1, 1, 1}, 1, {1, 1, 1, 1}},
+        {{17, 31, 13, 23, 19, 29, 11, 7}, 3, {33, 35, 37, 39}},
+        {{4099, 5003, 6007, 4507, 307, 311, 401, 3}, 1, {7001, 7013, 7019, 7027}},
     };
     kiln_shape p = {.align_d = 1, .vector = 1, .units = 1};
     p.size[KILN_BATCH] = odd[which].batch;
-    for (size_t i = 0; i < f->nsizes; i++) p.size[i] = odd[which].size[i];
+    for (size_t i = 0; i < f->nsizes; i++) p.size[KILN_POSITION(i)] = odd[which].size[i];
     if (which == 0 && f->summed != KILN_NOWHERE) p.size[f->summed] = 0;
     for (size_t i = 0; i < f->nown; i++) {
         p.ld[i] = odd[which].ld[i];
+        if (f->planes != KILN_NOWHERE) p.plane[i] = 1 + 2 * odd[which].ld[i];
         p.align[i] = 1;
     }
     return p;

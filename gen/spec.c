@@ -15,7 +15,7 @@ typedef struct field {
     void (*read)(kg_spec *, const kg_value *);
     size_t function; /* 1 + position of the family's function that it is */
 } field;
-enum { MAX_FIELDS = 10 + KILN_MAX_FUNCTIONS };
+enum { MAX_FIELDS = 11 + KILN_MAX_OPTIONS + KILN_MAX_FUNCTIONS };
 
 static void read_scalars(kg_spec *sp, const kg_value *v)
 {
@@ -39,6 +39,13 @@ static bool takes(const kg_function *f, kg_arg arg)
     return false;
 }
 
+static bool takes_any(const kg_family *fam, kg_arg arg)
+{
+    for (size_t i = 0; i < fam->nfunctions; i++)
+        if (takes(&fam->function[i], arg)) return true;
+    return false;
+}
+
 /* ---- a family's fields ---- */
 
 static field function_field(const kg_family *fam, size_t i)
@@ -51,6 +58,13 @@ static field function_field(const kg_family *fam, size_t i)
                    f->code ? "a function or code [[...]]" : "a function",
                    NULL,
                    i + 1};
+}
+
+static const char *fixed_names(kg_ctx *cx, const kg_family *fam)
+{
+    const char *name[KILN_MAX_FIXED];
+    for (size_t i = 0; i < fam->nfixed; i++) name[i] = kg_size_at(fam, fam->fixed[i]);
+    return kg_listed(cx, name, fam->nfixed, ", ");
 }
 
 /* ORDER FIELD: names (b, d, scalars, outputs) stand before the functions that use them. */
@@ -68,6 +82,23 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
                           kg_printf(cx->arena, "a list of %s", kg_layouts_want(cx, fam)),
                           kg_spec_layouts,
                           0};
+    if (fam->fixed_field)
+        to[n++] = (field){fam->fixed_field,
+                          true,
+                          false,
+                          LUA_TTABLE,
+                          kg_printf(cx->arena, "a list of rows { %s }",
+                                    fixed_names(cx, fam)),
+                          kg_spec_fixed,
+                          0};
+    for (size_t i = 0; i < fam->noptions; i++)
+        to[n++] = (field){fam->option[i].name,
+                          false,
+                          false,
+                          LUA_TSTRING,
+                          kg_listed(cx, fam->option[i].word, fam->option[i].nwords, " or "),
+                          kg_spec_option,
+                          0};
     for (size_t i = 0; i < fam->nown; i++)
         if (fam->own[i].count > 1)
             to[n++] = (field){
@@ -82,11 +113,13 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
         to[n++] = (field){
             "d",       false, true, LUA_TTABLE, "a table of extra inputs, name = per_col(...)",
             kg_spec_d, 0};
-    if (takes(main, KG_ARG_S))
+    if (takes_any(fam, KG_ARG_S))
         to[n++] = (field){"scalars", false, true, LUA_TTABLE, "a list of names", read_scalars, 0};
     if (fam->output_kinds)
         to[n++] =
-            (field){"outputs",       !kg_own_outputs(fam), true, LUA_TTABLE, "a table of outputs, name = full(...)",
+            (field){"outputs",       !kg_own_outputs(fam), true, LUA_TTABLE,
+                    kg_printf(cx->arena, "a table of outputs, name = %s(...)",
+                              fam->ncomputed ? "per_query" : "full"),
                     kg_spec_outputs, 0};
     to[n++] = function_field(fam, 0);
     if (main->code)
@@ -177,7 +210,7 @@ void kg_spec_check(kg_spec *sp)
     op->products = fam->nown > 0;
     for (size_t i = 0; i < fam->nown; i++)
         if (fam->own[i].count > 1) op->b_name[0] = fam->own[i].name;
-    if (!fam->nlayouts) {
+    if (!fam->nlayouts && !fam->fixed_field) {
         op->layouts = kg_alloc(sp->cx->arena, sizeof *op->layouts);
         op->layouts->pos = op->pos;
         op->nlayouts = 1;
@@ -191,7 +224,8 @@ void kg_spec_check(kg_spec *sp)
         /* The family's own stand before those of the fields behind types and the names of products.
          */
         bool own = k.field[i].read == kg_spec_types || k.field[i].read == kg_spec_layouts ||
-                   k.field[i].read == kg_spec_b;
+                   k.field[i].read == kg_spec_b || k.field[i].read == kg_spec_fixed ||
+                   k.field[i].read == kg_spec_option;
         if (!own && !placed) kg_spec_own(sp);
         placed |= !own;
         read_field(sp, &k.field[i], &k);

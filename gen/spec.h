@@ -50,8 +50,8 @@ void kg_spec_check(kg_spec *);                 /* reads every field; sets op or 
 void kg_spec_describe(const kg_family *, FILE *);
 /* Whether a kind is one of `kinds` (bits of kiln_dkind); what they are made by: "full(t), per_row(t) or ...". */
 extern const char *const kg_kind_names[]; /* by kiln_dkind */
-bool kg_is_kind(uint8_t kinds, kiln_dkind);
-const char *kg_kinds_text(kg_ctx *, const kg_family *, uint8_t kinds);
+bool kg_is_kind(uint16_t kinds, kiln_dkind);
+const char *kg_kinds_text(kg_ctx *, const kg_family *, uint16_t kinds);
 
 /* spec_types.c: types, layouts, and the types of tensors */
 void kg_spec_types(kg_spec *, const kg_value *);
@@ -107,6 +107,10 @@ kg_expr kg_spec_factor(kg_spec *, const char *field, const kg_extent *, const kg
 /* Where a function returns, as far as the text says; name: the entry of the table that it returns,
  * or NULL. */
 kg_pos kg_return_pos(const kg_extent *, const char *name, kg_pos otherwise);
+
+/* spec_choices.c: a family's options and fixed sizes */
+void kg_spec_option(kg_spec *, const kg_value *);
+void kg_spec_fixed(kg_spec *, const kg_value *);
 
 /* spec_tiles.c: tiles, targets, check */
 void kg_spec_tiles(kg_spec *, const kg_value *);

@@ -166,7 +166,7 @@ static const char *spelt(kg_spec *sp, const kiln_xnode *x)
     const kg_op *op = sp->op;
     kg_arena *a = sp->cx->arena;
     if (x->op == KILN_X_D) return kg_printf(a, "d.%s", op->tensor[op->first_input + x->index].name);
-    if (x->op == KILN_X_AT) return x->index ? "at.col" : "at.row";
+    if (x->op == KILN_X_AT) return kg_printf(a, "at.%s", op->family->place[x->index]);
     if (x->op == KILN_X_ACC)
         return op->products > 1 ? kg_printf(a, "acc.%s", op->b_name[x->index]) : "acc";
     if (kiln_x_is_block_reduction(x->op))

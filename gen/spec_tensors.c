@@ -61,6 +61,7 @@ static void add_own(kg_op *op, size_t i, size_t *arg, size_t *last_arg, size_t p
         t->layout = own_layout(fam, i);
         t->rows = own->rows;
         t->cols = own->cols;
+        t->planes = own->planes;
         t->pointer = (uint8_t)(pointer + k);
         t->pitch = (uint8_t)i;
         t->out = own->out;
@@ -104,16 +105,16 @@ const char *const kg_kind_names[] = {"",
 #undef X
 };
 
-bool kg_is_kind(uint8_t kinds, kiln_dkind kind)
+bool kg_is_kind(uint16_t kinds, kiln_dkind kind)
 {
     return kinds >> kind & 1;
 }
 
-const char *kg_kinds_text(kg_ctx *cx, const kg_family *fam, uint8_t kinds)
+const char *kg_kinds_text(kg_ctx *cx, const kg_family *fam, uint16_t kinds)
 {
-    const char *name[KILN_D_PER_BLOCK + 1];
+    const char *name[KILN_D_PER_QUERY + 1];
     size_t n = 0;
-    for (unsigned i = 1; i <= KILN_D_PER_BLOCK; i++)
+    for (unsigned i = 1; i <= KILN_D_PER_QUERY; i++)
         if (kg_is_kind(kinds, (kiln_dkind)i))
             name[n++] = kg_printf(cx->arena, "%s(%s)", kg_kind_names[i],
                                   i != KILN_D_PER_BLOCK         ? "t"
@@ -122,11 +123,12 @@ const char *kg_kinds_text(kg_ctx *cx, const kg_family *fam, uint8_t kinds)
     return kg_listed(cx, name, n, " or ");
 }
 
-/* Which of rows and columns a kind has an element for. */
+/* Which of rows, columns and planes a kind has an element for. */
 static void set_extent(kg_tensor *t, const kg_family *fam, const kg_made *m)
 {
     bool rows = m->kind == KILN_D_FULL || m->kind == KILN_D_PER_ROW || m->kind == KILN_D_PER_BLOCK,
          cols = m->kind == KILN_D_FULL || m->kind == KILN_D_PER_COL || m->kind == KILN_D_PER_BLOCK;
+    const bool query = m->kind == KILN_D_PER_QUERY;
     t->kind = (uint8_t)m->kind;
     if (t->operand != KILN_NOWHERE) {
         const kg_own *own = &fam->own[t->operand];
@@ -137,6 +139,9 @@ static void set_extent(kg_tensor *t, const kg_family *fam, const kg_made *m)
         t->col_block = down ? m->along : m->block;
         return;
     }
+    if (query || m->kind == KILN_D_FULL || m->kind == KILN_D_PER_HEAD) t->planes = fam->planes;
+    if (m->kind == KILN_D_PER_KV_HEAD) t->planes = fam->groups;
+    if (query) t->rows = fam->rows;
     if (rows) t->rows = fam->rows;
     if (cols) t->cols = fam->cols;
     if (m->kind == KILN_D_PER_BLOCK) t->col_block = m->block;
@@ -152,7 +157,7 @@ static uint8_t matrix_layout(const kg_family *fam, const kg_tensor *t, const kg_
 
 typedef struct list {
     const char *field, *noun; /* "d", "input" */
-    uint8_t kinds;
+    uint16_t kinds;
     bool out;
 } list;
 
@@ -256,7 +261,7 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
         to->layout = matrix_layout(op->family, t, m);
         to->out = l->out;
         set_extent(to, op->family, m);
-        *(l->out ? &op->noutputs : &op->ninputs) += 1;
+        *(l->out ? &op->noutputs : &op->ninputs) += !(l->out && op->family->ncomputed);
     }
 }
 
@@ -265,6 +270,14 @@ static bool is_own_output(const kg_family *fam, const char *name)
     for (size_t i = 0; i < fam->nown; i++)
         if (fam->own[i].out && strcmp(fam->own[i].name, name) == 0) return true;
     return false;
+}
+
+/* Whether an output of that name may be: where schedules make them they know them by name. */
+static bool computes(const kg_family *fam, const char *name)
+{
+    bool known = !fam->ncomputed;
+    for (size_t i = 0; i < fam->ncomputed; i++) known |= strcmp(fam->computed[i], name) == 0;
+    return known;
 }
 
 static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *arg)
@@ -288,9 +301,20 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     } else if (l->out && m->kind == KILN_D_PER_BLOCK && m->along > 1) {
         kg_wrong(sp, v->pos, "%s: per_block: an output has a value for each row, not for %d", what,
                  (int)m->along);
+    } else if (l->out && m->kind == KILN_D_PER_BLOCK &&
+               (m->block < KILN_BLOCK_LEAST || m->block > KILN_BLOCK_MOST ||
+                (m->block & (m->block - 1)))) {
+        kg_wrong(sp, v->pos,
+                 "%s: per_block: the columns of a block must be a power of two from %d to %d, got "
+                 "%d",
+                 what, KILN_BLOCK_LEAST, KILN_BLOCK_MOST, (int)m->block);
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
         kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
                  fam->name);
+    } else if (l->out && !computes(fam, key)) {
+        kg_wrong(sp, t.pos, "%s: unknown output; there %s %s", what,
+                 fam->ncomputed == 1 ? "is" : "are",
+                 kg_listed(sp->cx, fam->computed, fam->ncomputed, " and "));
     } else if (read_operand(sp, v, l, what, m, &t) &&
                kg_spec_type_of(sp, v->pos, what, m, &t.type) &&
                packs(sp, v->pos, what, l, m, t.type)) {

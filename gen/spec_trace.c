@@ -100,7 +100,6 @@ static void list_inputs(job *j, size_t function)
 
 static void fill_records(job *j, size_t function)
 {
-    static const char *const place[] = {"row", "col"};
     const kg_op *op = j->sp->op;
     list_inputs(j, function);
     j->s = (kg_record){.unknown = "undeclared scalar",
@@ -119,8 +118,8 @@ static void fill_records(job *j, size_t function)
                         .none = "",
                         .owner = "at",
                         .op = KILN_X_AT,
-                        .name = place,
-                        .count = 2};
+                        .name = op->family->place,
+                        .count = op->family->nplaces};
 }
 
 static void push_argument(lua_State *L, const job *j, kg_arg arg)
@@ -166,7 +165,8 @@ static int run(lua_State *L) /* function, job* */
     lua_call(L, (int)j->fn->nargs, LUA_MULTRET);
     kg_sandbox_on_entry(L, NULL, NULL);
     if (!kg_spec_results(j->sp, j->field, &extent, j->main, lua_gettop(L) - 2)) return 0;
-    j->out = kg_trace_encode(j->sp->cx, L, 3, j->main ? op->noutputs : 1, j->result, &j->line);
+    j->out = kg_trace_encode(j->sp->cx, L, 3, j->main && op->noutputs ? op->noutputs : 1, j->result,
+                             &j->line);
     if (!j->out.node)
         kg_raise_at(L, kg_return_pos(&extent, NULL, op->pos),
                     "%s: the expression has %zu operations, at most %d are possible", j->field,
@@ -395,6 +395,13 @@ static void check_products(kg_spec *sp)
     }
 }
 
+static bool used(const kg_op *op, kiln_xop leaf, unsigned index)
+{
+    for (size_t i = 0; i < op->family->nfunctions; i++)
+        if (kg_trace_used(&op->function[i], leaf, index)) return true;
+    return false;
+}
+
 /* Everything declared is used: what is not was forgotten, or misspelt where it should stand. */
 void kg_spec_uses(kg_spec *sp)
 {
@@ -411,16 +418,16 @@ void kg_spec_uses(kg_spec *sp)
                      op->tensor[op->first_input + i].name);
     }
     for (size_t i = 0; i < op->nscalars; i++)
-        if (!kg_trace_used(main, KILN_X_SCALAR, (unsigned)i))
+        if (!used(op, KILN_X_SCALAR, (unsigned)i))
             kg_wrong(
                 sp,
                 kg_place_pos(sp, kg_place_item(scalars, i + 1), kg_place_pos(sp, scalars, op->pos)),
                 "scalar '%s' is never used", op->scalar[i]);
     for (size_t i = 0; i < f->nargs; i++) {
         if (f->arg[i] == KG_ARG_ACC) check_products(sp);
-        if (f->arg[i] == KG_ARG_X && !kg_trace_used(main, KILN_X_ARG, 0))
+        if (f->arg[i] == KG_ARG_X && main->count && !kg_trace_used(main, KILN_X_ARG, 0))
             kg_wrong(sp, op->function_pos[0], "%s never uses x, the element",
                      op->code ? "ref" : f->name);
     }
-    op->uses_at = kg_trace_used(main, KILN_X_AT, 0) || kg_trace_used(main, KILN_X_AT, 1);
+    for (unsigned i = 0; i < op->family->nplaces; i++) op->uses_at |= used(op, KILN_X_AT, i);
 }

@@ -332,10 +332,14 @@ static void add_field(kg_shape_names *p, const char *name, size_t offset)
  * tensors. */
 void kg_sym_name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
 {
-    for (size_t i = 0; i < f->nsizes; i++) add_field(p, f->size[i], offsetof(kiln_shape, size[i]));
+    for (size_t i = 0; i < f->nsizes; i++)
+        add_field(p, f->size[i], offsetof(kiln_shape, size[KILN_POSITION(i)]));
     add_field(p, "batch", offsetof(kiln_shape, size[KILN_BATCH]));
     for (size_t i = 0; i < f->nown; i++)
         add_field(p, kg_printf(cx->arena, "ld%s", f->own[i].name), offsetof(kiln_shape, ld[i]));
+    for (size_t i = 0; i < f->nown && f->planes != KILN_NOWHERE; i++)
+        add_field(p, kg_printf(cx->arena, "plane_%s", f->own[i].name),
+                  offsetof(kiln_shape, plane[i]));
     for (size_t i = 0; i < f->nown; i++)
         add_field(p, kg_printf(cx->arena, "align_%s", f->own[i].name),
                   offsetof(kiln_shape, align[i]));

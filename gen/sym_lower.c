@@ -119,6 +119,7 @@ static void put_field(kg_buf *out, size_t at)
 #define FIELD(name, n) {#name, offsetof(kiln_shape, name) / sizeof(int64_t), n}
         FIELD(size, KILN_MAX_SIZES + 1),
         FIELD(ld, KILN_MAX_OWN),
+        FIELD(plane, KILN_MAX_OWN),
         FIELD(align, KILN_MAX_OWN),
         FIELD(align_d, 0),
         FIELD(vector, 0),

@@ -53,7 +53,8 @@ u4 = {}
 ---@field e kiln.Dtype elements of the result E (M x N)
 ---@field acc? kiln.Dtype of the sums; i32 for integer A and B, else f32
 
----An input or output: made by `full`, `per_row`, `per_col`, `per_tensor` or `per_block`.
+---An input or output: made by `full`, `per_row`, `per_col`, `per_tensor`, `per_block`, `per_head`, `per_kv_head` or
+---`per_query`.
 ---@class kiln.Input
 
 ---@class kiln.Check
@@ -85,6 +86,7 @@ u4 = {}
 ---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
 ---@field targets? kiln.Target[] build for these only
 ---@field check? kiln.Check more to verify
+---@field outputs? table<string, kiln.Input> outputs beside E by name: full, per_row, per_col or per_block; the epilogue returns a table then
 ---@field ref? kiln.Function what `epilogue = code [[...]]` computes, for the reference
 
 ---Describes one fused operation E = epilogue(A·B, D...).
@@ -129,7 +131,46 @@ function gemm(name) end
 ---@return fun(op: kiln.Rowwise)
 function rowwise(name) end
 
----A matrix: M x N, of rowwise rows x cols.
+---Where a score is: `q` counted among the keys.
+---@class kiln.ScorePlace
+---@field q kiln.Value
+---@field k kiln.Value
+---@field head kiln.Value
+---@field batch kiln.Value
+
+---@alias kiln.Named table<string, kiln.Value>
+
+---@class kiln.Attention
+---@field types table<"q"|"k"|"v"|"o", kiln.Dtype>[] number formats: one set of instances for each row
+---@field heads integer[][] sizes of a head: { { of Q and K, of V and O }, ... }
+---@field mask? "causal"|"window" keys that a query sees; absent: all
+---@field score? fun(x: kiln.Value, at: kiln.ScorePlace, s: kiln.Named, d: kiln.Named): kiln.Number absent: x / sqrt(dim)
+---@field sink? fun(s: kiln.Named, d: kiln.Named): kiln.Number score of one more key, whose value is zero
+---@field epilogue? fun(x: kiln.Value, s: kiln.Named, d: kiln.Named): kiln.Number an element of O
+---@field d? table<string, kiln.Input> inputs by name: full, per_head, per_kv_head or per_tensor
+---@field scalars? string[] names of f32 values given at each launch, at most 8
+---@field outputs? table<"lse", kiln.Input> { lse = per_query(f32) }
+---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
+---@field targets? kiln.Target[] build for these only
+---@field check? kiln.Check more to verify
+
+---Describes attention: O = epilogue(softmax(mask(score(Q·K'))) · V).
+---
+---    attention "causal_attention" {
+---      types = { { q = bf16, k = bf16, v = bf16, o = bf16 } },
+---      heads = { { 128, 128 } },
+---      mask  = causal,
+---    }
+---@param name string
+---@return fun(op: kiln.Attention)
+function attention(name) end
+
+---A mask: no key after the query.
+causal = "causal"
+---A mask: no key after the query, nor one that is `window` or more before it.
+window = "window"
+
+---A matrix: M x N, of rowwise rows x cols, of attention a query and key's.
 ---@param type kiln.SameAs
 ---@param layout? "r"|"c" default: E's
 ---@return kiln.Input
@@ -159,6 +200,21 @@ function per_tensor(type) end
 ---@return kiln.Input
 ---@overload fun(type: kiln.SameAs, rows: 1, columns: integer): kiln.Input of rowwise: an output with one element per row and block of 2, 4, 8 ... 256 columns
 function per_block(operand, type, along, k, layout) end
+
+---One element per head of Q: an input of attention.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_head(type) end
+
+---One element per head of K and V: an input of attention.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_kv_head(type) end
+
+---One element per head and query: an output of attention.
+---@param type kiln.SameAs
+---@return kiln.Input
+function per_query(type) end
 
 ---Runs another file of the same folder once; its value is what that file returns.
 ---@param name string the file's name without `.lua`
@@ -345,6 +401,26 @@ function row_max(x) end
 ---@param x kiln.Number
 ---@return kiln.Value
 function row_min(x) end
+
+---Sum over the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_sum(x) end
+
+---Mean over the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_mean(x) end
+
+---Largest of the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_max(x) end
+
+---Smallest of the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_min(x) end
 
 ---Sum over each n neighbouring columns of the row, the last of which may be fewer.
 ---@param x kiln.Number

@@ -3,6 +3,8 @@
 
 ---@alias kiln.Target "gfx1100"|"gfx1201"|"gfx90a"|"gfx942"|"host"|"sm_90a"
 
+---@alias kiln.host.q 4|8|16|32
+---@alias kiln.host.kv 16|32|64
 ---@alias kiln.host.mc 256|512|1024|2048
 ---@alias kiln.host.nc 64|128|256|512
 ---@alias kiln.host.kc 128|256|512|1024|2048
@@ -10,13 +12,15 @@
 ---@alias kiln.host.step 65536|262144
 
 ---@class kiln.host.Sweep
+---@field q? kiln.host.q|kiln.host.q[] attention: queries that share a tile of keys
+---@field kv? kiln.host.kv|kiln.host.kv[] attention: keys of a tile
 ---@field mc? kiln.host.mc|kiln.host.mc[] gemm: most rows that a thread takes at a time
 ---@field nc? kiln.host.nc|kiln.host.nc[] gemm: columns that a thread packs at a time
 ---@field kc? kiln.host.kc|kiln.host.kc[] gemm: length along k of a packed panel
 ---@field piece? kiln.host.piece|kiln.host.piece[] rowwise: columns that are computed at once
 ---@field step? kiln.host.step|kiln.host.step[] rowwise: bytes of rows that a thread takes at a time
 
----gemm: packed, register-blocked kernel for CPUs: any size, stride and alignment; rowwise: rows by vectors, shared out among threads: any size, stride and alignment.
+---attention: tiles of keys by vectors, rows shared out among threads: any size, stride and alignment; gemm: packed, register-blocked kernel for CPUs: any size, stride and alignment; rowwise: rows by vectors, shared out among threads: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.host.Sweep
 ---@return kiln.Sweep
@@ -55,6 +59,8 @@ function host(axes) end
 ---@return kiln.Sweep
 function mfma(axes) end
 
+---@alias kiln.simt.q 4|8|16
+---@alias kiln.simt.kv 32|64|128
 ---@alias kiln.simt.m 16|32|64|128
 ---@alias kiln.simt.n 16|32|64|128
 ---@alias kiln.simt.k 8|16|32|64
@@ -68,6 +74,8 @@ function mfma(axes) end
 ---@alias kiln.simt.split 1|2|4|8|16|32
 
 ---@class kiln.simt.Sweep
+---@field q? kiln.simt.q|kiln.simt.q[] attention: queries of a block, of one head or of several that share K and V
+---@field kv? kiln.simt.kv|kiln.simt.kv[] attention: keys of a tile
 ---@field m? kiln.simt.m|kiln.simt.m[] gemm: rows of the block's tile
 ---@field n? kiln.simt.n|kiln.simt.n[] gemm: columns of the block's tile
 ---@field k? kiln.simt.k|kiln.simt.k[] gemm: length along K of the tiles in LDS
@@ -80,7 +88,7 @@ function mfma(axes) end
 ---@field resident? kiln.simt.resident|kiln.simt.resident[] rowwise: 1: a row stays in registers, and must fit
 ---@field split? kiln.simt.split|kiln.simt.split[] rowwise: blocks that share a row
 
----gemm: portable vector-unit kernel: any size, stride and alignment; rowwise: rows in registers, on lanes, waves or blocks: any size, stride and alignment.
+---attention: portable vector-unit kernel: any size, stride and alignment; gemm: portable vector-unit kernel: any size, stride and alignment; rowwise: rows in registers, on lanes, waves or blocks: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.simt.Sweep
 ---@return kiln.Sweep

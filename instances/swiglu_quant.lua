@@ -1,5 +1,4 @@
--- y = silu(A·gate) * (A·up), leaving in fp8: swiglu_quant with a scale for each row and 128 columns, which it writes
--- beside E; swiglu_quant_static with a scale for each row that is known beforehand.
+-- E = y / scale, y = silu(A·gate) * (A·up), in fp8, and beside it scale: one for each row and 128 columns.
 gemm "swiglu_quant" {
   types    = { { a = bf16, b = bf16, e = f8e4m3 } },
   layouts  = { "rcr" },
@@ -10,12 +9,4 @@ gemm "swiglu_quant" {
     local scale = max(block_max(abs(y), 128), 1e-10) / 448
     return { e = y / scale, scale = scale }
   end,
-}
-
-gemm "swiglu_quant_static" {
-  types    = { { a = bf16, b = bf16, e = f8e4m3 } },
-  layouts  = { "rcr" },
-  b        = { "gate", "up" },
-  d        = { scale = per_row(f32) },
-  epilogue = function(acc, d) return silu(acc.gate) * acc.up / d.scale end,
 }

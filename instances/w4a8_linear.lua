@@ -7,13 +7,3 @@ gemm "w4a8_linear" {
   d        = { row = per_row(f32), col = per_col(f32) },
   epilogue = function(acc, d) return acc * d.row * d.col end,
 }
-
--- With a scale for each 128 of K and column beside the token's: sums of a block are whole numbers, then scaled.
-gemm "w4a8_g128" {
-  types    = { { a = i8, b = i4, e = bf16 },
-               { a = i8, b = i4, e = f16 } },
-  layouts  = { "rcr" },
-  d        = { group = per_block("b", f32, 1, 128), row = per_row(f32) },
-  block    = function(acc, d) return acc * d.group end,
-  epilogue = function(acc, d) return acc * d.row end,
-}

@@ -42,7 +42,7 @@ static bool in_place(const use *out, const use *in, int64_t batch)
     const kr_operand *x = out->o, *y = in->o;
     return in->full && out->full && in->at == out->at && y->type == x->type &&
            y->layout == x->layout && (y->ld == x->ld || x->outer == 1) &&
-           (y->stride == x->stride || batch == 1);
+           (y->stride == x->stride || batch == 1) && (y->plane == x->plane || x->planes == 1);
 }
 
 static kiln_status check_apart(const use *out, const use *in, int64_t batch)
@@ -74,8 +74,8 @@ static use use_of(const kr_view *v, const kr_module *m, const kiln_op_row *op,
 {
     const kiln_tensor_row *t = &op->tensor[i];
     const kiln_family *f = kr_family(m, op);
-    const bool whole =
-        t->rows == f->rows && t->cols == f->cols && t->row_block == 1 && t->col_block == 1;
+    const bool whole = t->rows == f->rows && t->cols == f->cols && t->planes == f->planes &&
+                       t->row_block == 1 && t->col_block == 1;
     return (use){kr_str(m, t->name), &v->t[i], (uintptr_t)args->tensor[t->arg], t->out,
                  whole && (t->out || t->kind == KILN_D_FULL)};
 }

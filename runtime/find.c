@@ -91,6 +91,16 @@ const kiln_kernel *kr_choose(const kiln_ctx *ctx, const kr_group *group, const k
 
 /* ---- the cache ---- */
 
+static uint64_t mixed(uint64_t h, const uint64_t *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ part[i]) * 0x9e3779b97f4a7c15ull;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/* Of a family with planes more sizes, strides and tensors count. */
 static uint64_t problem_hash(const query *q)
 {
     const kiln_shape *s = &q->view.shape;
@@ -102,12 +112,15 @@ static uint64_t problem_hash(const query *q)
         (uint64_t)s->ld[2],
         (uint64_t)(s->align[0] | s->align[1] << 16 | s->align[2] << 32 | s->align_d << 48) ^
             (uint64_t)s->vector << 8};
-    uint64_t h = q->sig.key;
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        h = (h ^ part[i]) * 0x9e3779b97f4a7c15ull;
-        h ^= h >> 32;
-    }
-    return h;
+    uint64_t h = mixed(q->sig.key, part, sizeof part / sizeof *part);
+    if (!kr_has_planes(kr_family(q->op->module, q->op->row))) return h;
+    uint64_t more[KILN_MAX_SIZES - KILN_BATCH + KILN_MAX_OWN + 2];
+    size_t n = 0;
+    for (int i = KILN_BATCH + 1; i <= KILN_MAX_SIZES; i++) more[n++] = (uint64_t)s->size[i];
+    for (int i = 0; i < KILN_MAX_OWN; i++) more[n++] = (uint64_t)s->plane[i];
+    for (int i = 3; i < KILN_MAX_OWN; i++)
+        more[n++] = (uint64_t)s->ld[i], more[n++] = (uint64_t)s->align[i];
+    return mixed(h, more, n);
 }
 
 static const kiln_kernel *cached(const kiln_ctx *ctx, const query *q, uint64_t word, uint64_t hash)
@@ -124,7 +137,8 @@ static void log_found(const query *q, const kiln_kernel *k, kr_how how)
     kr_text text = {sizes, sizeof sizes, 0};
     const kiln_family *f = kr_family(k->module, k->op);
     for (int i = 0; i < f->nsizes; i++)
-        kr_put(&text, " %s=%lld", kr_str(k->module, f->size[i]), (long long)q->view.shape.size[i]);
+        kr_put(&text, " %s=%lld", kr_str(k->module, f->size[i]),
+               (long long)q->view.shape.size[KILN_POSITION(i)]);
     kr_log("found %s for %s%s batch=%lld by %s", kr_kernel_name(k), q->p->op, sizes,
            (long long)q->view.shape.size[KILN_BATCH],
            how == KR_BY_COST    ? "cost"

@@ -40,8 +40,13 @@ static void set_signature(const kr_module *m, const kiln_op_row *op, const kiln_
     for (int i = 0; i < op->ntypes; i++) {
         info->type[i] = (kiln_dtype)r->sig[i];
         if (i >= f->ntypes) continue;
-        *(kr_type_in_text(f, i) ? own[f->type[i].tensor] : &info->acc) = info->type[i];
+        if (!kr_type_in_text(f, i))
+            info->acc = info->type[i];
+        else if (f->type[i].tensor < sizeof own / sizeof *own)
+            *own[f->type[i].tensor] = info->type[i];
     }
+    for (int i = 0; i < f->nfixed; i++)
+        info->fixed[i] = kr_fixed(m, op, r->sig[op->ntypes + f->nlayouts])[i];
     for (int i = 0; i < f->nlayouts; i++)
         *layout[f->layout_of[i]] = info->layout[i] = (kiln_layout)r->sig[op->ntypes + i];
 }
@@ -93,6 +98,8 @@ static const kr_op *find_op(kiln_ctx *ctx, const char *op)
     return known;
 }
 
+#define LENGTH_OF(a) (sizeof(a) / sizeof *(a))
+
 static int position(uint8_t at)
 {
     return at == KILN_NOWHERE ? -1 : at;
@@ -137,18 +144,22 @@ static void describe_tensors(const kr_module *m, const kiln_op_row *row, kiln_op
     for (; products < row->products; products++) info->b_name[products] = "";
 }
 
+static const int64_t (*shapes_at(const kr_module *m, uint32_t first, uint32_t count))[3]
+{
+    return count ? (const int64_t(*)[3])(m->table->shapes + first) : NULL;
+}
+
 /* Sizes along which elements do not depend on each other: the family's, less those that the op's
  * main function reduces. */
-static uint8_t independent(const kr_module *m, const kiln_op_row *row)
+static unsigned independent(const kr_module *m, const kiln_op_row *row)
 {
     const kiln_family *f = kr_family(m, row);
     const kiln_expr_ref ref = row->function[0];
-    uint8_t sizes = f->independent;
+    unsigned sizes = f->independent;
     for (uint32_t i = 0; i < ref.count; i++) {
         const unsigned op = m->table->nodes[ref.first + i].op;
-        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op))
-            sizes &= (uint8_t) ~(1u << f->cols);
-        if (kiln_x_is_col_reduction(op)) sizes &= (uint8_t) ~(1u << f->rows);
+        if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op)) sizes &= ~(1u << f->cols);
+        if (kiln_x_is_col_reduction(op)) sizes &= ~(1u << f->rows);
     }
     return sizes;
 }
@@ -158,7 +169,13 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     const kiln_family *f = kr_family(m, row);
     info->family = kr_str(m, f->name);
     info->nsizes = f->nsizes;
-    for (int i = 0; i < f->nsizes; i++) info->size_name[i] = kr_str(m, f->size[i]);
+    for (int i = 0; i < f->nsizes; i++) {
+        const int at = KILN_POSITION(i);
+        if (at < KILN_BATCH)
+            info->size_name[at] = kr_str(m, f->size[i]);
+        else if (row->sizes >> at & 1)
+            info->more_size_name[at - KILN_BATCH - 1] = kr_str(m, f->size[i]);
+    }
     info->size_name[KILN_BATCH] = "batch";
     info->ntypes = row->ntypes;
     for (int i = 0; i < row->ntypes; i++) info->type_name[i] = kr_str(m, row->type[i]);
@@ -170,7 +187,16 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     info->independent = independent(m, row);
     info->nfamily_shapes = f->shapes;
     info->nquick_shapes = f->quick;
-    info->family_shapes = f->shapes ? m->table->shapes + f->first_shape : NULL;
+    info->family_shapes = shapes_at(m, f->first_shape, f->shapes);
+    info->shape_step = kiln_shape_step(f->nsizes);
+    info->planes = position(f->planes);
+    info->groups = position(f->groups);
+    info->nfixed = f->nfixed;
+    for (int i = 0; i < f->nfixed; i++) info->fixed[i] = f->fixed[i];
+    info->fixed_rows = row->nfixed;
+    if (row->nfixed) info->fixed_sizes = (const int64_t(*)[KILN_MAX_FIXED])kr_fixed(m, row, 0);
+    for (int i = 0; i < row->ntensors; i++)
+        info->tensor_planes[i] = position(row->tensor[i].planes);
 }
 
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
@@ -188,7 +214,7 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
         .nscalars = row->nscalars,
         .products = row->products,
         .nshapes = row->shapes,
-        .shapes = row->shapes ? m->table->shapes + row->first_shape : NULL,
+        .shapes = shapes_at(m, row->first_shape, row->shapes),
         .rtol = row->rtol,
         .uses_at = row->uses_at,
         .nodes = row->function[0].count,

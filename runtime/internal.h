@@ -119,6 +119,24 @@ static inline const kiln_family *kr_family(const kr_module *m, const kiln_op_row
     return &m->table->families[op->family];
 }
 /* Whether a tensor is one of the op's inputs that expressions' leaves `d` count. */
+/* A problem's size by its position. */
+static inline int64_t *kr_size(kiln_problem *p, int position)
+{
+    return position <= KILN_BATCH ? &p->size[position] : &p->more[position - KILN_BATCH - 1];
+}
+static inline int64_t kr_size_of(const kiln_problem *p, int position)
+{
+    return position <= KILN_BATCH ? p->size[position] : p->more[position - KILN_BATCH - 1];
+}
+static inline bool kr_has_planes(const kiln_family *f)
+{
+    return f->planes != KILN_NOWHERE;
+}
+/* Row `at` of the sizes that the op's kernels are compiled for. */
+static inline const int64_t *kr_fixed(const kr_module *m, const kiln_op_row *op, int at)
+{
+    return m->table->shapes + op->first_fixed + (ptrdiff_t)at * KILN_MAX_FIXED;
+}
 static inline bool kr_is_input(const kiln_tensor_row *t)
 {
     return t->own == KILN_NOWHERE && !t->out;
@@ -218,7 +236,7 @@ typedef struct kr_group {
 
 typedef struct kr_tuned {
     uint64_t key;
-    int64_t size[KILN_BATCH + 1];
+    int64_t size[KILN_MAX_SIZES + 1];
     int64_t shape_id;      /* of leading dimensions and alignments: kr_shape_id */
     uint32_t kernel, line; /* of the file: later rows replace earlier ones */
 } kr_tuned;
@@ -267,10 +285,11 @@ typedef struct kr_operand {
     kiln_layout layout;
     uint32_t bits, align; /* of an element; bytes of which the base is a multiple */
     int64_t rows, cols;
-    int64_t inner, outer; /* contiguous elements, and how many such runs */
-    int64_t ld, stride;   /* stride 0: every batch reads the same */
-    int64_t extent;       /* elements of one batch, from the first to the last */
-    int64_t bytes;        /* from the first to behind the last of all batches */
+    int64_t inner, outer;  /* contiguous elements, and how many such runs */
+    int64_t ld, stride;    /* stride 0: every batch reads the same; ld 0: all rows are one */
+    int64_t planes, plane; /* how many such matrices, and from one to the next; 0: the same one */
+    int64_t extent;        /* elements of one batch, from the first to the last */
+    int64_t bytes;         /* from the first to behind the last of all batches */
 } kr_operand;
 
 /* Bytes of n elements that begin at a byte. */
@@ -303,6 +322,8 @@ void kr_put_layouts(const kiln_family *, const kiln_op_row *, const uint8_t *sig
 typedef struct kr_label {
     char text[KILN_NAME_MAX];
 } kr_label;
+/* "batch", "m": what the size at a position is called. */
+const char *kr_size_name(const kr_module *, const kiln_family *, int position);
 kr_label kr_own_label(const kr_module *, const kiln_op_row *, int own);
 
 /* What of the device rules and costs ask for is in the shape, too; NULL: one unit, of unknown
@@ -312,7 +333,7 @@ kiln_status kr_view_make(const kiln_problem *, const kr_signature *, const kr_mo
 int64_t kr_shape_id(const kiln_shape *);
 static inline bool kr_nothing_to_do(const kiln_family *f, const kiln_shape *s)
 {
-    for (int i = 0; i < KILN_MAX_SIZES; i++)
+    for (int i = 0; i <= KILN_MAX_SIZES; i++)
         if (f->empty >> i & 1 && s->size[i] == 0) return true;
     return false;
 }
@@ -341,7 +362,7 @@ const kiln_kernel *kr_tuned_find(const kiln_ctx *, uint64_t key, const kr_view *
 /* ---- the reference's expressions (expr.c, interval.c) ---- */
 typedef struct kr_leaves {
     const double *acc, *d, *s;
-    double x, at[2]; /* the element; its row and column */
+    double x, at[4]; /* the element; its row, column, plane and batch */
 } kr_leaves;
 extern const uint8_t kr_x_operands[KILN_X_COUNT];
 double kr_leaf(const kiln_xnode *, const kr_leaves *);
@@ -398,8 +419,7 @@ kr_at kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j
 /* The inputs that an expression uses, as bits of their numbers. */
 uint32_t kr_inputs_of(const kr_job *, kiln_expr_ref);
 /* Those inputs, at a place along each of the family's sizes. */
-void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t at[KILN_MAX_SIZES],
-               double *d);
+void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t *at, double *d);
 static inline const kiln_xnode *kr_nodes(const kr_job *job, kiln_expr_ref ref)
 {
     return job->module->table->nodes + ref.first;

@@ -82,7 +82,7 @@ typedef struct kiln_config {
 typedef struct kiln_tensor {
     kiln_dtype dtype;
     kiln_layout layout;
-    int64_t ld;           /* leading dimension in elements */
+    int64_t ld;           /* leading dimension in elements; of an extra input with planes KILN_BROADCAST: all rows are one */
     int64_t batch_stride; /* elements from one batch to the next, or KILN_BROADCAST (not for outputs) */
     uint32_t align;       /* bytes that the base pointer is a multiple of; a promise that kiln_launch checks */
 } kiln_tensor;
@@ -91,6 +91,8 @@ typedef struct kiln_tensor {
  *   gemm      E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, D the extra inputs in the order of their names
  *   rowwise   sizes rows and cols; its inputs and then its outputs are tensor[0], [1], ..., each in the order of their
  *             names (kiln_tensor_index finds one)
+ *   attention sizes heads, kv_heads, q, kv, dim, dimv and, of ops with a window, window; Q, K, V and O are tensor[0] to
+ *             [3], extra inputs and then outputs are [4], [5], ..., each in the order of their names
  * Types: a gemm's A, B and E must say theirs, and their layout; of another op's tensors one of each type that the op
  * names, the rest may be 0. */
 typedef struct kiln_problem {
@@ -99,9 +101,10 @@ typedef struct kiln_problem {
     KILN_EXTENSION union {
         int64_t size[4];       /* may be 0; [3] batch: 0 = 1, what has no batches has another size 0, or is not launched */
         KILN_EXTENSION struct {
-            KILN_EXTENSION union { int64_t m, rows; };
-            KILN_EXTENSION union { int64_t n, cols; };
-            int64_t k, batch;
+            KILN_EXTENSION union { int64_t m, rows, heads; };
+            KILN_EXTENSION union { int64_t n, cols, kv_heads; };
+            KILN_EXTENSION union { int64_t k, q; };
+            int64_t batch;
         };
     };
     kiln_dtype acc;            /* of a gemm; 0: i32 for integer A and B, else f32 */
@@ -109,6 +112,12 @@ typedef struct kiln_problem {
         kiln_tensor tensor[KILN_MAX_TENSORS];
         KILN_EXTENSION struct { kiln_tensor a, b, e, d[KILN_MAX_D]; }; /* with two products both B's are alike */
     };
+    KILN_EXTENSION union {
+        int64_t more[KILN_MAX_SIZES - KILN_BATCH]; /* sizes of the positions from KILN_BATCH + 1 on */
+        KILN_EXTENSION struct { int64_t kv, dim, dimv, window; };
+    };
+    int64_t plane_stride[KILN_MAX_TENSORS]; /* elements from one plane (head) of tensor[i] to the next; 0: packed, behind
+                                               each other, or KILN_BROADCAST (not for outputs) */
 } kiln_problem;
 
 /* How a kernel sums products of floating-point numbers; zeros: as f32 does. */
@@ -128,6 +137,11 @@ typedef struct kiln_args {
             const void *d[KILN_MAX_D]; /* in the order of their names */
             void *e;                   /* this and every output: may be exactly a full extra input, by its pointer, type,
                                           layout, ld and batch stride; else must not overlap an input or another output */
+        };
+        KILN_EXTENSION struct {        /* of attention; extra inputs and outputs are tensor[4], [5], ... */
+            const void *q, *k, *v;
+            void *others[KILN_MAX_TENSORS - 4];
+            void *o;
         };
     };
     float scalars[KILN_MAX_SCALARS]; /* in the order the op declares them */
@@ -160,7 +174,7 @@ KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_pro
 /* Whole problem in double precision on the host (host pointers); needs an open context that knows the op. */
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
 /* Bounds that a correct f32 evaluation of each element of the outputs stays within; lo, hi: of each output in the order of
- * their positions batch * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
+ * their positions batch * its planes * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
  * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  Outputs are not read. */
 KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
 
@@ -168,6 +182,7 @@ KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args
  *        bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096 [acc=] [batch=] [lda= ldb= lde= ldd.NAME=]
  *            [sa= sb= se= sd.NAME=] [align=] [aligna= alignb= aligne= alignd.NAME=]
  *        add_rmsnorm bf16 rows=512 cols=7168 [batch=] [ldNAME=] [sNAME=] [align=] [alignNAME=]
+ *        causal bf16,bf16,bf16,bf16 heads=32 kv_heads=8 q=4096 kv=4096 [dim= dimv=] [batch=] [ldT= sT= pT= alignT=]
  *      Names of inputs, and ops that are no gemms, need an open context that knows the op. ---- */
 KILN_API kiln_status kiln_problem_parse(const char *text, kiln_problem *);
 KILN_API kiln_status kiln_problem_parse_sized(const char *text, kiln_problem *, size_t size); /* size of the struct */
@@ -196,6 +211,7 @@ typedef struct kiln_kernel_info {
     kiln_dtype type[KILN_MAX_TYPES];  /* in the order of kiln_op_info.type_name */
     kiln_layout layout[KILN_MAX_LAYOUTS];
     const char *stage_symbol[4];      /* of kernels launched one after the other; NULL behind the last */
+    int64_t fixed[2];                 /* what it is compiled for, of kiln_op_info.fixed */
 } kiln_kernel_info;
 
 /* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where
@@ -231,7 +247,16 @@ typedef struct kiln_op_info {
     int uses_at;                      /* values depend on an element's place */
     size_t nodes;                     /* of the op's main expression */
     size_t nfamily_shapes, nquick_shapes; /* sizes that suit the family, to verify with; the first are for quick runs */
-    const int64_t (*family_shapes)[KILN_MAX_SIZES];
+    const int64_t (*family_shapes)[3];
+    size_t shape_step;                /* numbers from one of these and of shapes to the next: as many as sizes, at least 3 */
+    const char *more_size_name[KILN_MAX_SIZES - KILN_BATCH]; /* of kiln_problem.more; NULL: this op has none there */
+    int tensor_planes[KILN_MAX_TENSORS]; /* of tensor[]: position of the size that it is so many matrices of; -1: one */
+    int planes;                       /* position of the size that the family's planes are counted by; -1: none */
+    int groups;                       /* they are a multiple of it; -1: none */
+    size_t nfixed;                    /* sizes that kernels are compiled for: fixed_rows rows of their values */
+    int fixed[2];                     /* their positions */
+    size_t fixed_rows;
+    const int64_t (*fixed_sizes)[2];
 } kiln_op_info;
 
 typedef struct kiln_device_info {

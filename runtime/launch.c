@@ -132,7 +132,8 @@ static void fill_args(const kiln_ctx *ctx, const kiln_kernel *k, const kr_view *
     memset(to, 0, f->args_size);
     at_pointer *const pointer = (at_pointer *)(void *)to;
     at_long *const ld = (at_long *)(void *)(pointer + f->pointers + 1), *stride = ld + f->pitches;
-    at_int *const size = (at_int *)(void *)(stride + f->pitches);
+    at_long *const plane = stride + f->pitches;
+    at_int *const size = (at_int *)(void *)(plane + (kr_has_planes(f) ? f->pitches : 0));
     at_float *const scalar = (at_float *)(void *)(size + f->nsizes + 1);
     at_int *const units = (at_int *)(void *)(scalar + KILN_MAX_SCALARS);
     for (int i = 0; i < op->ntensors; i++) {
@@ -140,9 +141,10 @@ static void fill_args(const kiln_ctx *ctx, const kiln_kernel *k, const kr_view *
         pointer[t->pointer] = in->tensor[t->arg];
         ld[t->pitch] = t->rows != KILN_NOWHERE && t->cols != KILN_NOWHERE ? v->t[i].ld : 0;
         stride[t->pitch] = v->t[i].stride;
+        if (kr_has_planes(f)) plane[t->pitch] = v->t[i].plane;
     }
     pointer[f->pointers] = in->workspace;
-    for (int i = 0; i < f->nsizes; i++) size[i] = (int)v->shape.size[i];
+    for (int i = 0; i < f->nsizes; i++) size[i] = (int)v->shape.size[KILN_POSITION(i)];
     size[f->nsizes] = (int)v->shape.size[KILN_BATCH];
     for (int i = 0; i < op->nscalars; i++) scalar[i] = in->scalars[i];
     *units = ctx->device->info.units;

@@ -11,11 +11,11 @@
 #include <string.h>
 #include "driver.h"
 
-enum { WAYS = 2, KEY_WORDS = 5, NO_INTERLEAVE = 0, FILL_ZERO = 0 };
+enum { WAYS = 2, KEY_WORDS = 7, NO_INTERLEAVE = 0, FILL_ZERO = 0 };
 
 /* All that an encoding depends on. */
 typedef struct map_key {
-    uint64_t word[KEY_WORDS]; /* form, sizes, batches, strides */
+    uint64_t word[KEY_WORDS]; /* form, sizes, batches, strides; of an operand with planes more */
     uint64_t base;
 } map_key;
 
@@ -81,20 +81,29 @@ static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand 
     const uint64_t inner = ((uint64_t)o->inner + per_byte - 1) / per_byte;
     /* An operand that all batches share has one: the kernel reads coordinate 0. */
     const uint64_t batches = o->stride ? (uint64_t)l->view->shape.size[KILN_BATCH] : 1;
-    return (map_key){{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
-                          m->box_inner / per_byte << 32 | outer << 48,
-                      inner | (uint64_t)o->outer << 32, batches, pitch,
-                      batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer},
-                     (uintptr_t)at};
+    map_key k = {{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
+                      m->box_inner / per_byte << 32 | outer << 48,
+                  inner | (uint64_t)o->outer << 32, batches, pitch,
+                  batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer, 0, 0},
+                 (uintptr_t)at};
+    if (m->box_planes == 0) return k;
+    const uint64_t planes = o->plane ? (uint64_t)o->planes : 1;
+    k.word[5] = planes > 1 ? (uint64_t)kr_span(o, o->plane) : k.word[4];
+    k.word[6] = planes | (uint64_t)m->box_planes << 32;
+    return k;
 }
 
 static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
 {
     const uint64_t form = k->word[0];
-    const uint64_t dim[3] = {k->word[1] & UINT32_MAX, k->word[1] >> 32, k->word[2]};
-    const u32 box[3] = {form >> 32 & UINT16_MAX, (u32)(form >> 48), 1}, step[3] = {1, 1, 1};
-    return d->encode_map(out, (int)(form & 0xff), 3, (void *)(uintptr_t)k->base, dim, &k->word[3],
-                         box, step, NO_INTERLEAVE, (int)(form >> 8 & 0xff),
+    const u32 inner = form >> 32 & UINT16_MAX, outer = (u32)(form >> 48),
+              planes = (u32)(k->word[6] >> 32);
+    const uint64_t dim[4] = {k->word[1] & UINT32_MAX, k->word[1] >> 32,
+                             planes ? k->word[6] & UINT32_MAX : k->word[2], k->word[2]},
+                   stride[3] = {k->word[3], planes ? k->word[5] : k->word[4], k->word[4]};
+    const u32 box[4] = {inner, outer, planes ? planes : 1, 1}, step[4] = {1, 1, 1, 1};
+    return d->encode_map(out, (int)(form & 0xff), planes ? 4 : 3, (void *)(uintptr_t)k->base, dim,
+                         stride, box, step, NO_INTERLEAVE, (int)(form >> 8 & 0xff),
                          (int)(form >> 16 & 0xff), FILL_ZERO);
 }
 
@@ -102,9 +111,9 @@ static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
 
 static slot *first_way(kr_maps *maps, const map_key *k)
 {
-    static const uint64_t odd[KEY_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu,
-                                            0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
-                                            0xff51afd7ed558ccdu};
+    static const uint64_t odd[KEY_WORDS] = {
+        0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u, 0xd6e8feb86659fd93u,
+        0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u, 0x94d049bb133111ebu};
     uint64_t h = 0;
 #pragma GCC unroll 16
     for (int i = 0; i < KEY_WORDS; i++) h += (k->word[i] ^ k->word[i] >> 29) * odd[i];

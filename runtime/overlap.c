@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whether the elements of an operand, or of two, share memory.  An operand is `outer` runs of
-// `inner` elements, ld apart, `batch` times, stride apart; neither stride need be the larger one:
-// heads that are interleaved in rows have a stride smaller than ld.
+// `inner` elements, ld apart, `planes` times, plane apart, `batch` times, stride apart; any of the
+// strides may be the largest: heads that are interleaved in rows have one smaller than ld.
 #include "internal.h"
 
 /* The least x >= 0 with lo <= a*x mod m <= hi, where 0 < lo <= hi < m; -1: there is none.
@@ -27,10 +27,29 @@ static int64_t greatest_divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* Of three strides: each, from the smallest on, is at least what lies inside it.  What is not so
+ * counts as meeting. */
+static bool strides_nest(const kr_operand *o, int64_t batch)
+{
+    int64_t stride[3] = {o->ld, o->plane, o->stride}, count[3] = {o->outer, o->planes, batch};
+    __int128 inside = o->inner;
+    for (int done = 0; done < 3; done++) {
+        int least = -1;
+        for (int i = 0; i < 3; i++)
+            if (count[i] > 1 && (least < 0 || stride[i] < stride[least])) least = i;
+        if (least < 0) break;
+        if (stride[least] < inside) return false;
+        inside += (__int128)(count[least] - 1) * stride[least];
+        count[least] = 1;
+    }
+    return true;
+}
+
 /* Run r of batch 0 meets run 0 of batch b where |b*stride - r*ld| < inner. */
 bool kr_batches_meet(const kr_operand *o, int64_t batch)
 {
     const int64_t s = o->stride, ld = o->ld, n = o->inner;
+    if (o->planes > 1) return o->extent != 0 && !strides_nest(o, batch);
     if (batch < 2 || o->extent == 0 || s >= o->extent) return false;
     if (s < n) return true;
     /* b*stride = r*ld + v: v = 0; 0 < v < inner; or, with r one more, -inner < v < 0. */
@@ -50,6 +69,8 @@ static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
     int64_t width = kr_span(o, o->inner);
     const int64_t pitch = kr_span(o, o->ld), stride = kr_span(o, o->stride);
     if (o->outer > 1 && pitch % period) width += (o->outer - 1) * pitch;
+    if (o->planes > 1 && kr_span(o, o->plane) % period)
+        width += (o->planes - 1) * kr_span(o, o->plane);
     if (batch > 1 && stride % period) width += (batch - 1) * stride;
     return width <= period ? width : 0;
 }
@@ -57,8 +78,8 @@ static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
 bool kr_interleaved(const kr_operand *x, uintptr_t x_at, const kr_operand *y, uintptr_t y_at,
                     int64_t batch)
 {
-    const int64_t period[] = {kr_span(x, x->ld), kr_span(y, y->ld), kr_span(x, x->stride),
-                              kr_span(y, y->stride)};
+    const int64_t period[] = {kr_span(x, x->ld),     kr_span(y, y->ld),    kr_span(x, x->stride),
+                              kr_span(y, y->stride), kr_span(x, x->plane), kr_span(y, y->plane)};
     for (size_t i = 0; i < sizeof period / sizeof *period; i++) {
         if (period[i] == 0) continue;
         const uint64_t p = (uint64_t)period[i];

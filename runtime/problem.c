@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Problems as one line of text and back:
-//   op TYPES [LAYOUTS] SIZE=.. [TYPE=] [batch=] [ldT= ..] [sT= ..] [align=] [alignT= ..]
+//   op TYPES [LAYOUTS] SIZE=.. [TYPE=] [batch=] [ldT= ..] [sT= ..] [pT= ..] [align=] [alignT= ..]
 // with the family's sizes, its types and layouts of tensors of its own in their order, the types
 // that no tensor has by name, and tensors T: of the family's own by their keys, extra ones behind
-// the family's prefix.  What stands at its default is left out; a batch stride of KILN_BROADCAST
+// the family's prefix.  What stands at its default is left out; a stride of KILN_BROADCAST
 // reads `broadcast`.
 #include <limits.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define INVALID(...) kr_fail(KILN_INVALID, "problem text: " __VA_ARGS__)
 enum { TEXT_MAX = 4096 };
 
-typedef enum field_kind { SIZE, COUNT, LD, STRIDE, ALIGN, DTYPE } field_kind;
+typedef enum field_kind { SIZE, COUNT, LD, STRIDE, PLANE, ALIGN, DTYPE } field_kind;
 
 /* Fields of a tensor: what stands before its name. */
 static const struct field {
@@ -23,8 +23,19 @@ static const struct field {
     {"ld", LD, offsetof(kiln_tensor, ld)},
     {"s", STRIDE, offsetof(kiln_tensor, batch_stride)},
     {"align", ALIGN, offsetof(kiln_tensor, align)},
+    {"p", PLANE, 0}, /* kiln_problem.plane_stride, of families with planes */
 };
-enum { T_FIELDS = sizeof t_field / sizeof *t_field };
+
+static int fields_of(const kiln_family *f)
+{
+    return (int)(sizeof t_field / sizeof *t_field) - !kr_has_planes(f);
+}
+
+static char *field_at(kiln_problem *p, int tensor, const struct field *f)
+{
+    if (f->kind == PLANE) return (char *)&p->plane_stride[tensor];
+    return (char *)&p->tensor[tensor] + f->offset;
+}
 
 /* Positions in kiln_problem.tensor that a problem of a family may use: its own, then extra ones. */
 static int positions_of(const kiln_family *f, int at[KILN_MAX_TENSORS])
@@ -251,17 +262,20 @@ static kiln_status read_value(const reader *r, word key, word value, field_kind 
         memcpy(out, &v, sizeof v);
         return KILN_OK;
     case LD:
-        if (!read_number(value, INT64_MAX, &v) || v == 0)
+        if (kr_has_planes(r->family) && is_word(value, "broadcast"))
+            v = KILN_BROADCAST;
+        else if (!read_number(value, INT64_MAX, &v) || v == 0)
             return INVALID("%s=%s: a leading dimension is a number of elements from 1",
                            show(key).text, show(value).text);
         memcpy(out, &v, sizeof v);
         return KILN_OK;
     case STRIDE:
+    case PLANE:
         if (is_word(value, "broadcast") || is_word(value, "-1"))
             v = KILN_BROADCAST;
         else if (!read_number(value, INT64_MAX, &v) || v == 0)
-            return INVALID("%s=%s: a batch stride is a number of elements from 1, or `broadcast`",
-                           show(key).text, show(value).text);
+            return INVALID("%s=%s: a %s stride is a number of elements from 1, or `broadcast`",
+                           show(key).text, show(value).text, kind == PLANE ? "plane" : "batch");
         memcpy(out, &v, sizeof v);
         return KILN_OK;
     case ALIGN:
@@ -290,7 +304,7 @@ static kiln_status read_t(reader *r, word key, word value, int at, const struct 
 {
     const kiln_status status = once(&r->t_seen[at], 1u << (f - t_field), key);
     if (status) return status;
-    return read_value(r, key, value, f->kind, (char *)&r->out->tensor[at] + f->offset);
+    return read_value(r, key, value, f->kind, field_at(r->out, at, f));
 }
 
 /* One `align` for all operands that have none of their own. */
@@ -320,11 +334,12 @@ static kiln_status unknown_field(const reader *r, word key)
     kr_text text = {names, sizeof names, 0};
     const kiln_family *f = r->family;
     const kr_module *m = r->op.module;
-    for (int i = 0; i < f->nsizes; i++) kr_put(&text, " %s", kr_str(m, f->size[i]));
+    for (int i = 0; i < f->nsizes; i++)
+        if (r->op.row->sizes >> KILN_POSITION(i) & 1) kr_put(&text, " %s", kr_str(m, f->size[i]));
     kr_put(&text, " batch");
     for (int i = 0; i < f->ntypes; i++)
         if (!kr_type_in_text(f, i)) kr_put(&text, " %s", kr_str(m, f->type[i].name));
-    for (int k = 0; k < T_FIELDS; k++) {
+    for (int k = 0; k < fields_of(f); k++) {
         if (t_field[k].kind == ALIGN) kr_put(&text, " align");
         for (int i = 0; i < f->nown; i++)
             kr_put(&text, " %s%s", t_field[k].name, kr_str(m, f->own[i]));
@@ -341,7 +356,7 @@ static kiln_status unknown_field(const reader *r, word key)
 static kiln_status read_extra(reader *r, word key, word value)
 {
     const char *prefix = kr_str(r->op.module, r->family->prefix);
-    for (int k = 0; k < T_FIELDS; k++) {
+    for (int k = 0; k < fields_of(r->family); k++) {
         const int skip = (int)(strlen(t_field[k].name) + strlen(prefix));
         const word name = {key.p + skip, key.len - skip};
         if (name.len < 0 || memcmp(key.p, t_field[k].name, strlen(t_field[k].name)) != 0 ||
@@ -375,12 +390,13 @@ static kiln_status read_field(reader *r, word w)
     const word key = {w.p, (int)(equals - w.p)}, value = {equals + 1, w.len - key.len - 1};
     const kiln_family *f = r->family;
     const kr_module *m = r->op.module;
-    for (int i = 0; i <= KILN_BATCH; i++) {
-        if (i >= f->nsizes && i < KILN_BATCH) continue;
-        if (!is_word(key, i == KILN_BATCH ? "batch" : kr_str(m, f->size[i]))) continue;
+    for (int i = 0; i <= KILN_MAX_SIZES; i++) {
+        if (i != KILN_BATCH && !(r->op.row->sizes >> i & 1)) continue;
+        if (!is_word(key, kr_size_name(m, f, i))) continue;
         const kiln_status status = once(&r->sizes_seen, 1u << i, key);
-        return status ? status
-                      : read_value(r, key, value, i == KILN_BATCH ? COUNT : SIZE, &r->out->size[i]);
+        return status
+                   ? status
+                   : read_value(r, key, value, i == KILN_BATCH ? COUNT : SIZE, kr_size(r->out, i));
     }
     for (int i = 0; i < f->ntypes; i++) {
         if (kr_type_in_text(f, i) || !is_word(key, kr_str(m, f->type[i].name))) continue;
@@ -388,7 +404,7 @@ static kiln_status read_field(reader *r, word w)
         return status ? status : read_value(r, key, value, DTYPE, type_of(r, i));
     }
     if (is_word(key, "align")) return read_align(r, key, value);
-    for (int k = 0; k < T_FIELDS; k++) {
+    for (int k = 0; k < fields_of(f); k++) {
         const int skip = (int)strlen(t_field[k].name);
         if (key.len <= skip || memcmp(key.p, t_field[k].name, (size_t)skip) != 0) continue;
         for (int i = 0; i < f->nown; i++)
@@ -399,15 +415,24 @@ static kiln_status read_field(reader *r, word w)
     return status == KILN_NOT_FOUND ? unknown_field(r, key) : status;
 }
 
+/* Sizes that kernels are compiled for may be left out: kr_sign says where that is not clear. */
+static bool needed(const reader *r, int size)
+{
+    if (size == KILN_BATCH || !(r->op.row->sizes >> size & 1)) return false;
+    for (int i = 0; i < r->family->nfixed; i++)
+        if (r->family->fixed[i] == size) return false;
+    return true;
+}
+
 static kiln_status read_problem(reader *r)
 {
     kiln_status status = read_op(r);
     if (status == KILN_OK) status = read_types(r);
     if (status == KILN_OK) status = read_layouts(r);
     for (word w; status == KILN_OK && (w = next_word(r)).len;) status = read_field(r, w);
-    for (int i = 0; status == KILN_OK && i < r->family->nsizes; i++)
-        if (!(r->sizes_seen & 1u << i))
-            status = INVALID("%s= is missing", kr_str(r->op.module, r->family->size[i]));
+    for (int i = 0; status == KILN_OK && i <= KILN_MAX_SIZES; i++)
+        if (needed(r, i) && !(r->sizes_seen & 1u << i))
+            status = INVALID("%s= is missing", kr_size_name(r->op.module, r->family, i));
     return status;
 }
 
@@ -437,17 +462,18 @@ kiln_status(kiln_problem_parse)(const char *text, kiln_problem *out)
 /* ---- writing ---- */
 
 static void put_value(kr_text *t, const char *name, const char *prefix, const char *tensor,
-                      const struct field *f, const kiln_tensor *p)
+                      const struct field *f, const kiln_problem *p, int at)
 {
     int64_t v = 0;
-    const char *from = (const char *)p + f->offset;
+    kiln_problem *const all = (kiln_problem *)(uintptr_t)p;
+    const char *from = field_at(all, at, f);
     if (f->kind == ALIGN)
         v = *(const uint32_t *)(const void *)from;
     else
         memcpy(&v, from, sizeof v);
     if (v == 0) return;
     kr_put(t, " %s%s%s=", name, prefix, tensor);
-    if (f->kind == STRIDE && v == KILN_BROADCAST)
+    if (f->kind != ALIGN && v == KILN_BROADCAST)
         kr_put(t, "broadcast");
     else
         kr_put(t, "%lld", (long long)v);
@@ -480,6 +506,16 @@ static bool has_extra_fields(const kiln_problem *p, const kiln_family *f, bool a
     return false;
 }
 
+/* Sizes that kernels are compiled for stand there where the problem says them. */
+static bool put_size(const kiln_problem *p, const kr_op *op, int size)
+{
+    if (size == KILN_BATCH || !(op->row->sizes >> size & 1)) return false;
+    const kiln_family *f = kr_family(op->module, op->row);
+    for (int i = 0; i < f->nfixed; i++)
+        if (f->fixed[i] == size) return kr_size_of(p, size) != 0;
+    return true;
+}
+
 static void put_fields(const kiln_problem *p, const kr_op *op, const uint8_t *sig, uint32_t align,
                        kr_text *t)
 {
@@ -491,24 +527,24 @@ static void put_fields(const kiln_problem *p, const kr_op *op, const uint8_t *si
     kr_put_types(f, op->row, sig, t);
     if (f->nlayouts) kr_put(t, " ");
     kr_put_layouts(f, op->row, sig, t);
-    for (int i = 0; i < f->nsizes; i++)
-        kr_put(t, " %s=%lld", kr_str(m, f->size[i]), (long long)p->size[i]);
+    for (int i = 0; i <= KILN_MAX_SIZES; i++)
+        if (put_size(p, op, i))
+            kr_put(t, " %s=%lld", kr_size_name(m, f, i), (long long)kr_size_of(p, i));
     for (int i = 0; i < f->ntypes; i++)
         if (!kr_type_in_text(f, i) && p->acc)
             kr_put(t, " %s=%s", kr_str(m, f->type[i].name), kiln_dtype_name(p->acc));
     if (p->size[KILN_BATCH] > 1) kr_put(t, " batch=%lld", (long long)p->size[KILN_BATCH]);
-    for (int k = 0; k < T_FIELDS; k++)
+    for (int k = 0; k < fields_of(f); k++)
         for (int i = 0; i < f->nown; i++) {
-            const kiln_tensor *own = &p->tensor[f->at[i]];
-            if (t_field[k].kind == ALIGN && own->align == align) continue;
-            put_value(t, t_field[k].name, "", kr_str(m, f->own[i]), &t_field[k], own);
+            if (t_field[k].kind == ALIGN && p->tensor[f->at[i]].align == align) continue;
+            put_value(t, t_field[k].name, "", kr_str(m, f->own[i]), &t_field[k], p, f->at[i]);
         }
     for (int i = 0; i < op->row->ntensors; i++) {
         const kiln_tensor_row *row = &op->row->tensor[i];
-        for (int k = 0; k < T_FIELDS && row->own == KILN_NOWHERE; k++)
+        for (int k = 0; k < fields_of(f) && row->own == KILN_NOWHERE; k++)
             if (!(t_field[k].kind == ALIGN && align))
                 put_value(t, t_field[k].name, kr_str(m, f->prefix), kr_str(m, row->name),
-                          &t_field[k], &p->tensor[row->at]);
+                          &t_field[k], p, row->at);
     }
     if (align) kr_put(t, " align=%u", align);
 }

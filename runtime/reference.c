@@ -33,8 +33,7 @@ uint32_t kr_inputs_of(const kr_job *job, kiln_expr_ref ref)
     return inputs;
 }
 
-void kr_load_d(const kr_job *job, uint32_t inputs, int64_t batch, const int64_t at[KILN_MAX_SIZES],
-               double *d)
+void kr_load_d(const kr_job *job, uint32_t inputs, int64_t batch, const int64_t *at, double *d)
 {
     for (int n = 0; n < job->nd; n++) {
         if (!(inputs >> n & 1)) continue;

@@ -7,7 +7,8 @@
 
 #define KR_REFERENCES(X)                                                                           \
     X(gemm)                                                                                        \
-    X(rowwise)
+    X(rowwise)                                                                                     \
+    X(attention)
 
 #define X(name) extern const kr_reference kr_ref_##name;
 KR_REFERENCES(X)

@@ -15,6 +15,12 @@ kiln_status kr_op_name(const kiln_problem *p, uint64_t *hash)
     return KILN_OK;
 }
 
+const char *kr_size_name(const kr_module *m, const kiln_family *f, int position)
+{
+    return position == KILN_BATCH ? "batch"
+                                  : kr_str(m, f->size[position - (position > KILN_BATCH)]);
+}
+
 /* ---- types ---- */
 
 /* Where a type is the family's: of a tensor of its own, or kiln_problem.acc. */
@@ -78,6 +84,36 @@ static kiln_status op_types(const kiln_problem *p, const kr_module *m, const kil
     return KILN_OK;
 }
 
+/* The row of the op's fixed sizes that a problem means: the first that has all it says. */
+static kiln_status fixed_row(const kiln_problem *p, const kr_module *m, const kiln_op_row *op,
+                             uint8_t *out)
+{
+    const kiln_family *f = kr_family(m, op);
+    char names[16 * (KILN_MAX_FIXED * (KILN_NAME_MAX + 24) + 8)] = "";
+    kr_text text = {names, sizeof names, 0};
+    bool given = false;
+    for (int i = 0; i < f->nfixed; i++) given |= kr_size_of(p, f->fixed[i]) != 0;
+    for (uint32_t r = 0; r < op->nfixed; r++) {
+        bool fits = given || op->nfixed == 1;
+        const int64_t *const row = kr_fixed(m, op, (int)r);
+        for (int i = 0; i < f->nfixed; i++) {
+            const int64_t size = kr_size_of(p, f->fixed[i]);
+            fits &= !size || size == row[i];
+            kr_put(&text, "%s%s=%lld",
+                   i   ? " "
+                   : r ? ", "
+                       : "",
+                   kr_size_name(m, f, f->fixed[i]), (long long)row[i]);
+        }
+        *out = (uint8_t)r;
+        if (fits) return KILN_OK;
+    }
+    return given ? kr_fail(KILN_NOT_FOUND, "%s is not described for these sizes; it has %s", p->op,
+                           names)
+                 : INVALID("%s= is missing: %s has %s", kr_size_name(m, f, f->fixed[0]), p->op,
+                           names);
+}
+
 kiln_status kr_sign(const kiln_problem *p, const kr_module *m, const kiln_op_row *op, uint64_t hash,
                     kr_signature *out)
 {
@@ -102,6 +138,10 @@ kiln_status kr_sign(const kiln_problem *p, const kr_module *m, const kiln_op_row
     }
     if (!ok) return bad_family_types(p, m, f, sig);
     out->n = op->ntypes + f->nlayouts;
+    if (f->nfixed) {
+        const kiln_status status = fixed_row(p, m, op, &sig[out->n++]);
+        if (status) return status;
+    }
     out->key = kiln_key_of(hash, sig, out->n);
     return KILN_OK;
 }

@@ -78,20 +78,43 @@ static bool family_types_ok(const check *c, const kiln_family *f)
 
 static uint32_t args_size(const kiln_family *f)
 {
-    const size_t size = (f->pointers + 1u) * sizeof(void *) + 2u * f->pitches * sizeof(int64_t) +
-                        (f->nsizes + 1u) * sizeof(int) + KILN_MAX_SCALARS * sizeof(float) +
-                        2 * sizeof(int);
+    const unsigned strides = kr_has_planes(f) ? 3 : 2;
+    const size_t size = (f->pointers + 1u) * sizeof(void *) +
+                        strides * f->pitches * sizeof(int64_t) + (f->nsizes + 1u) * sizeof(int) +
+                        KILN_MAX_SCALARS * sizeof(float) + 2 * sizeof(int);
     return (uint32_t)((size + 7) / 8 * 8);
 }
 
 static bool is_size(const kiln_family *f, uint8_t at)
 {
-    return at < f->nsizes;
+    return at != KILN_BATCH && at - (at > KILN_BATCH) < f->nsizes;
 }
 
-static bool shapes_ok(const check *c, uint32_t first, uint32_t count)
+/* Numbers from `first` on in lists of `step`. */
+static bool shapes_ok(const check *c, uint32_t first, uint32_t count, uint32_t step)
 {
-    return first <= c->t->nshapes && count <= c->t->nshapes - first;
+    return first <= c->t->nshapes && count <= (c->t->nshapes - first) / step;
+}
+
+/* Bits of sizes. */
+static bool bits_ok(const kiln_family *f, unsigned bits)
+{
+    for (int i = 0; i < 16; i++)
+        if (bits >> i & 1 && !is_size(f, (uint8_t)i)) return false;
+    return true;
+}
+
+/* Planes, and what goes with them; sizes that kernels are compiled for; words. */
+static bool family_extras_ok(const check *c, const kiln_family *f)
+{
+    if (kr_has_planes(f) ? !is_size(f, f->planes) : f->groups != KILN_NOWHERE) return false;
+    if (f->groups != KILN_NOWHERE && !is_size(f, f->groups)) return false;
+    if (f->nfixed > KILN_MAX_FIXED || f->noptions > KILN_MAX_OPTIONS) return false;
+    for (int i = 0; i < f->nfixed; i++)
+        if (!is_size(f, f->fixed[i])) return false;
+    for (int i = 0; i < f->noptions; i++)
+        if (!name_ok(c, f->option[i])) return false;
+    return true;
 }
 
 static bool family_ok(const check *c, const kiln_family *f)
@@ -113,13 +136,13 @@ static bool family_ok(const check *c, const kiln_family *f)
         if (used >> (f->extra + i) & 1) return false;
     for (int i = 0; i < f->nlayouts; i++)
         if (f->layout_of[i] >= f->nown) return false;
-    if (!is_size(f, f->rows) || !is_size(f, f->cols) || f->empty >> f->nsizes ||
-        f->independent >> f->nsizes || (f->summed != KILN_NOWHERE && !is_size(f, f->summed)))
+    if (!is_size(f, f->rows) || !is_size(f, f->cols) || !bits_ok(f, f->empty) ||
+        !bits_ok(f, f->independent) || (f->summed != KILN_NOWHERE && !is_size(f, f->summed)))
         return false;
     if (f->pointers > KR_MAX_PLACES || f->pitches > KR_MAX_PLACES || f->args_size != args_size(f))
         return false;
-    return shapes_ok(c, f->first_shape, f->shapes) && f->quick <= f->shapes &&
-           family_types_ok(c, f);
+    return shapes_ok(c, f->first_shape, f->shapes, kiln_shape_step(f->nsizes)) &&
+           f->quick <= f->shapes && family_types_ok(c, f) && family_extras_ok(c, f);
 }
 
 /* Reductions run over columns: where elements along them do not depend on each other there are
@@ -158,15 +181,16 @@ static bool node_ok(const op_facts *o, const kiln_xnode *n, uint32_t at, bool ma
     if (kiln_x_is_col_reduction(n->op)) return main && names_outputs(o->op);
     if (kiln_x_is_block_reduction(n->op))
         return main && reduces(o->family, o->op) && is_block((double)n->value);
+    const bool any = main || o->family->computes; /* such a family's functions have all leaves */
     switch ((kiln_xop)n->op) {
     case KILN_X_ACC:
         return main && o->family->summed != KILN_NOWHERE && n->index < o->op->products;
     case KILN_X_D:
         return n->index < o->inputs;
     case KILN_X_SCALAR:
-        return main && n->index < o->op->nscalars;
+        return any && n->index < o->op->nscalars;
     case KILN_X_AT:
-        return main && n->index < 2 && o->op->uses_at;
+        return any && n->index < (kr_has_planes(o->family) ? 4 : 2) && o->op->uses_at;
     case KILN_X_ARG:
         return !main || o->family->summed == KILN_NOWHERE; /* which has products in place of it */
     case KILN_X_CAST:
@@ -199,7 +223,7 @@ static bool tensor_ok(const check *c, const op_facts *o, const kiln_tensor_row *
         t->out > 1 || t->pointer >= f->pointers || t->pitch >= f->pitches)
         return false;
     if (t->own != KILN_NOWHERE ? t->own >= f->nown || t->at != f->at[t->own] || t->kind
-                               : t->kind < KILN_D_FULL || t->kind > KILN_D_PER_BLOCK ||
+                               : t->kind < KILN_D_FULL || t->kind > KILN_D_PER_QUERY ||
                                      t->at < f->extra || t->at >= f->extra + f->most_extra)
         return false;
     if (t->type & 0x80 ? (t->type & 0x7f) >= o->op->ntypes : !kr_dtype_ok((kiln_dtype)t->type))
@@ -207,7 +231,8 @@ static bool tensor_ok(const check *c, const op_facts *o, const kiln_tensor_row *
     if (t->layout & 0x80 ? (t->layout & 0x7f) >= f->nlayouts : t->layout > KILN_COL) return false;
     if (!dimension_ok(f, t->rows, t->row_block) || !dimension_ok(f, t->cols, t->col_block))
         return false;
-    return !t->out || t->result < o->op->function[0].count;
+    if (!dimension_ok(f, t->planes, 1)) return false;
+    return !t->out || f->computes || t->result < o->op->function[0].count;
 }
 
 /* Several tensors that are one of the family's own are neighbours, and alike in a problem; else
@@ -220,10 +245,11 @@ static bool tensors_ok(const check *c, op_facts *o)
     for (int i = 0; i < o->op->ntensors; i++) {
         if (!tensor_ok(c, o, &t[i])) return false;
         const bool again = i && t[i].own != KILN_NOWHERE && t[i].own == t[i - 1].own;
-        if (again && (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
-                      t[i].row_block != t[i - 1].row_block ||
-                      t[i].col_block != t[i - 1].col_block || t[i].type != t[i - 1].type ||
-                      t[i].layout != t[i - 1].layout || t[i].pitch != t[i - 1].pitch))
+        if (again &&
+            (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
+             t[i].row_block != t[i - 1].row_block || t[i].col_block != t[i - 1].col_block ||
+             t[i].type != t[i - 1].type || t[i].layout != t[i - 1].layout ||
+             t[i].pitch != t[i - 1].pitch || t[i].planes != t[i - 1].planes))
             return false;
         if (!again && (at >> t[i].at & 1 || pitch >> t[i].pitch & 1 ||
                        (t[i].own != KILN_NOWHERE && own >> t[i].own & 1)))
@@ -241,6 +267,21 @@ static bool tensors_ok(const check *c, op_facts *o)
     return own + 1u == 1u << o->family->nown; /* all of the family's */
 }
 
+/* Words, and rows of the sizes that kernels are compiled for. */
+static bool choices_ok(const check *c, const op_facts *o)
+{
+    const kiln_op_row *op = o->op;
+    for (int i = 0; i < KILN_MAX_OPTIONS; i++)
+        if (!text_ok(c, op->option[i])) return false;
+    if (!bits_ok(o->family, op->sizes) || op->nfixed > UINT8_MAX ||
+        !shapes_ok(c, op->first_fixed, op->nfixed, KILN_MAX_FIXED))
+        return false;
+    for (uint32_t i = 0; i < op->nfixed * KILN_MAX_FIXED; i++)
+        if (c->t->shapes[op->first_fixed + i] < 0 || c->t->shapes[op->first_fixed + i] > INT32_MAX)
+            return false;
+    return (op->nfixed > 0) == (o->family->nfixed > 0);
+}
+
 static bool op_ok(const check *c, const kiln_op_row *op)
 {
     if (!name_ok(c, op->name) || !text_ok(c, op->file) || op->family >= c->t->nfamilies)
@@ -254,7 +295,10 @@ static bool op_ok(const check *c, const kiln_op_row *op)
         if (!name_ok(c, op->type[i])) return false;
     for (int i = 0; i < op->nscalars; i++)
         if (!name_ok(c, op->scalar[i])) return false;
-    if (op->function[0].count == 0 || !shapes_ok(c, op->first_shape, op->shapes)) return false;
+    if ((op->function[0].count == 0 && !o.family->computes) ||
+        !shapes_ok(c, op->first_shape, op->shapes, kiln_shape_step(o.family->nsizes)) ||
+        !choices_ok(c, &o))
+        return false;
     if (!tensors_ok(c, &o)) return false;
     for (int i = 0; i < KILN_MAX_FUNCTIONS; i++) {
         if (!expr_ok(c, &o, op->function[i], i == 0)) return false;
@@ -293,10 +337,12 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
         r->schedule >= t->nschedules)
         return false;
     const kiln_op_row *op = &t->ops[r->op];
-    const int layouts = t->families[op->family].nlayouts, n = op->ntypes + layouts;
+    const kiln_family *f = &t->families[op->family];
+    const int letters = op->ntypes + f->nlayouts, n = letters + (f->nfixed > 0);
     for (int i = 0; i < KILN_MAX_SIG; i++)
         if (i < op->ntypes ? !kr_dtype_ok((kiln_dtype)r->sig[i])
-            : i < n        ? !kr_layout_ok((kiln_layout)r->sig[i])
+            : i < letters  ? !kr_layout_ok((kiln_layout)r->sig[i])
+            : i < n        ? r->sig[i] >= op->nfixed
                            : r->sig[i] != 0)
             return false;
     if (r->key != kiln_key_of(kiln_name_hash(t->strings + op->name), r->sig, n)) return false;
@@ -314,7 +360,8 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
 static bool map_ok(const kiln_map *m)
 {
     return m->operand < KILN_MAX_TENSORS && m->box_inner > 0 && m->box_outer > 0 &&
-           m->box_inner <= 256 && m->box_outer <= 256 && m->clip <= 1 && m->promote <= 3 &&
+           m->box_inner <= 256 && m->box_outer <= 256 && m->box_planes <= 256 && m->clip <= 1 &&
+           m->promote <= 3 &&
            (m->swizzle == 0 || m->swizzle == 32 || m->swizzle == 64 || m->swizzle == 128);
 }
 

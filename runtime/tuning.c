@@ -246,7 +246,7 @@ static double distance(const kr_tuned *row, const kiln_shape *s)
 {
     const int64_t *const size = s->size;
     double d = 0;
-    for (int i = 0; i <= KILN_BATCH; i++) {
+    for (int i = 0; i <= KILN_MAX_SIZES; i++) {
         if (row->size[i] == size[i]) continue;
         if (row->size[i] == 0 || size[i] == 0) return INFINITY;
         d += fabs(log2((double)row->size[i] / (double)size[i]));

@@ -111,7 +111,7 @@ static void report_unit(run *r, unit *u)
 static int run_group(run *r, unit *units, size_t n)
 {
     kt_trial trials[KT_MAX_TRIALS];
-    int64_t tile[KILN_MAX_SIZES];
+    int64_t tile[KH_SIZES];
     kiln_op_info op = {.struct_size = sizeof op};
     const kiln_status status = kiln_op_describe(r->ctx, units->info.op, &op);
     if (status) return kt_failed(status, units->info.op);
@@ -138,6 +138,7 @@ static int by_function(const void *x, const void *y)
     int d = strcmp(a->op, b->op);
     for (size_t i = 0; !d && i < KILN_MAX_TYPES; i++) d = (int)a->type[i] - (int)b->type[i];
     for (size_t i = 0; !d && i < KILN_MAX_LAYOUTS; i++) d = (int)a->layout[i] - (int)b->layout[i];
+    for (int i = 0; !d && i < 2; i++) d = (a->fixed[i] > b->fixed[i]) - (a->fixed[i] < b->fixed[i]);
     return d;
 }
 

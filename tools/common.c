@@ -2,6 +2,7 @@
 // What the commands share: messages, opening a device, selecting instances.
 #define _GNU_SOURCE
 #include "command.h"
+#include "harness.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -217,6 +218,7 @@ kiln_status kt_kernel_problem(kiln_ctx *ctx, const kiln_kernel_info *k, kiln_pro
         if (t->type >= 0) p->tensor[t->at].dtype = k->type[t->type];
         if (letter_of(t, k) >= 0) p->tensor[t->at].layout = k->layout[letter_of(t, k)];
     }
+    for (size_t i = 0; i < op.nfixed; i++) *kh_size(p, op.fixed[i]) = k->fixed[i];
     return KILN_OK;
 }
 
@@ -229,6 +231,8 @@ int kt_computes(kiln_ctx *ctx, const kiln_kernel_info *k, const kiln_problem *p)
         if (t->type >= 0 && k->type[t->type] != p->tensor[t->at].dtype) return 0;
         if (letter_of(t, k) >= 0 && k->layout[letter_of(t, k)] != p->tensor[t->at].layout) return 0;
     }
+    for (size_t i = 0; i < op.nfixed; i++)
+        if (kh_size_of(p, op.fixed[i]) != k->fixed[i]) return 0;
     return 1;
 }
 

@@ -136,7 +136,7 @@ static int can_sample(const kh_shape *s, int size)
 /* What an element takes: its multiply-adds, and as many for the rest of it. */
 static double work_of_element(const kh_shape *s)
 {
-    const int64_t depth = s->op.summed >= 0 ? s->problem.size[s->op.summed] : 0;
+    const int64_t depth = s->op.summed >= 0 ? kh_size_of(&s->problem, s->op.summed) : 0;
     return (double)(depth + 64) * (double)(s->op.products ? s->op.products : 1);
 }
 
@@ -146,8 +146,9 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
     const kiln_problem *p = &s->problem;
     const int row = s->op.rows, col = s->op.cols;
     const double budget = o->budget > 0 ? o->budget : default_budget, each = work_of_element(s);
-    int64_t want[KH_BATCH + 1] = {p->size[0], p->size[1], p->size[2], p->batch};
-    int64_t batches = p->batch, rows = p->size[row], cols = p->size[col];
+    int64_t want[KH_SIZES];
+    int64_t batches = p->batch, rows = kh_size_of(p, row), cols = kh_size_of(p, col);
+    for (int i = 0; i < KH_SIZES; i++) want[i] = kh_size_of(p, i);
     if ((double)batches * (double)rows * (double)cols * each > budget) {
         batches = batches < 3 ? batches : 3;
         const double elements = budget / each / (double)batches;
@@ -161,26 +162,30 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
             cols = clamped(elements / (double)rows, cols < 32 ? cols : 32, cols);
     }
     want[KH_BATCH] = batches, want[row] = rows, want[col] = cols;
-    static const int order[] = {KH_BATCH, 0, 1, 2}; /* of random numbers */
-    for (int i = 0; i <= KH_BATCH; i++) {
-        const int size = order[i];
+    for (int i = 0; i < KH_SIZES; i++) { /* batch first: the order of random numbers */
+        const int size = i == 0 ? KH_BATCH : i - (i <= KH_BATCH);
         const kiln_status status =
-            sample_open(&c->compared.of[size], size == KH_BATCH ? p->batch : p->size[size],
-                        want[size], size == KH_BATCH ? 0 : o->tile[size], state);
+            sample_open(&c->compared.of[size], kh_size_of(p, size), want[size],
+                        size == KH_BATCH ? 0 : o->tile[size], state);
         if (status) return status;
     }
     const sample *at = c->compared.of;
-    if (at[row].count < p->size[row] || at[col].count < p->size[col] ||
+    if (at[row].count < kh_size_of(p, row) || at[col].count < kh_size_of(p, col) ||
         at[KH_BATCH].count < p->batch)
         snprintf(c->sampling, sizeof c->sampling,
                  "%lld of %lld rows, %lld of %lld columns, %lld of %lld batches, seed %llu",
-                 (long long)at[row].count, (long long)p->size[row], (long long)at[col].count,
-                 (long long)p->size[col], (long long)at[KH_BATCH].count, (long long)p->batch,
+                 (long long)at[row].count, (long long)kh_size_of(p, row), (long long)at[col].count,
+                 (long long)kh_size_of(p, col), (long long)at[KH_BATCH].count, (long long)p->batch,
                  (unsigned long long)o->seed);
     return KILN_OK;
 }
 
 /* A size of which operands have blocks is compared in full: a block stands for itself. */
+int64_t kh_matrix_at(const samples *at, const kh_operand *o, int64_t nth)
+{
+    return at->of[KH_BATCH].at[nth / o->planes] * o->planes + nth % o->planes;
+}
+
 static int64_t place_at(const samples *at, const kh_operand *o, int which, int64_t i)
 {
     return o->along[which] < 0 || o->block[which] > 1 ? i : at->of[o->along[which]].at[i];
@@ -206,18 +211,19 @@ int64_t kh_compared(const samples *at, const kh_operand *o, int which)
 size_t kh_compared_elements(const samples *at, const kh_operand *o)
 {
     if (!o->span) return 0;
-    return (size_t)(at->of[KH_BATCH].count * kh_compared(at, o, 0) * kh_compared(at, o, 1));
+    return (size_t)(at->of[KH_BATCH].count * o->planes * kh_compared(at, o, 0) *
+                    kh_compared(at, o, 1));
 }
 
 /* ---- expected values: a packed problem of the sampled sizes ---- */
 static void gather(const samples *at, const kh_operand *from, const char *source,
                    const kh_operand *to, char *base)
 {
-    for (int64_t b = 0; b < to->batch; b++)
+    for (int64_t b = 0; b < kh_matrices(to); b++)
         for (int64_t i = 0; i < to->rows; i++)
             for (int64_t j = 0; j < to->cols; j++) {
                 const int64_t row = kh_row_at(at, from, i), col = kh_col_at(at, from, j),
-                              in = kh_place(from, at->of[KH_BATCH].at[b], row, col),
+                              in = kh_place(from, kh_matrix_at(at, from, b), row, col),
                               out = kh_place(to, b, i, j);
                 if (kh_pieces(to) == 1)
                     memcpy(base + (size_t)out * to->size, source + (size_t)in * to->size, to->size);
@@ -234,12 +240,14 @@ static kiln_status expect(const kh_case *c, const samples *at, double *lo, doubl
     kiln_args args = c->args;
     char *base[KH_MAX_OPERANDS] = {0};
     int empty = 0;
-    for (int i = 0; i <= KH_BATCH; i++) p.size[i] = at->of[i].count;
-    for (size_t i = 0; i < c->shape.op.nsizes; i++)
-        empty |= !p.size[i] && c->shape.op.empty >> i & 1;
+    for (int i = 0; i < KH_SIZES; i++) {
+        *kh_size(&p, i) = at->of[i].count;
+        empty |= !at->of[i].count && c->shape.op.empty >> i & 1;
+    }
     for (int i = 0; i < c->shape.count; i++) {
         kiln_tensor *t = &p.tensor[c->shape.operand[i].at];
         t->ld = t->batch_stride = t->align = 0;
+        p.plane_stride[c->shape.operand[i].at] = 0;
     }
     kiln_status status = kh_shape_of(c->ctx, &p, &small);
     if (status) return status;
@@ -290,7 +298,7 @@ static kiln_status expect_run(const expectation *x, int64_t part)
     for (int i = c->shape.inputs; !status && i < c->shape.count; i++) {
         const kh_operand *o = &c->shape.operand[i];
         const size_t n = kh_compared_elements(&at, o),
-                     of_batch = (size_t)(kh_compared(&c->compared, o, 0) *
+                     of_batch = (size_t)(o->planes * kh_compared(&c->compared, o, 0) *
                                          kh_compared(&c->compared, o, 1)),
                      to = c->output[i].first + (size_t)batch * of_batch +
                           (x->runs > 1 ? (size_t)(first * kh_compared(&at, o, 1)) : 0);
@@ -409,12 +417,12 @@ static kiln_status mark_inside(const kh_operand *e, kh_output *out)
 {
     const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
                   outer = e->layout == KILN_ROW ? e->rows : e->cols;
-    if (e->span == inner * outer * e->batch) return KILN_OK;
+    if (e->span == inner * outer * kh_matrices(e)) return KILN_OK;
     out->inside = calloc((size_t)e->span, 1);
     if (!out->inside) return KILN_NO_MEMORY;
-    for (int64_t b = 0; b < e->batch; b++)
+    for (int64_t b = 0; b < kh_matrices(e); b++)
         for (int64_t i = 0; i < outer; i++)
-            memset(out->inside + b * e->stride + i * e->ld, 1, (size_t)inner);
+            memset(out->inside + kh_place(e, b, 0, 0) + i * e->ld, 1, (size_t)inner);
     return KILN_OK;
 }
 
@@ -495,7 +503,7 @@ void kh_case_close(kh_case *c)
         for (int r = 0; r < KH_RUNS; r++) free(c->output[i].image[r]);
         free(c->output[i].inside);
     }
-    for (int i = 0; i <= KH_BATCH; i++) free(c->compared.of[i].at);
+    for (int i = 0; i < KH_SIZES; i++) free(c->compared.of[i].at);
     free(c->scratch);
     free(c->lo), free(c->hi);
     free(c);

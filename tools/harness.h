@@ -12,7 +12,11 @@
 #include <kiln.h>
 
 /* ---- operands: where every element of a problem's tensors is (harness_values.c) ---- */
-enum { KH_MAX_OPERANDS = KILN_MAX_TENSORS, KH_BATCH = 3 /* beside the positions of sizes */ };
+enum {
+    KH_MAX_OPERANDS = KILN_MAX_TENSORS,
+    KH_BATCH = KILN_BATCH,         /* among the positions of sizes, */
+    KH_SIZES = KILN_MAX_SIZES + 1, /* of which there are so many */
+};
 
 typedef struct kh_operand {
     const char *name; /* "A", "B", "bias"; belongs to the registry */
@@ -26,6 +30,8 @@ typedef struct kh_operand {
                                elements of it to a row, column */
     int64_t rows, cols;     /* as stored: a per_row input is rows x 1, a per_col input 1 x cols */
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
+    int64_t planes, plane;     /* matrices of a batch, and from one to the next; 0: all are one */
+    int stacked;               /* the size that planes are counted by, -1: none */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
     size_t size,
         align; /* bytes of an element, or those it shares; of which the base is a multiple */
@@ -45,10 +51,15 @@ kiln_status kh_shape_of(kiln_ctx *, const kiln_problem *, kh_shape *);
  * batch stride: first as many as can be, then, where there are several outputs, one alone.
  * input[o]: the input that output o is, or -1.  0: there is no such way. */
 int kh_in_place(const kh_shape *, int nth, int input[KH_MAX_OPERANDS]);
-int64_t kh_place(const kh_operand *, int64_t batch, int64_t i,
-                 int64_t j);             /* element's offset; i or j is ignored
-                                            where the operand is a vector */
-int64_t kh_elements(const kh_operand *); /* rows * cols * batch */
+/* An element's offset.  matrix: batch * planes + plane; i or j is ignored where the operand is a
+ * vector. */
+int64_t kh_place(const kh_operand *, int64_t matrix, int64_t i, int64_t j);
+int64_t kh_matrices(const kh_operand *);        /* batch * planes */
+int64_t kh_stored(const kh_operand *);          /* of them, those that are not another again */
+int64_t kh_elements(const kh_operand *);        /* rows * cols * batch * planes */
+int64_t *kh_size(kiln_problem *, int position); /* a problem's size */
+int64_t kh_size_of(const kiln_problem *, int position);
+const char *kh_size_name(const kiln_op_info *, int position); /* NULL: the op has none there */
 /* Elements that share a byte, the first in the lowest bits: 1, but of inputs of 4 bits. */
 int kh_pieces(const kh_operand *);
 size_t kh_span(const kh_operand *); /* bytes from the first element to the last */
@@ -88,8 +99,8 @@ unsigned char kh_poison(kiln_dtype); /* the byte that fills what an input's read
 typedef struct kh_options {
     uint64_t seed;
     kh_values values;
-    int64_t tile[3]; /* further tile edges, by size, that a sample must include; 0: none */
-    int in_place;    /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
+    int64_t tile[KH_SIZES]; /* further tile edges, by size, that a sample must include; 0: none */
+    int in_place;  /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
     double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
                       default */
 } kh_options;

@@ -19,7 +19,7 @@ typedef struct sample {
     int64_t count, of;
 } sample;
 typedef struct samples {
-    sample of[KH_BATCH + 1]; /* of each of the problem's sizes; [KH_BATCH]: batches */
+    sample of[KH_SIZES]; /* of each of the problem's sizes; [KH_BATCH]: batches */
 } samples;
 
 /* An output's memory and what is known of it. */
@@ -43,6 +43,8 @@ struct kh_case {
     char sampling[160];
 };
 
+/* The nth matrix among those compared. */
+int64_t kh_matrix_at(const samples *, const kh_operand *, int64_t nth);
 /* The size's positions that an operand's row or column i stands for among those compared. */
 int64_t kh_row_at(const samples *, const kh_operand *, int64_t i);
 int64_t kh_col_at(const samples *, const kh_operand *, int64_t j);

@@ -52,16 +52,21 @@ static void differ_text(const kh_case *c, int o, size_t at, const char *place, k
 }
 
 /* `E[batch 0, m 3, n 5]`; a block of columns is `cols/128 5`. */
-static void place_text(const kh_case *c, int o, char *text, size_t size, int64_t batch, int64_t i,
+static void place_text(const kh_case *c, int o, char *text, size_t size, int64_t matrix, int64_t i,
                        int64_t j)
 {
     const kh_operand *e = &c->shape.operand[o];
     const int64_t at[] = {i, j};
-    size_t used = (size_t)snprintf(text, size, "%s[batch %lld", e->name, (long long)batch);
+    size_t used =
+        (size_t)snprintf(text, size, "%s[batch %lld", e->name, (long long)(matrix / e->planes));
+    if (e->stacked >= 0 && used < size)
+        used += (size_t)snprintf(text + used, size - used, ", %s %lld",
+                                 kh_size_name(&c->shape.op, e->stacked),
+                                 (long long)(matrix % e->planes));
     for (int which = 0; which < 2 && used < size; which++) {
         if (e->along[which] < 0) continue;
         used += (size_t)snprintf(text + used, size - used, ", %s",
-                                 c->shape.op.size_name[e->along[which]]);
+                                 kh_size_name(&c->shape.op, e->along[which]));
         if (e->block[which] > 1 && used < size)
             used += (size_t)snprintf(text + used, size - used, "/%d", e->block[which]);
         if (used < size)
@@ -76,10 +81,10 @@ static int runs_agree(const kh_case *c, int output, kh_result *r)
     const kh_output *out = &c->output[output];
     const int64_t inner = e->layout == KILN_ROW ? e->cols : e->rows,
                   outer = e->layout == KILN_ROW ? e->rows : e->cols;
-    for (int64_t b = 0; b < e->batch; b++)
+    for (int64_t b = 0; b < kh_matrices(e); b++)
         for (int64_t o = 0; o < outer; o++) {
-            const size_t row =
-                c->operand[out->written].start + (size_t)(b * e->stride + o * e->ld) * e->size;
+            const size_t row = c->operand[out->written].start +
+                               (size_t)(kh_place(e, b, 0, 0) + o * e->ld) * e->size;
             if (!memcmp(out->image[0] + row, out->image[1] + row, (size_t)inner * e->size))
                 continue;
             int64_t x = 0;
@@ -154,12 +159,13 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
     const double usual = usual_size(c->lo + out->first, c->hi + out->first, count);
     if (!count) return;
     size_t n = out->first, determined = 0;
-    for (int64_t b = 0; b < batches->count; b++)
+    for (int64_t b = 0; b < batches->count * e->planes; b++)
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < cols; j++, n++, r->checked++) {
                 const double lo = c->lo[n], hi = c->hi[n];
                 const int64_t row = kh_row_at(at, e, i), col = kh_col_at(at, e, j);
-                const int64_t offset = kh_place(e, batches->at[b], row, col);
+                const int64_t matrix = kh_matrix_at(at, e, b);
+                const int64_t offset = kh_place(e, matrix, row, col);
                 const double got = kh_decode(e->dtype, image + (size_t)offset * e->size);
                 const double share = share_of(got, lo, hi),
                              error = fabs(got - (lo + (hi - lo) / 2));
@@ -171,7 +177,7 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
                 if (worse) r->bound_share = share;
                 if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
                 w->got = got, w->lo = lo, w->hi = hi;
-                place_text(c, output, w->place, sizeof w->place, batches->at[b], row, col);
+                place_text(c, output, w->place, sizeof w->place, matrix, row, col);
             }
     r->determined += determined;
     r->output[output - c->shape.inputs].checked = count;

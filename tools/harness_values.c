@@ -205,9 +205,26 @@ uint64_t kh_seed(void)
 }
 
 /* ---- operands ---- */
+int64_t *kh_size(kiln_problem *p, int position)
+{
+    return position <= KILN_BATCH ? &p->size[position] : &p->more[position - KILN_BATCH - 1];
+}
+
+int64_t kh_size_of(const kiln_problem *p, int position)
+{
+    return position <= KILN_BATCH ? p->size[position] : p->more[position - KILN_BATCH - 1];
+}
+
+const char *kh_size_name(const kiln_op_info *op, int position)
+{
+    if (position > KILN_BATCH) return op->more_size_name[position - KILN_BATCH - 1];
+    return position == KILN_BATCH || position < (int)op->nsizes ? op->size_name[position] : NULL;
+}
+
 static int64_t extent(const kiln_problem *p, int size, int block)
 {
-    return size < 0 ? 1 : block > 1 ? (p->size[size] + block - 1) / block : p->size[size];
+    const int64_t n = size < 0 ? 1 : kh_size_of(p, size);
+    return block > 1 ? (n + block - 1) / block : n;
 }
 
 int kh_pieces(const kh_operand *o)
@@ -219,12 +236,14 @@ int kh_pieces(const kh_operand *o)
 static int is_empty(const kh_shape *s)
 {
     int empty = 0;
-    for (size_t i = 0; i < s->op.nsizes; i++) empty |= !s->problem.size[i] && s->op.empty >> i & 1;
+    for (int i = 0; i < KH_SIZES; i++)
+        empty |= s->op.empty >> i & 1 && !kh_size_of(&s->problem, i);
     return empty;
 }
 
 static void set_operand(kh_shape *s, const kiln_tensor_info *info)
 {
+    const int stacked = s->op.tensor_planes[info - s->op.tensor];
     kh_operand *o = &s->operand[s->count++];
     const kiln_tensor *t = &s->problem.tensor[info->at];
     /* Where there is nothing to do nothing is written, not even what has an element for each row.
@@ -233,8 +252,10 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
     const int64_t rows = none ? 0 : extent(&s->problem, info->rows, info->row_block),
                   cols = none ? 0 : extent(&s->problem, info->cols, info->col_block);
     const int vector = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_COL ||
-                       info->kind == KILN_D_PER_TENSOR;
-    const kiln_layout layout = vector ? (info->kind == KILN_D_PER_ROW ? KILN_COL : KILN_ROW)
+                       info->kind == KILN_D_PER_TENSOR || info->kind == KILN_D_PER_HEAD ||
+                       info->kind == KILN_D_PER_KV_HEAD || info->kind == KILN_D_PER_QUERY;
+    const int column = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_QUERY;
+    const kiln_layout layout = vector ? (column ? KILN_COL : KILN_ROW)
                                : t->layout == KILN_COL ? KILN_COL
                                                        : KILN_ROW;
     const int64_t inner = layout == KILN_ROW ? cols : rows,
@@ -254,15 +275,22 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
                       .rows = rows,
                       .cols = cols,
                       .batch = s->problem.batch,
+                      .planes = stacked < 0 ? 1 : kh_size_of(&s->problem, stacked),
+                      .stacked = stacked,
                       .size = (size_t)(kiln_dtype_bits(t->dtype) + 7) / 8};
     const int pieces = kh_pieces(o);
-    o->ld = !vector && t->ld > 0 ? t->ld : (inner + pieces - 1) / pieces * pieces;
+    const int64_t plane = s->problem.plane_stride[info->at];
+    o->ld = !vector && t->ld == KILN_BROADCAST ? 0 : !vector && t->ld > 0 ? t->ld
+                                                     : (inner + pieces - 1) / pieces * pieces;
+    o->plane = stacked < 0 || plane == KILN_BROADCAST ? 0 : plane;
     o->stride = t->batch_stride == KILN_BROADCAST ? 0
                 : t->batch_stride > 0             ? t->batch_stride
                                                   : o->ld * outer;
     o->align = t->align ? t->align : o->size;
     o->span =
-        inner && outer && o->batch ? (o->batch - 1) * o->stride + (outer - 1) * o->ld + inner : 0;
+        inner && outer && o->batch && o->planes
+            ? (o->batch - 1) * o->stride + (o->planes - 1) * o->plane + (outer - 1) * o->ld + inner
+            : 0;
 }
 
 kiln_status kh_shape_of(kiln_ctx *ctx, const kiln_problem *problem, kh_shape *s)
@@ -312,16 +340,33 @@ int kh_in_place(const kh_shape *s, int nth, int input[KH_MAX_OPERANDS])
     return 0;
 }
 
-int64_t kh_place(const kh_operand *o, int64_t batch, int64_t i, int64_t j)
+int64_t kh_matrices(const kh_operand *o)
+{
+    return o->batch * o->planes;
+}
+
+int64_t kh_stored(const kh_operand *o)
+{
+    return (o->stride ? o->batch : 1) * (o->plane ? o->planes : 1);
+}
+
+/* Where the nth matrix begins, of all or of those that are stored. */
+static int64_t matrix_at(const kh_operand *o, int64_t nth, int64_t planes)
+{
+    return planes < 2 ? nth * o->stride : nth / planes * o->stride + nth % planes * o->plane;
+}
+
+int64_t kh_place(const kh_operand *o, int64_t matrix, int64_t i, int64_t j)
 {
     if (o->rows == 1) i = 0;
     if (o->cols == 1) j = 0;
-    return batch * o->stride + (o->layout == KILN_ROW ? i * o->ld + j : i + j * o->ld);
+    return matrix_at(o, matrix, o->planes) +
+           (o->layout == KILN_ROW ? i * o->ld + j : i + j * o->ld);
 }
 
 int64_t kh_elements(const kh_operand *o)
 {
-    return o->rows * o->cols * o->batch;
+    return o->rows * o->cols * kh_matrices(o);
 }
 
 size_t kh_span(const kh_operand *o)
@@ -362,8 +407,8 @@ double kh_flops(const kh_shape *s)
 {
     const kiln_problem *p = &s->problem;
     if (s->op.summed < 0) return 0;
-    return 2.0 * (double)p->size[s->op.rows] * (double)p->size[s->op.cols] *
-           (double)p->size[s->op.summed] * (double)p->batch * (double)s->op.products;
+    return 2.0 * (double)kh_size_of(p, s->op.rows) * (double)kh_size_of(p, s->op.cols) *
+           (double)kh_size_of(p, s->op.summed) * (double)p->batch * (double)s->op.products;
 }
 
 double kh_bytes(const kh_shape *s)
@@ -371,8 +416,8 @@ double kh_bytes(const kh_shape *s)
     double sum = 0;
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
-        sum += (double)o->rows * (double)o->cols * (double)(o->stride ? o->batch : 1) *
-               (double)o->size / kh_pieces(o);
+        sum += (double)o->rows * (double)o->cols * (double)kh_stored(o) * (double)o->size /
+               kh_pieces(o);
     }
     return sum;
 }
@@ -391,7 +436,7 @@ void *kh_pointer(const kiln_args *args, const kh_operand *o)
 /* Of products' sums: how many there are in one. */
 static double depth_of(const kh_shape *s)
 {
-    const int64_t k = s->op.summed >= 0 ? s->problem.size[s->op.summed] : 1;
+    const int64_t k = s->op.summed >= 0 ? kh_size_of(&s->problem, s->op.summed) : 1;
     return (double)(k > 0 ? k : 1);
 }
 
@@ -429,7 +474,8 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
         return (double)(kh_random(state) % 16) - (o->dtype == KILN_I4 ? 8 : 0);
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));
     if (o->extra && size > 8 &&
-        o->rows * o->cols < s->problem.size[s->op.rows] * s->problem.size[s->op.cols])
+        o->rows * o->cols <
+            kh_size_of(&s->problem, s->op.rows) * kh_size_of(&s->problem, s->op.cols))
         return exp(uniform(state, log(0.5 / size),
                            0)); /* may be a scale: from taming the sum to leaving it */
     /* What has a value for a block of products scales them: all are positive, some octaves apart. */
@@ -441,11 +487,11 @@ static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uin
     return biased && kh_random(state) % 4 ? v : either_sign(state, v);
 }
 
-static void fill_one(const kh_operand *o, char *base, int64_t batch, double x, uint64_t *state)
+static void fill_one(const kh_operand *o, char *base, int64_t matrix, double x, uint64_t *state)
 {
     const int64_t i = (int64_t)(kh_random(state) % (uint64_t)o->rows),
                   j = (int64_t)(kh_random(state) % (uint64_t)o->cols);
-    kh_put(o, base, kh_place(o, batch, i, j), x);
+    kh_put(o, base, kh_place(o, matrix, i, j), x);
 }
 
 /* Few and far between, so that most rows and columns stay finite. */
@@ -453,7 +499,7 @@ static void fill_specials(const kh_operand *o, uint64_t *state, char *base)
 {
     if (!formats[o->dtype].is_float || o->rows * o->cols < 4) return;
     const int inf = o->dtype == KILN_F32 || format_of(o->dtype).infinity != 0;
-    for (int64_t b = 0; b < (o->stride ? o->batch : 1); b++) {
+    for (int64_t b = 0; b < kh_matrices(o); b += kh_matrices(o) / kh_stored(o)) {
         fill_one(o, base, b, NAN, state);
         if (!inf) continue;
         fill_one(o, base, b, INFINITY, state);
@@ -515,7 +561,8 @@ static void fill_part(void *arg, int64_t part)
     state = kh_random(&state);
     const int64_t end = (part + 1) * f->each < f->rows ? (part + 1) * f->each : f->rows;
     for (int64_t row = part * f->each; row < end; row++) {
-        const int64_t at = row / f->outer * o->stride + row % f->outer * o->ld;
+        const int64_t at =
+            matrix_at(o, row / f->outer, o->plane ? o->planes : 1) + row % f->outer * o->ld;
         const unsigned char *pool = f->larger && row % 4 == 2 ? f->larger : f->pool;
         fill_row(o, f->base + at / kh_pieces(o) * (int64_t)o->size, pool, f->inner, &state);
     }
@@ -527,7 +574,8 @@ static void fill_rows(const kh_operand *o, const unsigned char *pool, const unsi
     filling f = {.o = o, .pool = pool, .larger = larger, .base = base, .seed = seed};
     f.inner = o->layout == KILN_ROW ? o->cols : o->rows;
     f.outer = o->layout == KILN_ROW ? o->rows : o->cols;
-    f.rows = f.outer * (o->stride ? o->batch : 1);
+    if (o->ld == 0 && f.inner) f.outer = 1; /* all rows are one */
+    f.rows = f.outer * kh_stored(o);
     f.each = f.inner < PART ? PART / f.inner : 1;
     kh_parts((f.rows + f.each - 1) / f.each, fill_part, &f);
 }
@@ -539,7 +587,7 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     if (!o->span) return;
     const int uneven =
         values != KH_INTEGERS && s->op.summed < 0 && formats[o->dtype].is_float && is_full(s, o);
-    const int64_t count = o->rows * o->cols * o->batch;
+    const int64_t count = kh_elements(o);
     for (int64_t i = 0; i < POOL && (i < 64 || i < 2 * count); i++)
         kh_encode(o->dtype, draw(s, o, values, state), pool + (size_t)i * o->size);
     for (int64_t i = 64; i < POOL; i++) /* a small operand needs no large pool */

@@ -70,28 +70,57 @@ static kt_trial of_shape(const int64_t *size, size_t sizes, int variant)
     return t;
 }
 
+static const int64_t *family_shape(const kiln_op_info *op, size_t i)
+{
+    return &op->family_shapes[0][0] + i * op->shape_step;
+}
+
 /* Sizes that suit the family: aligned, and once more as they come. */
 static void add_family(const kiln_op_info *op, int quick, kt_trial *t, size_t *count)
 {
     const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
     for (size_t i = 0; i < shapes; i++) {
-        const kt_trial aligned = of_shape(op->family_shapes[i], op->nsizes, ALIGNED),
-                       plain = of_shape(op->family_shapes[i], op->nsizes, PLAIN);
+        const kt_trial aligned = of_shape(family_shape(op, i), op->nsizes, ALIGNED),
+                       plain = of_shape(family_shape(op, i), op->nsizes, PLAIN);
         add(t, count, &aligned);
         add(t, count, &plain);
     }
 }
 
+/* Of a family with planes, whose first sizes are no matrix's: its own shapes in every variant. */
+static void add_stacked(const kiln_op_info *op, int quick, kt_trial *t, size_t *count)
+{
+    static const struct {
+        int64_t batch;
+        int variant;
+        kh_values values;
+    } also[] = {{3, PADDED | STRIDED, KH_RANDOM},
+                {2, BROADCAST, KH_RANDOM},
+                {2, ALIGNED16 | PADDED, KH_INTEGERS},
+                {1, PLAIN, KH_SPECIALS}};
+    enum { ALSO = sizeof also / sizeof *also };
+    const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
+    for (size_t i = 0; i < shapes; i++)
+        for (size_t k = 0; k < ALSO; k++) {
+            if (quick && k != i % ALSO) continue;
+            kt_trial one = of_shape(family_shape(op, i), op->nsizes, also[k].variant);
+            one.batch = also[k].batch, one.values = also[k].values;
+            add(t, count, &one);
+        }
+}
+
 size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
 {
-    const int by_rows = quick && op->summed < 0;
+    const int stacked = op->planes >= 0, by_rows = quick && op->summed < 0 && !stacked;
     size_t count = 0;
     for (size_t i = 0; i < ROWS && by_rows; i++) add(t, &count, &row_trials[i]);
-    for (size_t i = 0; i < COMMON && !by_rows; i++)
+    if (stacked) add_stacked(op, quick, t, &count);
+    for (size_t i = 0; i < COMMON && !by_rows && !stacked; i++)
         if (!quick || common_trials[i].variant & QUICK) add(t, &count, &common_trials[i]);
     add_family(op, quick, t, &count);
     for (size_t i = 0; i < op->nshapes && !quick; i++) {
-        const kt_trial asked = of_shape(op->shapes[i], op->nsizes, ALIGNED);
+        const kt_trial asked =
+            of_shape(&op->shapes[0][0] + i * op->shape_step, op->nsizes, ALIGNED);
         add(t, &count, &asked);
     }
     return count;
@@ -105,13 +134,13 @@ static int64_t value_of(const kiln_kernel_info *k, size_t values, const char *na
     return 0;
 }
 
-void kt_tile_of(const kiln_op_info *op, const kiln_kernel_info *k, int64_t tile[KILN_MAX_SIZES])
+void kt_tile_of(const kiln_op_info *op, const kiln_kernel_info *k, int64_t tile[KH_SIZES])
 {
-    for (int i = 0; i < KILN_MAX_SIZES; i++) {
+    for (int i = 0; i < KH_SIZES; i++) {
         tile[i] = 0;
-        if ((size_t)i >= op->nsizes) continue;
+        if (i == KH_BATCH || !kh_size_name(op, i)) continue;
         /* A depth that is derived is a step of the kernel's own, and no edge. */
-        tile[i] = value_of(k, i == op->summed ? k->ntunables : k->nvalues, op->size_name[i]);
+        tile[i] = value_of(k, i == op->summed ? k->ntunables : k->nvalues, kh_size_name(op, i));
     }
 }
 
@@ -161,14 +190,45 @@ static size_t row_tile(int64_t rows, int64_t cols, kt_trial *t)
     return sizeof all / sizeof *all;
 }
 
+/* Of a family with planes: rows and columns around the tile's edges; two groups and one. */
+static size_t stacked_tile(const kiln_op_info *op, int64_t rows, int64_t cols, kt_trial *t)
+{
+    if (rows < 1 || cols <= 1 || rows > 4096 || cols > 4096) return 0;
+    const struct {
+        int64_t planes, groups, rows, cols, batch;
+        int variant;
+    } all[] = {
+        {2, 1, rows + 1, cols + 1, 1, QUICK},
+        {2, 2, rows, cols, 1, QUICK | ALIGNED},
+        {3, 1, rows - 1, 2 * cols - 1, 1, PLAIN},
+        {4, 2, 2 * rows + 1, 3 * cols, 2, PADDED},
+        {2, 1, rows, 2 * cols, 2, ALIGNED | STRIDED},
+    };
+    enum { ALL = sizeof all / sizeof *all };
+    for (size_t i = 0; i < ALL; i++) {
+        t[i] = (kt_trial){.batch = all[i].batch, .variant = all[i].variant, .values = KH_RANDOM};
+        for (int n = 0; n < KILN_MAX_SIZES; n++) {
+            const int at = KILN_POSITION(n);
+            t[i].size[n] = at == op->planes   ? all[i].planes
+                           : at == op->groups ? all[i].groups
+                           : at == op->rows   ? all[i].rows
+                           : at == op->cols   ? all[i].cols
+                           : n < (int)op->nsizes ? cols
+                                                 : 0;
+        }
+    }
+    return ALL;
+}
+
 size_t kt_tile_trials(const kiln_op_info *op, const kiln_kernel_info *k, int quick, kt_trial *t)
 {
-    int64_t tile[KILN_MAX_SIZES];
+    int64_t tile[KH_SIZES];
     size_t kept = 0;
     kt_tile_of(op, k, tile);
     /* By position: a matrix's are rows, columns, depth. */
-    const size_t n = op->summed >= 0 ? matrix_tile(tile[0], tile[1], tile[2], t)
-                                     : row_tile(tile[op->rows], tile[op->cols], t);
+    const size_t n = op->planes >= 0   ? stacked_tile(op, tile[op->rows], tile[op->cols], t)
+                     : op->summed >= 0 ? matrix_tile(tile[0], tile[1], tile[2], t)
+                                       : row_tile(tile[op->rows], tile[op->cols], t);
     for (size_t i = 0; i < n; i++)
         if ((!quick || t[i].variant & QUICK) && (is_cut(k) || !(t[i].variant & CUT)))
             t[kept++] = t[i];
@@ -193,10 +253,43 @@ static void lay_out(const kh_shape *s, int i, const kt_trial *trial, kiln_tensor
     t->align = variant & ALIGNED ? 256 : variant & ALIGNED16 ? 16 : 0;
 }
 
+/* Planes behind each other with some room between, or, of every other tensor, side by side in a row
+ * of all of them; some inputs' shared. */
+static void lay_out_planes(const kh_shape *s, int i, const kt_trial *trial, kiln_problem *p)
+{
+    const kh_operand *o = &s->operand[i];
+    const int even = trial->variant & (ALIGNED | ALIGNED16) ? 16 : 1;
+    kiln_tensor *t = &p->tensor[o->at];
+    int64_t *plane = &p->plane_stride[o->at];
+    const int64_t pad = (3 + 2 * i) * even, inner = o->layout == KILN_ROW ? o->cols : o->rows,
+                  outer = o->layout == KILN_ROW ? o->rows : o->cols;
+    if (o->stacked < 0) return;
+    if (trial->variant & BROADCAST && o->extra && !o->out) {
+        *plane = KILN_BROADCAST;
+        if (!o->vector) t->ld = KILN_BROADCAST;
+    } else if (trial->variant & PADDED) {
+        const int beside = i % 2 == 0 && outer > 1;
+        *plane = beside ? inner + 2 * even : (t->ld ? t->ld : inner) * outer + pad;
+        if (beside) t->ld = o->planes * *plane + pad;
+    }
+    if (trial->variant & STRIDED && trial->batch > 1) {
+        const int64_t ld = t->ld > 0 ? t->ld : inner, each = *plane > 0 ? *plane : ld * outer;
+        t->batch_stride = o->planes * each + ld * outer + 7 * even;
+    }
+}
+
 /* Whether an operand before it is described by the same tensor: both B's of two products. */
 static int is_again(const kh_shape *s, int i)
 {
     return i > 0 && s->operand[i - 1].at == s->operand[i].at;
+}
+
+/* Whether a problem's size is for a trial to say: not what kernels are compiled for. */
+static int is_free(const kiln_op_info *op, int position)
+{
+    for (size_t i = 0; i < op->nfixed; i++)
+        if (op->fixed[i] == position) return 0;
+    return kh_size_name(op, position) != NULL;
 }
 
 kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_trial *t, int nth,
@@ -210,12 +303,16 @@ kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_
     kiln_op_info op = {.struct_size = sizeof op};
     status = kiln_op_describe(ctx, k->op, &op);
     if (status) return status;
-    memcpy(p->size, t->size, op.nsizes * sizeof *t->size);
+    for (int i = 0; i < (int)op.nsizes; i++)
+        if (is_free(&op, KILN_POSITION(i))) *kh_size(p, KILN_POSITION(i)) = t->size[i];
     p->batch = t->batch;
     status = kh_shape_of(ctx, p, &s);
     if (status) return status;
     for (int i = 0; i < s.count; i++)
-        if (!is_again(&s, i)) lay_out(&s, i, t, &p->tensor[s.operand[i].at]);
+        if (!is_again(&s, i)) {
+            lay_out(&s, i, t, &p->tensor[s.operand[i].at]);
+            lay_out_planes(&s, i, t, p);
+        }
     if (!(t->variant & IN_PLACE)) return KILN_OK;
     while (kh_in_place(&s, ways, input)) ways++;
     if (!ways) return KILN_OK;

@@ -17,17 +17,17 @@ enum {
 };
 
 typedef struct kt_trial {
-    int64_t size[KILN_MAX_SIZES], batch;
-    int variant; /* of the flags above */
+    int64_t size[KILN_MAX_SIZES], batch; /* in the family's order */
+    int variant;                         /* of the flags above */
     kh_values values;
 } kt_trial;
 
 enum { KT_MAX_TRIALS = 96 };
 /* Those that instances of an op share; room for KT_MAX_TRIALS.  Their number. */
 size_t kt_common_trials(const kiln_op_info *, int quick, kt_trial *);
-/* Those around the edges of one instance's tile, tile[] by size. */
+/* Those around the edges of one instance's tile, tile[] by a size's position. */
 size_t kt_tile_trials(const kiln_op_info *, const kiln_kernel_info *, int quick, kt_trial *);
-void kt_tile_of(const kiln_op_info *, const kiln_kernel_info *, int64_t tile[KILN_MAX_SIZES]);
+void kt_tile_of(const kiln_op_info *, const kiln_kernel_info *, int64_t tile[KH_SIZES]);
 /* The problem of a trial for what an instance computes.  nth: of the ways to compute in place that
  * is to be tried; *in_place: what kh_options takes, 0 where there is none. */
 kiln_status kt_trial_problem(kiln_ctx *, const kiln_kernel_info *, const kt_trial *, int nth,

@@ -70,8 +70,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(finish_rows)(const host_
     for (long i = 0; i < rows; i++) {
         for (int s = 0; s < HOST_PRODUCTS; s++)
             for (long j = 0; j < t->cols; j += HOST_NR)
-                __builtin_memcpy(flat[s] + j,
-                                 c + j / HOST_NR * tile + (s * HOST_MR + i) * HOST_NR,
+                __builtin_memcpy(flat[s] + j, c + j / HOST_NR * tile + (s * HOST_MR + i) * HOST_NR,
                                  HOST_NR * sizeof **flat);
         host_store_row(t->out, flat[0], flat[HOST_PRODUCTS - 1], t->i0 + i0 + i, t->j0, t->cols,
                        t->of_rows, t->rows_plane, seen);
@@ -117,25 +116,24 @@ static HOST_TARGET void HOST_(task)(const host_task *t)
     for (long b = 0; b < t->parts; b++) {
         const host_part part = host_part_of(t->k, t->kc, b);
         const long units = host_ceil_div(part.kc, HOST_GROUP);
-        for (int s = 0; s < HOST_X_COUNT; s++)
-            HOST_(pack_x)
-            (t->x + s, t->j0, columns, part.k0, part.kc, t->scratch + s * x_matrix, x_panel);
+        for (int s = 0; s < HOST_X_COUNT; s++) HOST_(pack_x)
+        (t->x + s, t->j0, columns, part.k0, part.kc, t->scratch + s * x_matrix, x_panel);
         for (long p = 0; p < panels; p++) {
             for (long q = 0; q < columns; q++) {
                 const long i = p * HOST_MR, j = q * HOST_NR, rows = host_min(HOST_MR, t->rows - i);
                 const host_unit_t *y = t->y + b * t->y_block + p * t->y_panel;
                 const host_unit_t *x = t->scratch + q * x_panel;
-                host_unit_t *c =
-                    t->parts > 1 || HOST_DEEP || HOST_OUTPUTS ? partial + (p * columns + q) * TILES : one;
+                host_unit_t *c = t->parts > 1 || HOST_DEEP || HOST_OUTPUTS
+                                     ? partial + (p * columns + q) * TILES
+                                     : one;
                 for (int s = 0; s < HOST_PRODUCTS; s++) {
                     const host_unit_t *ys = y + s % HOST_Y_COUNT * t->y_matrix;
                     const host_unit_t *xs = x + s % HOST_X_COUNT * x_matrix;
 #if HOST_DEEP
                     HOST_(tile)(units, ys, xs, one, 1, rows);
-                    if (part.kc > 0)
-                        HOST_(scale)
-                        (t->out, s, one, c + s * TILE, t->i0 + i, rows, t->j0 + j, t->cols - j,
-                         part.k0);
+                    if (part.kc > 0) HOST_(scale)
+                    (t->out, s, one, c + s * TILE, t->i0 + i, rows, t->j0 + j, t->cols - j,
+                     part.k0);
 #else
                     HOST_(tile)(units, ys, xs, c + s * TILE, b == 0, rows);
 #endif
@@ -146,10 +144,9 @@ static HOST_TARGET void HOST_(task)(const host_task *t)
 #endif
             }
 #if HOST_OUTPUTS
-            if (b + 1 == t->parts)
-                HOST_(finish_rows)
-                (t, partial + p * columns * TILES, TILES, p * HOST_MR,
-                 host_min(HOST_MR, t->rows - p * HOST_MR), seen);
+            if (b + 1 == t->parts) HOST_(finish_rows)
+            (t, partial + p * columns * TILES, TILES, p * HOST_MR,
+             host_min(HOST_MR, t->rows - p * HOST_MR), seen);
 #endif
         }
     }

@@ -35,7 +35,8 @@ static void fill(char *p, kiln_dtype type, int64_t elements, double magnitude)
     uint32_t r = 1;
     for (int64_t i = 0; i < elements; i++) {
         r = r * 1664525u + 1013904223u;
-        kr_encode(type, r >> 31 ? magnitude : -magnitude, (kr_at){p + i * (int64_t)kiln_dtype_size(type), 0});
+        kr_encode(type, r >> 31 ? magnitude : -magnitude,
+                  (kr_at){p + i * (int64_t)kiln_dtype_size(type), 0});
     }
 }
 
@@ -45,7 +46,7 @@ static void *filled(const chain *c, const kr_operand *o)
     void *device;
     char *host = malloc((size_t)o->bytes + 1);
     must(host != NULL, "no memory");
-    const int64_t elements = o->bytes / o->size;
+    const int64_t elements = o->bytes * 8 / o->bits;
     double magnitude = 1;
     while (o->rows > 1 && o->cols > 1 && magnitude * magnitude * (double)c->p.k > 1.5)
         magnitude /= 2;

@@ -33,13 +33,15 @@ for f in instances/*.lua; do
         outcome $? "$f describes one op of its name, under its formula"
     elif [ -s "$tmp/described" ]; then
         grep -v '^-- SPDX' "$f" | head -n 1 | grep -q '^-- ' || echo 'no comment on top' >"$tmp/out"
-        awk -F '|' -v f="\`$name.lua\`" 'index($4, f) { print $2 }' docs/rowwise.md | grep -oE '`[a-z0-9_]+`' | tr -d '`' >"$tmp/row"
+        page=docs/rowwise.md
+        grep -q '^attention "' "$f" && page=docs/attention.md
+        awk -F '|' -v f="\`$name.lua\`" 'index($4, f) { print $2 }' $page | grep -oE '`[a-z0-9_]+`' | tr -d '`' >"$tmp/row"
         while read -r op; do # NAME, or NAME with endings that the row has, too
             base=$(sed -E 's/_(fnuz|i8)$//; s/_(static|quant|quant_block)$//; s/_f16$//' <<<"$op")
-            grep -qxF -e "$op" -e "$base" "$tmp/row" || echo "$op is not beside $name.lua in docs/rowwise.md"
+            grep -qxF -e "$op" -e "$base" "$tmp/row" || echo "$op is not beside $name.lua in $page"
         done <"$tmp/described" >>"$tmp/out"
         grep '^[a-z]' "$tmp/row" | grep -vxFf "$tmp/described" | sed "s/$/ is not described/" >>"$tmp/out"
-        [ ! -s "$tmp/out" ]; outcome $? "$f has a comment on top, and docs/rowwise.md lists its ops"
+        [ ! -s "$tmp/out" ]; outcome $? "$f has a comment on top, and $page lists its ops"
     else
         grep -q "require \"$name\"" instances/*.lua; outcome $? "$f describes no op: another requires it"
     fi
@@ -101,14 +103,15 @@ documented kind docs/language.md '/^### d: /,/^### scalars/ s/^\| `([a-z_]+)\(t[
 documented function docs/language.md '/^## Functions/,/^## Arithmetic/ { /^\| `/ { s/^\| (.*) \|[^|]*\|$/\1/; s/\([^)]*\)//g; s/`//g; p } }'
 documented gemm-field instances/kiln.d.lua '/^---@class kiln.Gemm$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented rowwise-field instances/kiln.d.lua '/^---@class kiln.Rowwise$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
-documented family instances/kiln.d.lua 's/^function (gemm|rowwise)\(.*/\1/p'
+documented attention-field instances/kiln.d.lua '/^---@class kiln.Attention$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
+documented family instances/kiln.d.lua 's/^function (attention|gemm|rowwise)\(.*/\1/p'
 documented gemm-type instances/kiln.d.lua '/^---@class kiln.Types$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented check-field instances/kiln.d.lua '/^---@class kiln.Check$/,/^$/ s/^---@field ([a-z_]+)\??.*/\1/p'
 documented dtype instances/kiln.d.lua 's/^([a-z0-9]+) = \{\}$/\1/p'
-documented kind instances/kiln.d.lua 's/^function (full|per_[a-z]+)\(.*/\1/p'
+documented kind instances/kiln.d.lua 's/^function (full|per_[a-z_]+)\(.*/\1/p'
 "$gen" --templates templates --annotations >"$tmp/have" 2>"$tmp/out"; outcome $? 'kiln-gen --annotations'
 same "$tmp/have" instances/schedules.d.lua 'instances/schedules.d.lua is what kiln-gen --annotations prints'
-grep -vE '^function (gemm|rowwise|code|require|full|per_[a-z]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
+grep -vE '^function (attention|gemm|rowwise|code|require|full|per_[a-z_]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
 documented function "$tmp/functions.lua" 's/^function ([a-z_]+)\(.*/\1/p'
 awk '$1 == "global" && $2 != "code" { print $2 }' "$tmp/language" | sort -u >"$tmp/want"
 sed -nE '/^## The sandbox/,/^## Limits/ s/^\| `?([a-z]+\.)?`? ?\| (`.*`) \|$/\1 \2/p' docs/language.md | tr -d '`' |
@@ -128,13 +131,19 @@ declare -A rowwise=([types]='{ { x = f16, y = f8e4m3 } }' [d]='{ x = full "x" }'
     [outputs]='{ y = full "y", scale = per_row(f32) }'
     [body]='function(d) return { y = d.x / (row_max(abs(d.x)) / 448), scale = row_max(abs(d.x)) / 448 } end')
 # shellcheck disable=SC2034
+declare -A attention=([types]='{ { q = f16, k = f16, v = f16, o = f16 } }' [heads]='{ { 64, 64 } }'
+    [d]='{ bias = full(f16) }' [score]='function(x, at, s, d) return x + d.bias end')
+# shellcheck disable=SC2034
 declare -A scaled=([types]='{ { a = f8e4m3, b = f8e4m3, e = bf16 } }' [layouts]='{ "rcr" }'
     [d]='{ sa = per_block("a", f32, 1, 128), sb = per_block("b", f32, 128, 128), bias = per_col "e" }'
     [block]='function(acc, d) return acc * d.sa * d.sb end' [epilogue]='function(acc, d) return acc + d.bias end')
+# shellcheck disable=SC2034
+declare -A beside=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [outputs]='{ amax = per_row(f32) }'
+    [epilogue]='function(acc) return { e = acc, amax = row_max(abs(acc)) } end')
 op_with() { # the right fields, one that replaces or joins them
     local -n right=$1
     echo '{'
-    for k in types layouts d epilogue block outputs body; do
+    for k in types layouts heads d epilogue block outputs body score; do
         [ "$k" = "${2%% = *}" ] || [ -z "${right[$k]:-}" ] || echo "  $k = ${right[$k]},"
     done
     [ -z "$2" ] || echo "  $2,"
@@ -157,8 +166,10 @@ messages() { # family, sed's range of lines, least number of messages, the right
     done <"$tmp/messages"
 }
 messages gemm '/^## Messages/,/^### Blocks and operators/' 30
-messages gemm '/^### Blocks and operators/,/^### Row-wise/' 8 scaled
-messages rowwise '/^### Row-wise/,$' 15
+messages gemm '/^### Blocks and operators/,/^### Tables returned/' 8 scaled
+messages gemm '/^### Tables returned/,/^### Row-wise/' 5 beside
+messages rowwise '/^### Row-wise/,/^### Attention/' 15
+messages attention '/^### Attention/,$' 12
 
 # ---- the C API: statuses and functions ----
 sed -nE 's/^ *X\((KILN_[A-Z_]+), "([a-z_]+)".*/\1 \2/p' runtime/kiln.h | sort >"$tmp/want"

@@ -39,8 +39,8 @@ wrong() {
 wrong 's/"pair"/"pear"/' "2:10: error: name: must be 'pair', as its folder is called, not 'pear'"
 wrong 's/title = /titel = /' "2:18: error: unknown field 'titel' (did you mean 'title'?)"
 wrong 's/example = .*/example = 3/' '12:13: error: example: expected a problem as text, got the number 3'
-wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, empty, independent, types, tensors, summed, layouts, inputs, outputs, functions, shapes, example and present"
-wrong 's/"k" \},/"k", "l" },/' '3:11: error: sizes: 4 names, at most 3 are possible'
+wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, planes, groups, fixed, options, only, at, empty, independent, types, tensors, summed, layouts, inputs, outputs, functions, shapes, example and present"
+wrong 's/"k" \},/"k", "l", "o", "p", "r", "s", "t" },/' '3:11: error: sizes: 9 names, at most 8 are possible'
 wrong 's/"m", "n", "k" \}/"m", "n", "batch" }/; s/summed = "k",//; s/"k"/"batch"/g' '3:23: error: sizes: every family has batch: leave it out'
 wrong 's/"k", label/"n", label/; s/rows = "k"/rows = "m"/' "3:23: error: sizes: nothing uses 'k': no tensor's rows or cols, nor the family's"
 wrong 's/rows = "m", cols = "n", empty/rows = "mm", cols = "n", empty/' "3:37: error: rows: unknown size 'mm'; there are m, n and k"
@@ -48,7 +48,7 @@ wrong 's/rows = "m", cols = "n", empty/rows = "m", cols = "m", empty/' '3:49: er
 wrong 's/empty = \{ "m", "n" \}/empty = { "m", "m" }/' "3:69: error: empty: 'm' is there twice"
 wrong 's/independent = \{ "m" \}/independent = { 1 }/' '3:92: error: independent: expected a name, got the number 1'
 wrong 's/summed = "k"/summed = "kk"/' "3:108: error: summed: unknown size 'kk'; there are m, n and k"
-wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz and f8e5m2fnuz"
+wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4 and u4"
 wrong 's/, says = "a is f32 or i8"//' '4:13: error: types.a: `of` goes with `says`, the message for another type'
 wrong 's/\{ "b" \},/{ "b", needs = "x" },/' '4:69: error: types.b: `needs` goes with `default`'
 wrong 's/\{ "b" \},/{ "a" },/' "4:69: error: types: 'a' is there twice
@@ -68,9 +68,8 @@ wrong 's/most = 8/most = 9/' '9:12: error: inputs: 9 from position 3 and 1 outpu
 wrong 's/prefix = "d."/prefix = "D="/' "9:44: error: inputs.prefix: expected letters a-z and '.', got the text 'D='"
 wrong 's/"per_row" \}/"per_rows" }/' "9:68: error: inputs.kinds: unknown kind 'per_rows' (did you mean 'per_row'?)"
 wrong 's/type = "e"/type = "f"/' "9:88: error: inputs.type: unknown type 'f'; there are a, b, e and acc"
-wrong 's/functions = /outputs = { kinds = { "full" } }, functions = /' "10:13: error: outputs: the family has an output of its own, 'e'"
 wrong 's/functions = .*/functions = {},/' '10:15: error: functions: the list is empty'
-wrong 's/"a_op", args = \{ "x" \}/"a_op", args = { "y" }/' "10:106: error: functions.a_op.args: unknown argument 'y'; there are acc, d, s, at and x"
+wrong 's/"a_op", args = \{ "x" \}/"a_op", args = { "y" }/' "10:106: error: functions.a_op.args: unknown argument 'y'; there are acc, d, s, at, x and product"
 wrong 's/"a_op", args/"d", args/' "10:87: error: functions: 'd' is a field of instance files already"
 wrong 's/"a_op", args/"b", args/' "10:87: error: functions: 'b' is a field of instance files already"
 wrong 's/"a_op", args/"a_op", reduces = true, args/' '10:107: error: functions.a_op.reduces: only the first function, body, may'
@@ -79,6 +78,26 @@ wrong 's/\{ 1, 2, 3 \}/{ 1, -2, 3 }/' '11:29: error: shapes.quick: shape 1: -2 i
 wrong '1s/.*/local x = {/; 2s/.*/  name = "pair",/' '1:1: error: the file must `return family { ... }`'
 wrong 's/return family \{/return family "x" {/' "1:8: error: family needs a table: return family { ... }, got the text 'x'"
 wrong 's/title = "/title = nothing .. "/' "2:26: error: unknown name 'nothing'"
+
+wrong 's/summed = "k",/summed = "k", groups = "m",/' '3:122: error: groups: goes with planes, which are a multiple of it'
+wrong 's/summed = "k",/summed = "k", planes = "p",/' "3:122: error: planes: unknown size 'p'; there are m, n and k"
+wrong 's/summed = "k",/summed = "k", fixed = { sizes = { "k" } },/' '3:121: error: fixed: expected a name, got nothing'
+wrong 's/summed = "k",/summed = "k", fixed = { "depth", sizes = { "kk" } },/' "3:140: error: fixed.sizes: unknown size 'kk'; there are m, n and k"
+wrong 's/summed = "k",/summed = "k", fixed = { "depth", sizes = { "m", "n", "k" } },/' '3:140: error: fixed.sizes: 3 names, at most 2 are possible'
+wrong 's/summed = "k",/summed = "k", options = { { "mask" } },/' "3:125: error: missing field 'options.mask.words': a list of words"
+wrong 's/summed = "k",/summed = "k", options = { "mask" },/' "3:125: error: options: expected { \"name\", ... }, got the text 'mask'"
+wrong 's/summed = "k",/summed = "k", options = { { "a1", words = { "x" } }, { "a2", words = { "x" } }, { "a3", words = { "x" } }, { "a4", words = { "x" } }, { "a5", words = { "x" } } },/' '3:233: error: options: a family has at most 4'
+wrong 's/summed = "k",/summed = "k", only = { k = "mask" },/' '3:126: error: only.k: expected { option, word }'
+wrong 's/summed = "k",/summed = "k", only = { k = { "mask", "causal" } },/' "3:126: error: only: unknown option 'mask': there is none"
+wrong 's/summed = "k",/summed = "k", options = { { "mask", words = { "causal" } } }, only = { k = { "mask", "casual" } },/' "3:174: error: only: unknown word 'casual' (did you mean 'causal'?)"
+wrong 's/summed = "k",/summed = "k", only = { kk = { "mask", "causal" } },/' "3:127: error: only: unknown size 'kk'; there are m, n and k"
+wrong 's/summed = "k",/summed = "k", at = { "row" },/' '3:118: error: at: expected the names of row and column'
+wrong 's/summed = "k",/summed = "k", planes = "m", at = { "row", "col" },/' '3:132: error: at: expected the names of row, column, plane and batch'
+wrong 's/"a", rows = "m"/"a", planes = "m", rows = "m"/' '6:31: error: tensors.a.planes: the family has no planes'
+wrong 's/functions = /outputs = { kinds = { "full" }, computed = { 1 } }, functions = /' "10:48: error: outputs.computed: expected a name, got the number 1"
+wrong 's/"a_op", args/"a_op", over = { "l" }, args/' "10:106: error: functions.a_op.over: unknown size 'l'; there are m, n and k"
+wrong 's/"a_op", args/"mask", args/; s/summed = "k",/summed = "k", options = { { "mask", words = { "causal" } } },/' "10:87: error: functions: 'mask' is a field of instance files already"
+wrong 's/"a_op", args/"depth", args/; s/summed = "k",/summed = "k", fixed = { "depth", sizes = { "k" } },/' "10:87: error: functions: 'depth' is a field of instance files already"
 
 cp "$tmp/good" "$file"
 "$gen" --check --templates "$tmp/templates" "$tmp/op.lua" >"$tmp/out" 2>&1

@@ -1,2 +1,2 @@
--- expect: error: describes no op: write gemm "name" { ... } or rowwise "name" { ... }
+-- expect: error: describes no op: write attention "name" { ... } or gemm "name" { ... } or rowwise "name" { ... }
 local x = 1

@@ -25,6 +25,10 @@ rows() {
         [ "$(KILN_DEVICE=host "$tmp/rows")" = 'y[0] = 2.000' ]
 }
 check 'examples/rowwise.c, too' rows
+latent() {
+    KILN_DEVICE=host "$BUILD/bin/mla_decode" >"$tmp/out" && grep -q '^0 of 16384 elements' "$tmp/out"
+}
+check 'mla_decode is what a plain program in double precision is' latent
 job() {
     KILN_DEVICE=host "$BUILD/bin/llama_opt" >"$tmp/out" 2>"$tmp/err" && [ "$(wc -l <"$tmp/out")" = 3 ] &&
         grep -q 'host/bias_relu/bf16_bf16_bf16/rcr/' "$tmp/out" && grep -q 'host/linear_relu_abde_i8/' "$tmp/out"

@@ -64,21 +64,23 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
                  {S(f_e), 0, 0, 0, 2},                                                             \
                  {S(f_acc), KILN_I32, KILN_F32, 3, KILN_NOWHERE}},                                 \
         .nsizes = 3, .nown = 3, .ntypes = 4, .nlayouts = 3, .rows = SIZE_M, .cols = SIZE_N,        \
-        .empty = 3, .independent = 3, .summed = SIZE_K, .at = {0, 1, 2}, .layout_of = {0, 1, 2},   \
-        .extra = 3, .most_extra = 8, .pointers = 12, .pitches = 11,                                \
-        .args_size = sizeof(kiln_gemm_args)                                                        \
+        .planes = KILN_NOWHERE, .groups = KILN_NOWHERE, .empty = 3, .independent = 3,              \
+        .summed = SIZE_K, .at = {0, 1, 2}, .layout_of = {0, 1, 2}, .extra = 3, .most_extra = 8,    \
+        .pointers = 12, .pitches = 11, .args_size = sizeof(kiln_gemm_args)                         \
     }
 #define ROWWISE_FAMILY                                                                             \
     {                                                                                              \
         .name = S(f_rowwise), .size = {S(f_rows), S(f_cols)}, .nsizes = 2, .rows = SIZE_ROWS,      \
-        .cols = SIZE_COLS, .empty = 3, .independent = 1, .summed = KILN_NOWHERE, .most_extra = 12, \
-        .pointers = 12, .pitches = 12, .args_size = sizeof(kiln_rowwise_args)                      \
+        .planes = KILN_NOWHERE, .groups = KILN_NOWHERE, .cols = SIZE_COLS, .empty = 3,             \
+        .independent = 1, .summed = KILN_NOWHERE, .most_extra = 12, .pointers = 12, .pitches = 12, \
+        .args_size = sizeof(kiln_rowwise_args)                                                     \
     }
 
 /* ---- tensors ---- */
 #define OWN(name_, i_, at_, arg_, pointer_, rows_, cols_)                                          \
     .name = name_, .at = at_, .arg = arg_, .own = i_, .type = 0x80 | i_, .layout = 0x80 | i_,      \
-    .rows = rows_, .cols = cols_, .pointer = pointer_, .pitch = i_, .row_block = 1, .col_block = 1
+    .rows = rows_, .cols = cols_, .pointer = pointer_, .pitch = i_, .row_block = 1,                \
+    .col_block = 1, .planes = KILN_NOWHERE
 #define GEMM_A                                                                                     \
     {                                                                                              \
         OWN(S(f_big_a), 0, 0, 0, 0, SIZE_M, SIZE_K)                                                \
@@ -91,14 +93,14 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
     {                                                                                              \
         OWN(S(f_big_e), 2, 2, 11, 3, SIZE_M, SIZE_N), .out = 1, .result = last_                    \
     }
-#define GEMM_TYPES .ntypes = 4, .type = {S(f_a), S(f_b), S(f_e), S(f_acc)}
+#define GEMM_TYPES .sizes = 7, .ntypes = 4, .type = {S(f_a), S(f_b), S(f_e), S(f_acc)}
 
 #define BY_ROW(kind_) (kind_ == KILN_D_FULL || kind_ == KILN_D_PER_ROW || kind_ == KILN_D_PER_BLOCK)
 #define BY_COL(kind_) (kind_ == KILN_D_FULL || kind_ == KILN_D_PER_COL || kind_ == KILN_D_PER_BLOCK)
 #define EXTRA(name_, kind_, type_, layout_)                                                        \
     .name = name_, .own = KILN_NOWHERE, .kind = kind_, .type = type_, .layout = layout_,           \
     .rows = BY_ROW(kind_) ? 0 : KILN_NOWHERE, .cols = BY_COL(kind_) ? 1 : KILN_NOWHERE,            \
-    .row_block = 1
+    .row_block = 1, .planes = KILN_NOWHERE
 #define GEMM_D(name_, i_, kind_, type_, layout_)                                                   \
     {                                                                                              \
         EXTRA(name_, kind_, type_, layout_), .at = 3 + i_, .arg = 3 + i_, .pointer = 4 + i_,       \

@@ -231,7 +231,7 @@ static const kiln_xnode node[] = {
     {KILN_X_MUL, 0, {0, 1}, 0},
 };
 
-static const int64_t shapes[][3] = {{5, 7, 9}, {1, 1, 1}};
+static const int64_t shapes[] = {5, 7, 9, 1, 1, 1};
 #ifdef FIXTURE_CLASH
 enum { CLASH = 1000 };
 #else
@@ -314,7 +314,7 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-static const kiln_map map[] = {{0, 128, 64, 128, 1, 3}, {1, 64, 64, 64, 0, 1}};
+static const kiln_map map[] = {{0, 128, 64, 128, 1, 3, 0}, {1, 64, 64, 64, 0, 1, 0}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,
@@ -394,7 +394,7 @@ __attribute__((visibility("default"))) const kiln_module kiln_module_table = {
     .nops = sizeof op / sizeof *op,
     .nschedules = sizeof schedule / sizeof *schedule,
     .nnodes = sizeof node / sizeof *node,
-    .nshapes = 2,
+    .nshapes = 6,
     .strings_size = sizeof pool,
     .rows = row,
     .ops = op,

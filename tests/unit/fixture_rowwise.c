@@ -131,10 +131,11 @@ static const kiln_xnode node[] = {
     {KILN_X_SUB, 0, {0, 1}, 0},
 };
 
-static const int64_t shapes[][3] = {{3, 5}, {2, 4099}, {1, 8}};
+static const int64_t shapes[] = {3, 5, 0, 2, 4099, 0, 1, 8, 0};
 static const kiln_family family[] = {ROWWISE_FAMILY};
 static kiln_op_row op[] = {
     {.hash = 101,
+     .sizes = 3,
      .name = S(norm_quant),
      .file = S(file),
      .line = 2,
@@ -148,9 +149,10 @@ static kiln_op_row op[] = {
                 ROWWISE_OUT(S(scale), 2, KILN_D_PER_ROW, KILN_F32, 1, 14),
                 ROWWISE_OUT(S(y), 3, KILN_D_FULL, 0x81, 1, 15)},
      .function = {{0, 16}},
-     .first_shape = 2,
+     .first_shape = 6,
      .shapes = 1},
     {.hash = 102,
+     .sizes = 3,
      .name = S(softmax_at),
      .file = S(file),
      .line = 8,
@@ -162,6 +164,7 @@ static kiln_op_row op[] = {
                 ROWWISE_OUT(S(y), 1, KILN_D_FULL, 0x80, 1, 10)},
      .function = {{16, 11}}},
     {.hash = 103,
+     .sizes = 3,
      .name = S(block_stats),
      .file = S(file),
      .line = 14,
@@ -175,6 +178,7 @@ static kiln_op_row op[] = {
                 ROWWISE_OUT(S(sum), 4, KILN_D_PER_ROW, 0x80, 1, 5)},
      .function = {{27, 6}}},
     {.hash = 104,
+     .sizes = 3,
      .name = S(add_sub),
      .file = S(file),
      .line = 20,
@@ -284,7 +288,7 @@ __attribute__((visibility("default"))) const kiln_module kiln_module_table = {
     .nops = sizeof op / sizeof *op,
     .nschedules = sizeof schedule / sizeof *schedule,
     .nnodes = sizeof node / sizeof *node,
-    .nshapes = 3,
+    .nshapes = 9,
     .strings_size = sizeof pool,
     .rows = row,
     .ops = op,

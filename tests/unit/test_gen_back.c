@@ -117,13 +117,14 @@ static void test_spelling(void **state)
     (void)state;
     renders("@{to_f32(types.a, 'x')} @{from_f32(types.a, 'x')} @{to_bits(types.a, 'x')}\n",
             "x x kiln_bits(x)\n");
-    renders("%% local h, b = { name = 'f16', bytes = 2 }, { name = 'i8', bytes = 1 }\n"
+    renders("%% local h, b = { name = 'f16', bits = 16 }, { name = 'i8', bits = 8 }\n"
             "@{to_f32(h, 'x')} @{from_f32(h, 'x')} @{to_bits(h, 'x')} @{element(h, 'w', 'i')}\n"
             "@{bits(b)} @{words(b, 4)} @{words(b, 5)} @{words(h, 8)} @{element(types.a, 'w', 3)}\n",
             "kiln_f16_to_f32(x) kiln_f32_to_f16(x) (unsigned)(kiln_uint16)kiln_f32_to_f16(x) "
             "(kiln_f16_t)KILN_ELEMENT16(w, i)\n"
             "8 1 2 4 kiln_from_bits(KILN_ELEMENT32(w, 3))\n");
-    renders("@{to_bits({ name = 'i32', bytes = 4 }, 'x')}\n", "(unsigned)kiln_f32_to_i32(x)\n");
+    renders("@{to_bits({ name = 'i32', bits = 32 }, 'x')}\n", "(unsigned)kiln_f32_to_i32(x)\n");
+    renders("@{bits({ name = 'u4', bits = 4 })} @{words({ name = 'u4', bits = 4 }, 9)}\n", "4 2\n");
     refuses("a\n@{to_f32(1, 'x')}\n", 2, "table expected");
     refuses("@{bits({})}\n", 1, "an element type is needed");
     refuses("@{to_f32(types.a)}\n", 1, "string expected");

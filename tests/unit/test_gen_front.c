@@ -365,8 +365,10 @@ static void tensors_of_gemm(void **state)
     tensor_is(op, 6, "r at 5 arg 5 own 255 kind 1 type 82 layout 82 0 x 1 pointer 6 pitch 5 1 1");
     assert_int_equal(op->first_input, 4);
     assert_int_equal(op->ninputs, 3);
-    assert_int_equal(op->first_output, 3);
     assert_int_equal(op->noutputs, 1);
+    assert_ptr_equal(kg_output(op, 0), &op->tensor[3]);
+    assert_string_equal(kg_output_name(op, 0), "e");
+    assert_false(kg_names_outputs(op));
     assert_int_equal(op->products, 2);
     assert_int_equal(op->tensor[3].result, op->function[0].count - 1);
     assert_int_equal(op->types[0].type[3], KILN_F32);
@@ -412,8 +414,10 @@ static void tensors_of_rowwise(void **state)
     assert_int_equal(op->ntensors, 9);
     assert_int_equal(op->first_input, 0);
     assert_int_equal(op->ninputs, 4);
-    assert_int_equal(op->first_output, 4);
     assert_int_equal(op->noutputs, 5);
+    assert_ptr_equal(kg_output(op, 4), &op->tensor[8]);
+    assert_string_equal(kg_output_name(op, 4), "y");
+    assert_true(kg_names_outputs(op));
     assert_true(op->uses_at);
     assert_int_equal(op->family->pointers, 12);
     assert_int_equal(op->family->pitches, 12);

@@ -115,11 +115,11 @@ static void rounding(void **state)
 static void places(void **state)
 {
     const kh_operand row = {
-        .layout = KILN_ROW, .rows = 4, .cols = 5, .ld = 8, .stride = 100, .batch = 2};
+        .layout = KILN_ROW, .rows = 4, .cols = 5, .ld = 8, .stride = 100, .batch = 2, .planes = 1};
     const kh_operand col = {
-        .layout = KILN_COL, .rows = 4, .cols = 5, .ld = 8, .stride = 0, .batch = 2};
+        .layout = KILN_COL, .rows = 4, .cols = 5, .ld = 8, .stride = 0, .batch = 2, .planes = 1};
     const kh_operand per_col = {
-        .layout = KILN_ROW, .rows = 1, .cols = 5, .ld = 5, .stride = 5, .batch = 2};
+        .layout = KILN_ROW, .rows = 1, .cols = 5, .ld = 5, .stride = 5, .batch = 2, .planes = 1};
     (void)state;
     assert_int_equal(kh_place(&row, 1, 2, 3), 100 + 16 + 3);
     assert_int_equal(kh_place(&col, 1, 2, 3), 2 + 24);
@@ -137,6 +137,7 @@ static void inputs(void **state)
                           .cols = 64,
                           .ld = 72,
                           .batch = 1,
+                          .planes = 1,
                           .span = 63 * 72 + 64,
                           .size = 4};
     (void)state;
@@ -170,6 +171,7 @@ static void uneven_rows(void **state)
                           .cols = 64,
                           .ld = 64,
                           .batch = 1,
+                          .planes = 1,
                           .span = 8 * 64,
                           .size = 4};
     uint64_t seed = 3;
@@ -227,6 +229,7 @@ static void threads_agree(void **state)
                           .ld = LD,
                           .stride = ROWS * LD,
                           .batch = BATCH,
+                          .planes = 1,
                           .span = SPAN,
                           .size = 1};
     int alike = 0;

@@ -75,6 +75,10 @@ static double allowance(kiln_xop op)
     case KILN_X_BLOCK_MEAN:
     case KILN_X_BLOCK_MAX:
     case KILN_X_BLOCK_MIN:
+    case KILN_X_COL_SUM:
+    case KILN_X_COL_MEAN:
+    case KILN_X_COL_MAX:
+    case KILN_X_COL_MIN:
     case KILN_X_COUNT:
         return 0;
     case KILN_X_ADD:
@@ -457,7 +461,7 @@ static void grow_rows(rows *x)
         kiln_xop op;
         do
             op = (kiln_xop)(below(3) ? KILN_X_ADD + below(KILN_X_AT - KILN_X_ADD)
-                                     : KILN_X_ROW_SUM + below(KILN_X_COUNT - KILN_X_ROW_SUM));
+                                     : KILN_X_ROW_SUM + below(KILN_X_COL_SUM - KILN_X_ROW_SUM));
         while (kiln_x_takes_condition(op, 0) && !conditions);
         kiln_xnode *n = &like.node[at];
         *n = (kiln_xnode){.op = (uint8_t)op};
@@ -568,7 +572,7 @@ static void check_rows(const rows *x)
         args.tensor[i] = i < R_INPUTS ? (void *)(uintptr_t)x->in[i] : out[i - R_INPUTS];
         job.view.t[i] = (kr_operand){.type = KILN_F32,
                                      .layout = x->op.tensor[i].cols == 1 ? KILN_ROW : KILN_COL,
-                                     .size = sizeof(float),
+                                     .bits = 32,
                                      .rows = R_ROWS,
                                      .cols = x->cols,
                                      .ld = R_COLS};

@@ -332,6 +332,10 @@ static void spoil_op(const kiln_module *t, kiln_op_row *op)
     SPOIL(d->col_block, 0);
     SPOIL(d->row_block, 2); /* of no rows */
     SPOIL(d->out, 2);
+    SPOIL(d->planes, 5);
+    SPOIL(op->sizes, 1u << 3); /* batch is none of them */
+    SPOIL(op->option[0], 1u << 31);
+    SPOIL(op->nfixed, 1); /* the family has none */
     SPOIL(a->at, 1);
     SPOIL(a->own, KILN_NOWHERE);
     SPOIL(e->result, 4);
@@ -377,6 +381,10 @@ static void spoil_family(const kiln_module *t, kiln_family *f)
     SPOIL(f->type[3].of, 8);                /* itself */
     SPOIL(f->type[3].real, KILN_DTYPE_COUNT);
     SPOIL(f->rows, 3);
+    SPOIL(f->planes, 0); /* arguments have no strides of planes */
+    SPOIL(f->groups, 0); /* of planes that it has not */
+    SPOIL(f->nfixed, 1);
+    SPOIL(f->noptions, KILN_MAX_OPTIONS + 1);
     SPOIL(f->cols, KILN_NOWHERE);
     SPOIL(f->empty, 8);
     SPOIL(f->independent, 8);

@@ -98,7 +98,8 @@ return function(op)
   function O.nodes(l)
     local list = {}
     for i, n in ipairs(graph) do
-      if wanted[i] and level[i] == l and not is_plain(i) and reduction(n) ~= "block" then list[#list + 1] = node_of(i) end
+      local here = wanted[i] and level[i] == l and not is_plain(i)
+      if here and reduction(n) ~= "block" then list[#list + 1] = node_of(i) end
     end
     return list
   end

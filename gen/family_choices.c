@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What of a family's file its ops choose: words (options), sizes that only ops with a word have,
+// sizes that kernels are compiled for; and the names of an element's places.
+#include "family.h"
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* ---- fixed = { "heads", sizes = { "dim", "dimv" } } ---- */
+
+static void read_fixed_sizes(kg_reader *r, const kg_value *v)
+{
+    const char *name[KILN_MAX_FIXED];
+    kg_family *fam = r->fam;
+    const size_t n = kg_spec_names(&r->sp, v, "size", name, KILN_MAX_FIXED);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t at = kg_read_position(r, v, "size", name[i], fam->size, fam->nsizes);
+        if (at != KILN_NOWHERE) fam->fixed[fam->nfixed++] = (uint8_t)KILN_POSITION(at);
+    }
+}
+
+void kg_read_fixed(kg_reader *r, const kg_value *v)
+{
+    static const kg_field f[] = {
+        {"sizes", true, LUA_TTABLE, "a list of sizes", read_fixed_sizes},
+    };
+    const char *name = kg_read_first(r, v, "field");
+    if (!name) return;
+    r->fam->fixed_field = name;
+    kg_read_fields(r, v, f, COUNT(f));
+}
+
+/* ---- options = { { "mask", words = { ... } } } ---- */
+
+static void read_words(kg_reader *r, const kg_value *v)
+{
+    kg_option *o = r->into;
+    o->nwords = kg_spec_names(&r->sp, v, "word", o->word, COUNT(o->word));
+}
+
+void kg_read_options(kg_reader *r, const kg_value *v)
+{
+    static const kg_field f[] = {{"words", true, LUA_TTABLE, "a list of words", read_words}};
+    kg_family *fam = r->fam;
+    size_t n;
+    if (!kg_spec_list(&r->sp, v, &n, "options { \"name\", words = { ... } }")) return;
+    for (size_t i = 1; i <= n; i++) {
+        kg_value item = kg_spec_item(&r->sp, v, i, "options");
+        kg_option o = {.name = kg_read_first(r, &item, "option")};
+        r->into = &o;
+        if (o.name && fam->noptions == KILN_MAX_OPTIONS) {
+            kg_wrong(&r->sp, item.pos, "options: a family has at most %d", KILN_MAX_OPTIONS);
+        } else if (o.name) {
+            item.what = kg_printf(r->sp.cx->arena, "options.%s", o.name);
+            kg_read_fields(r, &item, f, COUNT(f));
+            fam->option[fam->noptions++] = o;
+        }
+        lua_pop(r->sp.L, 1);
+    }
+}
+
+/* ---- only = { window = { "mask", "window" } } ---- */
+
+static void read_condition(kg_spec *sp, const kg_value *v, const char *key, void *arg)
+{
+    kg_reader *r = arg;
+    kg_family *fam = r->fam;
+    const char *pair[2], *name[KILN_MAX_OPTIONS];
+    uint8_t size = kg_read_position(r, v, "size", key, fam->size, fam->nsizes);
+    for (size_t i = 0; i < fam->noptions; i++) name[i] = fam->option[i].name;
+    const bool list = lua_istable(sp->L, -1);
+    size_t n = list ? kg_spec_names(sp, v, "name", pair, 2) : 0;
+    if (size == KILN_NOWHERE) return;
+    if (n != 2) {
+        kg_wrong(sp, v->pos, "only.%s: expected { option, word }", key);
+        return;
+    }
+    uint8_t option = kg_read_position(r, v, "option", pair[0], name, fam->noptions);
+    if (option == KILN_NOWHERE) return;
+    uint8_t word = kg_read_position(r, v, "word", pair[1], fam->option[option].word,
+                                    fam->option[option].nwords);
+    if (word == KILN_NOWHERE) return;
+    fam->only[size] = (struct kg_condition){option, (uint8_t)(word + 1)};
+    r->sizes_used |= (uint16_t)(1u << KILN_POSITION(size)); /* by what the word means */
+}
+
+void kg_read_only(kg_reader *r, const kg_value *v)
+{
+    kg_spec_fields(&r->sp, v, read_condition, r);
+}
+
+/* ---- at = { "row", "col", "plane", "batch" } ---- */
+
+void kg_read_places(kg_reader *r, const kg_value *v)
+{
+    kg_family *fam = r->fam;
+    fam->nplaces = kg_spec_names(&r->sp, v, "place", fam->place, KG_PLACES);
+    if (fam->nplaces != (fam->planes == KILN_NOWHERE ? 2 : KG_PLACES))
+        kg_wrong(&r->sp, v->pos, "at: expected the names of %s",
+                 fam->planes == KILN_NOWHERE ? "row and column" : "row, column, plane and batch");
+}

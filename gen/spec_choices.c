@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What an op chooses of what its family offers: words (`mask = causal`), and the sizes that its
+// kernels are compiled for, row by row (`heads = { { 128, 128 } }`).
+#include "spec.h"
+#include <string.h>
+
+void kg_spec_option(kg_spec *sp, const kg_value *v)
+{
+    const kg_family *fam = sp->op->family;
+    size_t at = 0;
+    while (strcmp(fam->option[at].name, v->what) != 0) at++;
+    const kg_option *o = &fam->option[at];
+    const char *s = lua_tostring(sp->L, -1);
+    for (size_t i = 0; i < o->nwords; i++)
+        if (strcmp(o->word[i], s) == 0) sp->op->option[at] = (uint8_t)(i + 1);
+    if (!sp->op->option[at])
+        kg_wrong(sp, v->pos, "%s: expected %s, got %s", v->what,
+                 kg_listed(sp->cx, o->word, o->nwords, " or "), kg_kind_of(sp->L, -1));
+}
+
+static bool read_row(kg_spec *sp, const kg_value *v, const char *names, kg_layout *row)
+{
+    const kg_family *fam = sp->op->family;
+    size_t n, before = sp->cx->errors;
+    if (!kg_spec_list(sp, v, &n, names)) return false;
+    if (n != fam->nfixed) {
+        kg_wrong(sp, v->pos, "%s: expected { %s }, got %zu numbers", v->what, names, n);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        kg_value size = kg_spec_item(sp, v, i + 1, v->what);
+        if (kg_spec_whole(sp, &size, &row->fixed[i]) &&
+            (row->fixed[i] < 1 || row->fixed[i] > KG_FIXED_MOST))
+            kg_wrong(sp, size.pos, "%s: expected 1 .. %d, got %lld", v->what, KG_FIXED_MOST,
+                     (long long)row->fixed[i]);
+        lua_pop(sp->L, 1);
+    }
+    return sp->cx->errors == before;
+}
+
+void kg_spec_fixed(kg_spec *sp, const kg_value *v)
+{
+    kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    const char *name[KILN_MAX_FIXED];
+    size_t n;
+    for (size_t i = 0; i < fam->nfixed; i++) name[i] = kg_size_at(fam, fam->fixed[i]);
+    const char *names = kg_listed(sp->cx, name, fam->nfixed, ", ");
+    if (!kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "rows { %s }", names))) return;
+    if (n > KG_FIXED_ROWS) {
+        kg_wrong(sp, v->pos, "%s: %zu rows, at most %d are possible", v->what, n, KG_FIXED_ROWS);
+        return;
+    }
+    op->layouts = kg_alloc(sp->cx->arena, n * sizeof *op->layouts);
+    for (size_t i = 1; i <= n; i++) {
+        kg_value item = kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "%s: row %zu", v->what, i));
+        kg_layout row = {.pos = item.pos};
+        bool ok = read_row(sp, &item, names, &row);
+        for (size_t k = 0; ok && k < op->nlayouts; k++) {
+            if (memcmp(op->layouts[k].fixed, row.fixed, sizeof row.fixed) != 0) continue;
+            kg_wrong(sp, item.pos, "%s is the same as row %zu", item.what, k + 1);
+            ok = false;
+        }
+        if (ok) op->layouts[op->nlayouts++] = row;
+        lua_pop(sp->L, 1);
+    }
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+// What an attention op means, in double precision, and what a correct evaluation in f32 stays
+// within:  O = epilogue(sum_j w_j V_j / sum_j w_j),  w_j = e^(s_j - m),  s_j = score(Q . K_j).
+//   Query by query.  A weight is off by what its score is (dot product, the traced function), by
+// rounding of the exponent and of e^x: w_j (1 + d_j), |d_j| <= D_j, which moves O by at most
+// sum w_j D_j |V_j - O| / sum w_j (1 - D_j).  Weights may be rounded to a 16-bit type before they
+// meet V, and sums are of as many terms as there are keys, with a rescaling for each at most.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "internal.h"
+
+enum { Q, K, V, O };                                            /* the family's own tensors */
+enum { SCORE, SINK, EPILOGUE };                                 /* its functions */
+enum { HEADS, KV_HEADS, QUERIES, KEYS = 4, DIM, DIMV, WINDOW }; /* its sizes, batch among them */
+enum { QUERY, KEY, HEAD, BATCH };                               /* places */
+
+#define U 0x1p-24 /* half a unit in the last place of f32, relative */
+
+typedef kr_interval iv;
+
+/* A key as a query sees it. */
+typedef struct weight {
+    double s, w, d; /* score, e^(s - m), D; w = 0: nothing of it, for certain */
+    bool seen;
+} weight;
+
+typedef struct attention {
+    const kr_job *job;
+    int64_t keys, dim, dimv;
+    bool causal, window;
+    double *k, *v, *q; /* of a head: keys x dim, keys x dimv; dim */
+    weight *key;
+    iv *scratch;
+    double to_p; /* what rounding a weight for its product with V is off by */
+    int lse;     /* position in the op's tensors; -1: not asked for */
+    int64_t batch, head, kv_head, query;
+} attention;
+
+/* What is known of a query's weights. */
+typedef struct row {
+    double most, sum, least; /* m; sum of w; at least */
+    int64_t count;           /* of weights that are not 0 */
+    bool nan, vague, empty;  /* NaN for certain; anything; no key and no sink */
+    double rel;              /* of the sum of weights: what adding up is off by */
+    double spread;           /* sum of w D */
+} row;
+
+/* ---- inputs, functions ---- */
+
+static kr_at place(const attention *a, int tensor, int64_t plane, int64_t i, int64_t j)
+{
+    const kr_operand *o = &a->job->view.t[tensor];
+    char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
+    return (kr_at){base + kr_span(o, kr_place(o, a->batch, i, j) + plane * o->plane), 0};
+}
+
+static double element(const attention *a, int tensor, int64_t plane, int64_t i, int64_t j)
+{
+    return kr_decode(a->job->view.t[tensor].type, place(a, tensor, plane, i, j));
+}
+
+static double input(const attention *a, int d, int64_t j)
+{
+    const int at = a->job->d[d];
+    const kiln_tensor_row *t = &a->job->op->tensor[at];
+    const kr_operand *o = &a->job->view.t[at];
+    const int64_t plane = o->planes == 1 ? 0 : t->kind == KILN_D_PER_KV_HEAD ? a->kv_head : a->head;
+    const bool full = t->kind == KILN_D_FULL;
+    return (double)(float)element(a, at, plane, full ? a->query : 0, full ? j : 0);
+}
+
+static bool has(const attention *a, int function)
+{
+    return a->job->op->function[function].count > 0;
+}
+
+/* A function of x, at key j. */
+static iv apply(const attention *a, int function, iv x, int64_t j)
+{
+    const kr_job *job = a->job;
+    const kiln_expr_ref ref = job->op->function[function];
+    const kiln_xnode *n = kr_nodes(job, ref);
+    double d[KILN_MAX_TENSORS] = {0};
+    const int64_t at = a->keys - job->view.shape.size[QUERIES] + a->query;
+    const kr_leaves leaf = {
+        .d = d, .s = job->scalar, .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
+    for (uint32_t i = 0; i < ref.count; i++) {
+        const uint16_t *g = n[i].arg;
+        if (n[i].op == KILN_X_D) d[n[i].index] = input(a, n[i].index, j);
+        if (n[i].op == KILN_X_ARG)
+            a->scratch[i] = x;
+        else if (kr_x_operands[n[i].op] == 0)
+            a->scratch[i] = kr_leaf_interval(&n[i], NULL, &leaf);
+        else
+            a->scratch[i] =
+                kr_apply_interval(&n[i], a->scratch[g[0]], a->scratch[g[1]], a->scratch[g[2]]);
+    }
+    return a->scratch[ref.count - 1];
+}
+
+/* The same in double precision, of an x that is known. */
+static double value_of(const attention *a, int function, double x, int64_t j)
+{
+    const kiln_expr_ref ref = a->job->op->function[function];
+    const kiln_xnode *n = kr_nodes(a->job, ref);
+    double d[KILN_MAX_TENSORS] = {0};
+    const int64_t at = a->keys - a->job->view.shape.size[QUERIES] + a->query;
+    const kr_leaves leaf = {.d = d,
+                            .s = a->job->scalar,
+                            .x = x,
+                            .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
+    for (uint32_t i = 0; i < ref.count; i++)
+        if (n[i].op == KILN_X_D) d[n[i].index] = input(a, n[i].index, j);
+    return kr_eval(n, ref.count, &leaf, (double *)a->scratch);
+}
+
+/* ---- scores ---- */
+
+static bool sees(const attention *a, int64_t j)
+{
+    const int64_t *size = a->job->view.shape.size;
+    const int64_t at = a->keys - size[QUERIES] + a->query;
+    if (a->causal || a->window)
+        if (j > at) return false;
+    return !a->window || j > at - size[WINDOW];
+}
+
+/* Q . K_j, and what a sum in f32 of the products may be off by. */
+static iv dot(const attention *a, int64_t j)
+{
+    const double *k = a->k + j * a->dim;
+    double sum = 0, wide = 0;
+    for (int64_t e = 0; e < a->dim; e++) {
+        sum += a->q[e] * k[e];
+        wide += fabs(a->q[e] * k[e]);
+    }
+    if (isnan(sum)) return kr_point(NAN);
+    if (isinf(wide)) return isinf(sum) ? kr_point(sum) : (iv){-INFINITY, INFINITY, 1};
+    if (!a->job->bounds || wide == 0) return (iv){sum, sum, 0};
+    const kiln_sums *own = &a->job->args->sums;
+    double relative = (KR_LAMBDA * sqrt((double)a->dim) + 1) * U;
+    if (own->product_bits > 0) relative += ldexp(1, 2 - own->product_bits);
+    if (own->bits > 0 && own->step > 0)
+        relative += ceil((double)a->dim / own->step) * ldexp(1, 1 - own->bits);
+    const iv x = kr_interval_widen((iv){sum, sum, 0}, relative * wide + (double)FLT_MIN);
+    return wide > FLT_MAX ? (iv){-INFINITY, INFINITY, 1} : x;
+}
+
+static iv score(const attention *a, int64_t j)
+{
+    const iv x = dot(a, j);
+    if (has(a, SCORE) && !a->job->bounds && x.nan == 0)
+        return kr_point(value_of(a, SCORE, x.lo, j));
+    if (has(a, SCORE)) return apply(a, SCORE, x, j);
+    if (x.nan == 2) return x;
+    const double scale = 1 / sqrt((double)a->dim), by = 4 * U * fmax(fabs(x.lo), fabs(x.hi));
+    const iv s = {x.lo * scale, x.hi * scale, x.nan};
+    return a->job->bounds && isfinite(by) ? kr_interval_widen(s, by * scale + (double)FLT_MIN) : s;
+}
+
+/* ---- weights ---- */
+
+/* Notes one score among the query's; half: how far it may be from s. */
+static void note(row *r, iv x, weight *w)
+{
+    *w = (weight){.s = -INFINITY, .seen = true};
+    if (x.nan == 2) {
+        r->nan = true;
+    } else if (x.nan == 1 || x.hi == INFINITY || (x.lo == -INFINITY && x.hi > -INFINITY)) {
+        /* +inf for certain leaves inf - inf */
+        if (x.nan == 0 && x.lo == INFINITY)
+            r->nan = true;
+        else
+            r->vague = true;
+    } else if (x.hi > -INFINITY) {
+        w->s = x.lo + (x.hi - x.lo) / 2;
+        w->d = x.hi - w->s;
+        r->most = fmax(r->most, w->s);
+        r->count++;
+    }
+}
+
+/* What a kernel's e^(s - m) may be off by, relative, and e^(s - m) itself. */
+static void weigh(const attention *a, row *r, weight *w)
+{
+    if (w->s == -INFINITY) return;
+    w->w = exp(w->s - r->most);
+    if (a->job->bounds) {
+        const double exponent = 2 * U * (2 * fabs(w->s) + 2 * fabs(r->most) + r->most - w->s + 8);
+        w->d = expm1(w->d + exponent);
+    }
+    r->sum += w->w;
+    r->least += w->w * fmax(1 - w->d, 0);
+    r->spread += w->w * fmin(w->d, 1e30);
+}
+
+static void weigh_all(const attention *a, row *r, weight *sink)
+{
+    *r = (row){.most = -INFINITY};
+    *sink = (weight){.s = -INFINITY};
+    if (has(a, SINK)) note(r, apply(a, SINK, kr_point(0), 0), sink);
+    for (int64_t j = 0; j < a->keys; j++) {
+        a->key[j] = (weight){.s = -INFINITY};
+        if (sees(a, j)) note(r, score(a, j), &a->key[j]);
+    }
+    if (r->nan) r->vague = false;
+    if (r->nan || r->vague) return;
+    r->empty = r->count == 0;
+    if (r->empty) return;
+    weigh(a, r, sink);
+    for (int64_t j = 0; j < a->keys; j++) weigh(a, r, &a->key[j]);
+    r->rel = (KR_LAMBDA * sqrt(2.0 * (double)r->count) + 2) * U;
+    const kiln_sums *own = &a->job->args->sums;
+    if (own->bits > 0 && own->step > 0)
+        r->rel += ceil((double)r->count / own->step) * ldexp(1, 1 - own->bits);
+}
+
+/* ---- one element of O ---- */
+
+/* V is not finite somewhere: what becomes of it hangs on weights that may have vanished. */
+static bool not_finite(const attention *a, int64_t col, iv *x)
+{
+    enum { SURE = -80 }; /* a weight above e^this is not 0 */
+    double sum = 0;
+    bool any = false, vague = false;
+    for (int64_t j = 0; j < a->keys; j++) {
+        const double v = a->v[j * a->dimv + col];
+        const weight *w = &a->key[j];
+        if (isfinite(v)) continue;
+        any = true;
+        sum += v;
+        vague |= w->w == 0 || log(w->w) < SURE || w->d > 0.5;
+    }
+    if (vague)
+        *x = (iv){-INFINITY, INFINITY, 1};
+    else
+        *x = kr_point(sum);
+    return any;
+}
+
+static iv average(const attention *a, const row *r, const weight *sink, int64_t col)
+{
+    iv x;
+    if (r->nan) return kr_point(NAN);
+    if (r->vague) return (iv){-INFINITY, INFINITY, 1};
+    if (not_finite(a, col, &x)) return x;
+    if (r->empty) return kr_point(0);
+    double sum = 0, wide = 0, square = 0, lo = sink->w > 0 ? 0 : INFINITY, hi = -lo;
+    for (int64_t j = 0; j < a->keys; j++) {
+        const double v = a->v[j * a->dimv + col], wv = a->key[j].w * v;
+        if (a->key[j].w == 0) continue;
+        sum += wv, wide += fabs(wv), square += wv * wv;
+        lo = fmin(lo, v), hi = fmax(hi, v);
+    }
+    const double y = sum / r->sum;
+    if (!a->job->bounds) return kr_point(y);
+    double moved = sink->w * sink->d * fabs(y), largest = fmax(fabs(lo), fabs(hi));
+    for (int64_t j = 0; j < a->keys; j++)
+        moved += a->key[j].w * a->key[j].d * fabs(a->v[j * a->dimv + col] - y);
+    const double size = wide / r->sum, rounded = fmin(size, KR_LAMBDA * sqrt(square) / r->sum);
+    /* Sums and their quotient; weights that meet V rounded; those that are lost below the smallest
+     * number. */
+    const double rest = r->rel * (size + fabs(y)) + a->to_p * (rounded + fabs(y)) +
+                        (8 * U + (double)a->job->op->rtol) * fabs(y) +
+                        (double)r->count * (a->to_p > 0 ? 0x1p-24 * a->to_p : 0x1p-125) * largest +
+                        (double)FLT_MIN;
+    /* Wherever the weights are, the average lies among what is averaged. */
+    iv among = {lo - rest, hi + rest, 0};
+    if (r->least < 0.25 * r->sum) return kr_interval_widen(among, largest * r->rel);
+    const double by = moved / r->least + rest;
+    x = (iv){fmax(y - by, among.lo), fmin(y + by, among.hi), 0};
+    return kr_interval_widen(x, 0);
+}
+
+static iv logarithm(const attention *a, const row *r)
+{
+    if (r->nan) return kr_point(NAN);
+    if (r->vague) return (iv){-INFINITY, INFINITY, 1};
+    if (r->empty) return kr_point(-INFINITY);
+    const double y = r->most + log(r->sum);
+    if (!a->job->bounds) return kr_point(y);
+    const double by = fmin(r->spread / r->sum, 1e30) + 2 * r->rel +
+                      8 * U * (fabs(y) + fabs(r->most) + 1) + (double)a->job->op->rtol * fabs(y);
+    if (r->least >= 0.25 * r->sum) return kr_interval_widen((iv){y, y, 0}, by * r->sum / r->least);
+    return kr_interval_widen((iv){y, y, 0}, by * 4 + fabs(log(fmax(r->least / r->sum, 1e-300))));
+}
+
+/* ---- a query ---- */
+
+static void put(const attention *a, int tensor, int64_t col, iv x, double *lo, double *hi)
+{
+    const kr_operand *o = &a->job->view.t[tensor];
+    if (a->job->bounds) {
+        const int64_t at = ((a->batch * o->planes + a->head) * o->rows + a->query) * o->cols + col;
+        kr_interval_put(o->type, x, &lo[at], &hi[at]);
+        return;
+    }
+    kr_encode(o->type, x.nan ? NAN : x.lo, place(a, tensor, a->head, a->query, col));
+}
+
+static void do_query(attention *a, double *lo, double *hi)
+{
+    const kr_operand *o = &a->job->view.t[O];
+    const int64_t all = a->job->view.shape.size[KILN_BATCH] * o->planes * o->rows * o->cols;
+    row r;
+    weight sink;
+    for (int64_t e = 0; e < a->dim; e++) a->q[e] = element(a, Q, a->head, a->query, e);
+    weigh_all(a, &r, &sink);
+    for (int64_t c = 0; c < a->dimv; c++) {
+        iv x = average(a, &r, &sink, c);
+        if (has(a, EPILOGUE))
+            x = a->job->bounds || x.nan ? apply(a, EPILOGUE, x, 0)
+                                        : kr_point(value_of(a, EPILOGUE, x.lo, 0));
+        put(a, O, c, x, lo, hi);
+    }
+    if (a->lse >= 0)
+        put(a, a->lse, 0, logarithm(a, &r), lo ? lo + all : NULL, hi ? hi + all : NULL);
+}
+
+static void load_head(attention *a)
+{
+    for (int64_t j = 0; j < a->keys; j++) {
+        for (int64_t e = 0; e < a->dim; e++) a->k[j * a->dim + e] = element(a, K, a->kv_head, j, e);
+        for (int64_t e = 0; e < a->dimv; e++)
+            a->v[j * a->dimv + e] = element(a, V, a->kv_head, j, e);
+    }
+}
+
+static void do_all(attention *a, double *lo, double *hi)
+{
+    const int64_t *size = a->job->view.shape.size;
+    const int64_t group = size[HEADS] / size[KV_HEADS];
+    for (a->batch = 0; a->batch < size[KILN_BATCH]; a->batch++)
+        for (a->kv_head = 0; a->kv_head < size[KV_HEADS]; a->kv_head++) {
+            load_head(a);
+            for (int64_t h = 0; h < group; h++)
+                for (a->query = 0; a->query < size[QUERIES]; a->query++) {
+                    a->head = a->kv_head * group + h;
+                    do_query(a, lo, hi);
+                }
+        }
+}
+
+/* ---- the interface ---- */
+
+static const char *option(const kr_job *job, const char *name)
+{
+    for (int i = 0; i < job->family->noptions; i++)
+        if (strcmp(kr_str(job->module, job->family->option[i]), name) == 0)
+            return kr_str(job->module, job->op->option[i]);
+    return "";
+}
+
+/* The op's tensors and sizes as this file takes them. */
+static bool is_attention(const kr_job *job)
+{
+    const kiln_op_row *op = job->op;
+    if (job->family->nsizes != 7 || job->family->nown != 4 || op->ntensors <= O) return false;
+    for (int i = Q; i <= O; i++)
+        if (op->tensor[i].own != i || op->tensor[i].planes == KILN_NOWHERE) return false;
+    for (int i = O + 1; i < op->ntensors; i++)
+        if (op->tensor[i].out && op->tensor[i].kind != KILN_D_PER_QUERY) return false;
+    return true;
+}
+
+static double rounding_of(kiln_dtype v, kiln_dtype q)
+{
+    const kiln_dtype t = v == KILN_F16 || v == KILN_BF16 ? v : q;
+    return t == KILN_F16 ? 0x1p-11 : t == KILN_BF16 ? 0x1p-9 : v == KILN_F32 ? 0 : 0x1p-11;
+}
+
+static kiln_status run(const kr_job *job, double *lo, double *hi)
+{
+    if (!is_attention(job))
+        return kr_fail(KILN_BAD_MODULE, "%s: its op '%s' is no attention as this libkiln knows it",
+                       job->module->path, kr_str(job->module, job->op->name));
+    const int64_t *size = job->view.shape.size;
+    const char *mask = option(job, "mask");
+    attention a = {.job = job,
+                   .keys = size[KEYS],
+                   .dim = size[DIM],
+                   .dimv = size[DIMV],
+                   .causal = strcmp(mask, "causal") == 0,
+                   .window = strcmp(mask, "window") == 0,
+                   .to_p = rounding_of(job->view.t[V].type, job->view.t[Q].type),
+                   .lse = -1};
+    uint32_t nodes = 1;
+    for (int i = 0; i < KILN_MAX_FUNCTIONS; i++)
+        if (job->op->function[i].count > nodes) nodes = job->op->function[i].count;
+    for (int i = O + 1; i < job->op->ntensors; i++)
+        if (job->op->tensor[i].out) a.lse = i;
+    const size_t keys = (size_t)a.keys + 1;
+    a.k = malloc(keys * (size_t)a.dim * sizeof *a.k);
+    a.v = malloc(keys * (size_t)a.dimv * sizeof *a.v);
+    a.q = malloc((size_t)a.dim * sizeof *a.q);
+    a.key = malloc(keys * sizeof *a.key);
+    a.scratch = malloc(nodes * sizeof *a.scratch);
+    const bool room = a.k && a.v && a.q && a.key && a.scratch;
+    if (room) do_all(&a, lo, hi);
+    free(a.k), free(a.v), free(a.q), free(a.key), free(a.scratch);
+    return room ? KILN_OK
+                : kr_fail(KILN_NO_MEMORY, "no memory for a reference with kv=%lld",
+                          (long long)a.keys);
+}
+
+static kiln_status values(const kr_job *job)
+{
+    return run(job, NULL, NULL);
+}
+
+const kr_reference kr_ref_attention = {"attention", values, run, NULL};

@@ -1,0 +1,37 @@
+-- SPDX-License-Identifier: MIT
+-- Calls of an op's functions, the same for every schedule.  The code around them has `batch`, `head`, `kv_head`, the
+-- query `i`, its place `place` and the key `j`; g: "g." or "g->".
+return function(op, call, layout, to_f32, g)
+  local c = {}
+  local function input(_, d)
+    local at = ("%d] * batch"):format(d.index)
+    local text = ("((const kiln_%s_t *)%sd[%d])[%sstride_d[%s"):format(d.type.name, g, d.index, g, at)
+    local plane = d.kind == "per_kv_head" and "kv_head" or d.kind ~= "per_tensor" and "head"
+    if plane then text = ("%s + %splane_d[%d] * %s"):format(text, g, d.index, plane) end
+    if d.kind == "full" then text = ("%s + %sldd[%d] * i + j"):format(text, g, d.index) end
+    return to_f32(d.type, text .. "]")
+  end
+  local function scalar(i) return ("%ss[%d]"):format(g, i) end
+  local PLACE = { "(float)place", "(float)j", "(float)head", "(float)batch" }
+  local function place(i) return PLACE[i + 1] end
+  function c.score(x)
+    if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
+    return call.score(function() return x end, place, scalar, input)
+  end
+  function c.sink() return op.has_sink and call.sink(scalar, input) or nil end
+  function c.epilogue(x)
+    if not op.has_epilogue then return x end
+    return call.epilogue(function() return x end, scalar, input)
+  end
+  c.window = op.mask == "window"
+  c.masked = op.mask ~= nil
+  for _, o in ipairs(op.outputs) do
+    if o.name == "lse" then c.lse = o end
+  end
+  function c.lse_at()
+    local n = c.lse.index
+    local at = ("[%sstride_d[%d] * batch + %splane_d[%d] * head + i]"):format(g, n, g, n)
+    return ("((kiln_%s_t *)%sd[%d])"):format(c.lse.type.name, g, n) .. at
+  end
+  return c
+end

@@ -1,0 +1,8 @@
+-- expect: 7:15: error: attention "my_op": outputs.max: unknown output; there is lse
+attention "my_op" {
+  types = { { q = f16, k = f16, v = f16, o = f16 } },
+  heads = { { 64, 64 } },
+  d = { bias = full(f16) },
+  score = function(x, at, s, d) return x + d.bias end,
+  outputs = { max = per_query(f32) },
+}

@@ -1,0 +1,8 @@
+-- expect: 7:34: error: attention "my_op": sink: input 'bias' is full, which sink does not take: use it in score
+attention "my_op" {
+  types = { { q = f16, k = f16, v = f16, o = f16 } },
+  heads = { { 64, 64 } },
+  d = { bias = full(f16) },
+  score = function(x, at, s, d) return x + d.bias end,
+  sink = function(s, d) return d.bias end,
+}
