@@ -10,6 +10,7 @@ local language = {
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
   "floor", "eq", "ne", "and_", "or_", "not_",
   "row_sum", "row_mean", "row_max", "row_min", "block_sum", "block_mean", "block_max", "block_min",
+  "col_sum", "col_mean", "col_max", "col_min",
 }
 local sandbox = {
   "string", "table", "math", "ipairs", "pairs", "tostring", "tonumber", "type", "error", "assert", "require",

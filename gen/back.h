@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c, emit.c, pack.c
+// plan.c, expand.c, present.c, functions.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c, emit.c, pack.c
 // and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
@@ -191,6 +191,12 @@ void kg_protect(kg_ctx *);                /* the table on top takes no new field
 void kg_push_dtype(kg_ctx *, kiln_dtype); /* its table */
 /* graph.c: pushes the nodes of one of the op's functions as a list of tables. */
 void kg_push_graph(kg_ctx *, const kg_op *, size_t function, size_t product);
+/* functions.c: push fn and call.  Top: the op's table. */
+void kg_push_fn(kg_ctx *, const kg_op *);
+void kg_push_call(kg_ctx *, const kg_op *);
+/* Pushes a list of the inputs that function i uses, of some products; top: the op's table, with its
+ * field d. */
+void kg_push_used(lua_State *, const kg_op *, size_t i, size_t first, size_t products);
 bool kg_identifier(const char *);
 const char *kg_dtype_text(kiln_dtype);
 /* The last two components of a path: the same in every checkout. */

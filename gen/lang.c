@@ -23,10 +23,10 @@ typedef struct file {
     dev_t dev;
     ino_t ino;
     enum { NOT_RUN, RUNNING, DONE, FAILED } state;
-    int result;                  /* reference to what it returned */
+    int result; /* reference to what it returned */
     bool required, returns;
-    size_t ops;                  /* that it described, right or wrong */
-    const char *pending;         /* gemm "x" without its table so far */
+    size_t ops;          /* that it described, right or wrong */
+    const char *pending; /* gemm "x" without its table so far */
     const kg_family *pending_family;
     kg_pos pending_pos;
     struct file *next;
@@ -37,7 +37,7 @@ typedef struct lang {
     kg_op **op;
     size_t nops, cap;
     int64_t where_work; /* of all calls so far */
-    int places;       /* reference to a table: name -> position in op + 1 */
+    int places;         /* reference to a table: name -> position in op + 1 */
 } lang;
 
 static lang *of(kg_ctx *cx)

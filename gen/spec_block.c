@@ -24,7 +24,8 @@ static uint16_t add(factor *f, kiln_xnode x)
     return (uint16_t)f->count++;
 }
 
-/* What acc is multiplied by in node i, where acc is; NULL, or the operation that it may not be in. */
+/* What acc is multiplied by in node i, where acc is; NULL, or the operation that it may not be in.
+ */
 static const kiln_xnode *factor_of(factor *f, size_t i, uint16_t *out)
 {
     const kiln_xnode *x = &f->from->node[i];

@@ -288,6 +288,13 @@ static void read_tensor(kg_spec *sp, const kg_value *v, const char *key, void *a
     } else if (l->out && m->kind == KILN_D_PER_BLOCK && m->along > 1) {
         kg_wrong(sp, v->pos, "%s: per_block: an output has a value for each row, not for %d", what,
                  (int)m->along);
+    } else if (l->out && m->kind == KILN_D_PER_BLOCK &&
+               (m->block < KILN_BLOCK_LEAST || m->block > KILN_BLOCK_MOST ||
+                (m->block & (m->block - 1)))) {
+        kg_wrong(sp, v->pos,
+                 "%s: per_block: the columns of a block must be a power of two from %d to %d, got "
+                 "%d",
+                 what, KILN_BLOCK_LEAST, KILN_BLOCK_MOST, (int)m->block);
     } else if (m->layout && !fam->nlayouts && m->layout != KILN_ROW) {
         kg_wrong(sp, v->pos, "%s: a matrix of %s lies row by row: it takes no layout", what,
                  fam->name);

@@ -85,6 +85,7 @@ u4 = {}
 ---@field tiles? table<string, any> sweeps by target, and `where`; absent: each schedule's defaults
 ---@field targets? kiln.Target[] build for these only
 ---@field check? kiln.Check more to verify
+---@field outputs? table<string, kiln.Input> outputs beside E by name: full, per_row, per_col or per_block; the epilogue returns a table then
 ---@field ref? kiln.Function what `epilogue = code [[...]]` computes, for the reference
 
 ---Describes one fused operation E = epilogue(A·B, D...).
@@ -345,6 +346,26 @@ function row_max(x) end
 ---@param x kiln.Number
 ---@return kiln.Value
 function row_min(x) end
+
+---Sum over the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_sum(x) end
+
+---Mean over the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_mean(x) end
+
+---Largest of the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_max(x) end
+
+---Smallest of the column, in a gemm with outputs beside E; NaN if any is NaN.
+---@param x kiln.Number
+---@return kiln.Value
+function col_min(x) end
 
 ---Sum over each n neighbouring columns of the row, the last of which may be fewer.
 ---@param x kiln.Number

@@ -24,12 +24,12 @@
 
 /* Of k products. */
 typedef struct sums {
-    double value;      /* sum of products; integer accumulators: wrapped to 32 bits */
-    double magnitude;  /* sum of |a||b| */
-    double wide;       /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
-    bool vague;        /* an element of A or B is not determined at all */
-    double unit;       /* where sums have fewer bits than f32's: their last place, */
-    struct losses {    /* and what products lose below it, in such: */
+    double value;     /* sum of products; integer accumulators: wrapped to 32 bits */
+    double magnitude; /* sum of |a||b| */
+    double wide;      /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
+    bool vague;       /* an element of A or B is not determined at all */
+    double unit;      /* where sums have fewer bits than f32's: their last place, */
+    struct losses {   /* and what products lose below it, in such: */
         double sum, lo, hi, squares; /* with their signs, and the range of their partial sums */
     } lost;
 } sums;
@@ -292,8 +292,7 @@ static void add_block(const gemm *g, const sums *s, int64_t k, kr_interval facto
                             isfinite(factor.hi);
     const bool exact = g->acc != KILN_I32 || s->wide == s->magnitude;
     if (!determined || !exact) {
-        kr_interval x =
-            kr_apply_interval(&mul, accumulator_bounds(g, s, k), factor, kr_point(0));
+        kr_interval x = kr_apply_interval(&mul, accumulator_bounds(g, s, k), factor, kr_point(0));
         /* Parts of a block may be scaled each by itself: infinities of both signs. */
         if (isinf(x.lo) && isinf(factor.lo) && !x.nan) x.nan = 1;
         add_interval(to, x);
@@ -367,8 +366,7 @@ static void multiply_blocks(const gemm *g, int product, const tile_place *at, co
             }
     }
     for (int64_t i = 0; i < at->rows && g->job->bounds; i++)
-        for (int64_t j = 0; j < at->cols; j++)
-            t->bounds[product][i][j] = whole_bounds(&all[i][j]);
+        for (int64_t j = 0; j < at->cols; j++) t->bounds[product][i][j] = whole_bounds(&all[i][j]);
 }
 
 void kr_gemm_multiply(const gemm *g, int product, const tile_place *at, const panel *a,

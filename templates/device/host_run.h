@@ -95,7 +95,8 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
 static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long n, host_unit_t *to)
 {
     for (long i = 0; i < n; i += HOST_(span))
-        HOST_(store)(to + i / HOST_GROUP, HOST_(read_k)(p + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, n - i, HOST_X_SIDE));
+        HOST_(store)(to + i / HOST_GROUP,
+                     HOST_(read_k)(p + HOST_SPAN(HOST_X_SIDE, i), &host_nowhere, n - i, HOST_X_SIDE));
 }
 #elif HOST_GROUP == 4
 // Rows k0 .. k0 + 3 of n bytes, zeros past k.  In each 64 columns, shifts alone leave column 4l + s in lane l of
@@ -129,7 +130,8 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p
                                                                    host_unit_t *to)
 {
     for (long c = 0; c < n; c += HOST_VW)
-        HOST_(store)(to + c, HOST_(read_r)(p + HOST_SPAN(HOST_X_SIDE, c), &host_nowhere, pitch, n - c, k_left, HOST_X_SIDE));
+        HOST_(store)(to + c, HOST_(read_r)(p + HOST_SPAN(HOST_X_SIDE, c), &host_nowhere, pitch, n - c, k_left,
+                                           HOST_X_SIDE));
 }
 #endif
 

@@ -155,7 +155,7 @@ return schedule {
   cost = function(p, t, target)
     local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
-    local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer only in part
+    local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
     -- Of a unit, per microsecond.
     local rate = select(eq(t.pack, 4), target.simt_i8_tops, target.simt_tflops) * 1e6 / target.units

@@ -131,6 +131,9 @@ declare -A rowwise=([types]='{ { x = f16, y = f8e4m3 } }' [d]='{ x = full "x" }'
 declare -A scaled=([types]='{ { a = f8e4m3, b = f8e4m3, e = bf16 } }' [layouts]='{ "rcr" }'
     [d]='{ sa = per_block("a", f32, 1, 128), sb = per_block("b", f32, 128, 128), bias = per_col "e" }'
     [block]='function(acc, d) return acc * d.sa * d.sb end' [epilogue]='function(acc, d) return acc + d.bias end')
+# shellcheck disable=SC2034
+declare -A beside=([types]='{ { a = f16, b = f16, e = f16 } }' [layouts]='{ "rcr" }' [outputs]='{ amax = per_row(f32) }'
+    [epilogue]='function(acc) return { e = acc, amax = row_max(abs(acc)) } end')
 op_with() { # the right fields, one that replaces or joins them
     local -n right=$1
     echo '{'
@@ -157,7 +160,8 @@ messages() { # family, sed's range of lines, least number of messages, the right
     done <"$tmp/messages"
 }
 messages gemm '/^## Messages/,/^### Blocks and operators/' 30
-messages gemm '/^### Blocks and operators/,/^### Row-wise/' 8 scaled
+messages gemm '/^### Blocks and operators/,/^### Tables returned/' 8 scaled
+messages gemm '/^### Tables returned/,/^### Row-wise/' 5 beside
 messages rowwise '/^### Row-wise/,$' 15
 
 # ---- the C API: statuses and functions ----

@@ -48,7 +48,7 @@ wrong 's/rows = "m", cols = "n", empty/rows = "m", cols = "m", empty/' '3:49: er
 wrong 's/empty = \{ "m", "n" \}/empty = { "m", "m" }/' "3:69: error: empty: 'm' is there twice"
 wrong 's/independent = \{ "m" \}/independent = { 1 }/' '3:92: error: independent: expected a name, got the number 1'
 wrong 's/summed = "k"/summed = "kk"/' "3:108: error: summed: unknown size 'kk'; there are m, n and k"
-wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz and f8e5m2fnuz"
+wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4 and u4"
 wrong 's/, says = "a is f32 or i8"//' '4:13: error: types.a: `of` goes with `says`, the message for another type'
 wrong 's/\{ "b" \},/{ "b", needs = "x" },/' '4:69: error: types.b: `needs` goes with `default`'
 wrong 's/\{ "b" \},/{ "a" },/' "4:69: error: types: 'a' is there twice
@@ -68,9 +68,8 @@ wrong 's/most = 8/most = 9/' '9:12: error: inputs: 9 from position 3 and 1 outpu
 wrong 's/prefix = "d."/prefix = "D="/' "9:44: error: inputs.prefix: expected letters a-z and '.', got the text 'D='"
 wrong 's/"per_row" \}/"per_rows" }/' "9:68: error: inputs.kinds: unknown kind 'per_rows' (did you mean 'per_row'?)"
 wrong 's/type = "e"/type = "f"/' "9:88: error: inputs.type: unknown type 'f'; there are a, b, e and acc"
-wrong 's/functions = /outputs = { kinds = { "full" } }, functions = /' "10:13: error: outputs: the family has an output of its own, 'e'"
 wrong 's/functions = .*/functions = {},/' '10:15: error: functions: the list is empty'
-wrong 's/"a_op", args = \{ "x" \}/"a_op", args = { "y" }/' "10:106: error: functions.a_op.args: unknown argument 'y'; there are acc, d, s, at and x"
+wrong 's/"a_op", args = \{ "x" \}/"a_op", args = { "y" }/' "10:106: error: functions.a_op.args: unknown argument 'y'; there are acc, d, s, at, x and product"
 wrong 's/"a_op", args/"d", args/' "10:87: error: functions: 'd' is a field of instance files already"
 wrong 's/"a_op", args/"b", args/' "10:87: error: functions: 'b' is a field of instance files already"
 wrong 's/"a_op", args/"a_op", reduces = true, args/' '10:107: error: functions.a_op.reduces: only the first function, body, may'

@@ -1,4 +1,4 @@
--- expect: 6:52: error: gemm "x": d.i: an op has at most 8 extra inputs
+-- expect: 6:52: error: gemm "x": d.i: an op has at most 8 extra inputs and outputs
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

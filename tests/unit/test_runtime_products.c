@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "../runtime/ref_gemm.c"
+#include "../runtime/ref_gemm_sums.c"
 
-enum { MOST_K = 70 };
+enum { MOST_K = 70, APART = 3 }; /* rows of A are parts of longer ones */
 
 static double drawn(uint64_t *state)
 {
@@ -17,20 +17,21 @@ static double drawn(uint64_t *state)
 
 static void check(dot_rows *dot, int64_t depth, int64_t rows)
 {
-    static double a[ROWS * MOST_K + 1], b[MOST_K * COLS + 1];
+    static double a[ROWS * (MOST_K + APART)], b[MOST_K * COLS + 1];
     double value[ROWS + 1][COLS], magnitude[ROWS + 1][COLS], alone[ROWS + 1][COLS];
     uint64_t state = (uint64_t)(depth * 100 + rows);
-    for (int64_t i = 0; i < rows * depth; i++) a[i] = drawn(&state);
+    const int64_t pitch = depth + APART;
+    for (int64_t i = 0; i < rows * pitch; i++) a[i] = drawn(&state);
     for (int64_t i = 0; i < depth * COLS; i++) b[i] = drawn(&state);
     for (int j = 0; j < COLS; j++)
         value[rows][j] = magnitude[rows][j] = alone[rows][j] = 42; /* not to be written */
-    dot(depth, rows, a, b, value, magnitude);
-    dot(depth, rows, a, b, alone, NULL);
+    dot(depth, rows, a, pitch, b, value, magnitude);
+    dot(depth, rows, a, pitch, b, alone, NULL);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < COLS; j++) {
             volatile double sum = 0, size = 0; /* no fused multiply-add */
             for (int64_t k = 0; k < depth; k++) {
-                volatile double product = a[i * depth + k] * b[k * COLS + j];
+                volatile double product = a[i * pitch + k] * b[k * COLS + j];
                 sum = sum + product;
                 size = size + fabs(product);
             }

@@ -6,6 +6,7 @@
 --   blocks(l)     reductions of blocks behind level l: { i, of, op, columns }
 --   rows, cols    reductions of rows and of columns, all of E's: { i, of, op }
 --   early, late   outputs with a value for each element or block; for each row or column: those know all of E
+--   inputs()      those that elements are made of
 --   finish(o)     of a late output: nodes in order, as above; reductions are leaves
 -- i: the node, of: that of the operand, op: "sum", "mean", "max", "min".
 local function reduction(node)
@@ -97,7 +98,8 @@ return function(op)
   function O.nodes(l)
     local list = {}
     for i, n in ipairs(graph) do
-      if wanted[i] and level[i] == l and not is_plain(i) and reduction(n) ~= "block" then list[#list + 1] = node_of(i) end
+      local here = wanted[i] and level[i] == l and not is_plain(i)
+      if here and reduction(n) ~= "block" then list[#list + 1] = node_of(i) end
     end
     return list
   end
@@ -129,6 +131,16 @@ return function(op)
       if needed[i] and not is_plain(i) and not known[i] then list[#list + 1] = node_of(i) end
       if needed[i] and known[i] then list[#list + 1] = { i = i, reduces = true, node = n } end
     end
+    return list
+  end
+
+  -- The inputs that elements are made of; late outputs may take others.
+  function O.inputs()
+    local used, list = {}, {}
+    for i, n in ipairs(graph) do
+      if wanted[i] and n.op == "d" then used[n.index] = true end
+    end
+    for _, d in ipairs(op.d) do if used[d.index] then list[#list + 1] = d end end
     return list
   end
 

@@ -1,0 +1,9 @@
+-- E = A·((W - zero) * scale): 16-bit activations; weights of 4 bits, each 64 along K with a scale and a zero point.
+gemm "w4a16_g64" {
+  types    = { { a = bf16, b = u4, e = bf16 },
+               { a = f16,  b = u4, e = f16  } },
+  layouts  = { "rcr" },
+  d        = { scale = per_block("b", "a", 1, 64), zero = per_block("b", u4, 1, 64) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return acc end,
+}
