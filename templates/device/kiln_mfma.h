@@ -147,14 +147,6 @@ static KILN_DEVICE int kiln_uniform(int x)
 {
     return __builtin_amdgcn_readfirstlane(x);
 }
-// Zero, though the compiler can't know: what is loaded from an address with it is loaded as if every lane had its own,
-// and so in order with other loads from memory.  Scalar loads would make all of LDS wait for them.
-static KILN_DEVICE unsigned kiln_lanes_zero(void)
-{
-    unsigned zero;
-    asm volatile("v_mov_b32 %0, 0" : "=v"(zero));
-    return zero;
-}
 // A value as it is, though the compiler can't know: what follows from it is computed where it is wanted, not ahead of
 // the main loop, which has no registers to keep it in.
 static KILN_DEVICE int kiln_again(int x)
