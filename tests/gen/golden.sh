@@ -12,11 +12,13 @@ host   gemm              f32_f32_f32-rrr-host
 host   bias_relu         bf16_bf16_bf16-rcr-host
 host   linear_relu_abde_i8 i8_i8_i8-rcr-host
 host   swiglu            f16_f16_f16-rcr-host
+host   gemm_a8w8_blockscale f8e4m3_f8e4m3_bf16-rcr-host
 gfx942 gemm              f16_f16_f16-rrr-simt
 gfx942 bias_relu         bf16_bf16_bf16-rcr-simt
 gfx942 linear_relu_abde_i8 i8_i8_i8-rcr-simt
 gfx942 swiglu            f16_f16_f16-rcr-simt
 gfx942 a16w8_linear      bf16_i8_bf16-rcr-simt
+gfx942 gemm_a8w8_blockscale f8e4m3fnuz_f8e4m3fnuz_bf16-crr-simt
 gfx942 bias_relu         f16_f16_f16-rcr-mfma_128x128x32_w2x2_stream8
 gfx942 gemm              i8_i8_i32-crr-mfma_64x128x64_w2x2_a4_stream16
 gfx942 swiglu            bf16_bf16_bf16-rrr-mfma_32x16x128_w2x1x2_i16_a4_stream16
