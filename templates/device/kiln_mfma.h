@@ -103,6 +103,12 @@ static KILN_DEVICE void kiln_keep_order(void)
 #endif
 }
 
+// A value that is computed before what follows: instructions without other effects keep no order.
+static KILN_DEVICE void kiln_by_now(kiln_float2 &x)
+{
+    asm volatile("" : "+v"(x));
+}
+
 // What every wave of the block has written to LDS is there for all of them.  Loads from global memory stay in flight.
 static KILN_DEVICE void kiln_publish(void)
 {
@@ -141,9 +147,19 @@ static KILN_DEVICE int kiln_uniform(int x)
 {
     return __builtin_amdgcn_readfirstlane(x);
 }
-static KILN_DEVICE unsigned kiln_lane(void)
+// A value as it is, though the compiler can't know: what follows from it is computed where it is wanted, not ahead of
+// the main loop, which has no registers to keep it in.
+static KILN_DEVICE int kiln_again(int x)
 {
-    return kiln_thread() % 64;
+    asm volatile("" : "+v"(x));
+    return x;
+}
+// The thread of a wave, likewise: no register keeps it until the next time.
+static KILN_DEVICE int kiln_thread_again(int wave)
+{
+    unsigned all = ~0u;
+    asm volatile("" : "+s"(all));
+    return wave * 64 + (int)__builtin_amdgcn_mbcnt_hi(all, __builtin_amdgcn_mbcnt_lo(all, 0));
 }
 static KILN_DEVICE int kiln_wave(void)
 {

@@ -19,7 +19,7 @@ static KILN_DEVICE unsigned kiln_exact_halves(kiln_float2 x)
     return __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(x.x, x.y));
 }
 
-// i8: x + 128 as the low bits of a number whose last place is 1; less that number and 128 it is x.
+// i8 to f16: x + 128 as the low bits of a number whose last place is 1; less that number and 128 it is x.
 static KILN_DEVICE kiln_words2 kiln_widen_i8_f16(unsigned word)
 {
     const unsigned x = word ^ 0x80808080u;
@@ -31,17 +31,16 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_f16(unsigned word)
         unsigned, __builtin_bit_cast(kiln_half2, __builtin_amdgcn_perm(0x64646464u, x, 0x04030402u)) - less);
     return to;
 }
+// i8 to bf16: by f32, to which one instruction converts a byte with its sign; but the compiler must see that it is one.
+static KILN_DEVICE float kiln_signed_byte(unsigned word, unsigned byte)
+{
+    return (float)(int)__builtin_amdgcn_sbfe(word, byte * 8, 8);
+}
 static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
 {
-    const unsigned x = word ^ 0x80808080u;
-    const kiln_float2 less = {8388736.0f, 8388736.0f}; // 0x4b000000 is 2^23
     kiln_words2 to;
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const kiln_float2 y = {kiln_from_bits(__builtin_amdgcn_perm(0x4b000000u, x, 0x070c0c00u + (unsigned)(2 * i))),
-                               kiln_from_bits(__builtin_amdgcn_perm(0x4b000000u, x, 0x070c0c01u + (unsigned)(2 * i)))};
-        to.v[i] = kiln_upper_halves(y - less);
-    }
+    to.v[0] = kiln_upper_halves(kiln_float2{kiln_signed_byte(word, 0), kiln_signed_byte(word, 1)});
+    to.v[1] = kiln_upper_halves(kiln_float2{kiln_signed_byte(word, 2), kiln_signed_byte(word, 3)});
     return to;
 }
 

@@ -2,7 +2,6 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
-local blocks = require "blocks"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -42,10 +41,11 @@ local function traffic(p, t, target)
 end
 
 -- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share,
--- each an equal run of their steps along K.  A second kernel adds up what the runs leave.  Grep ORDER RUNS.  With
--- stream = 1 the rest is what does not fill the device, shared where that saves more time than the second kernel takes.
+-- each an equal run of their steps along K, of `share` elements.  A second kernel adds up what the runs leave.  Grep
+-- ORDER RUNS.  With stream = 1 the rest is what does not fill the device, shared where that saves more time than the
+-- second kernel takes.
 local function shared(p, t, target)
-  local steps = max(ceil_div(p.k, t.k), 1)
+  local steps, each = max(ceil_div(p.k, t.share), 1), t.share // t.k
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units = max(p.units, 1)
   local slots = units * t.resident -- blocks that the device holds at once
@@ -53,14 +53,14 @@ local function shared(p, t, target)
   local runs = rest * min(t.split_k, steps)
   runs = select(eq(t.stream, 1), min(runs, slots), runs)
   local function time(blocks, length) -- in ns, of so many blocks at once and one after the other
-    return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.chain_ns) * length
+    return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.chain_ns) * length * each
   end
   local memory = traffic(p, t, target)
   local cut = max(time(tiles - rest, steps) + time(runs, ceil_div(rest * steps, runs)), memory)
   local second = 1000 * target.launch_us + 8 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n) // target.gbps
   local worth = lt(cut + second, max(time(tiles, steps), memory))
   rest = select(any(eq(t.stream, 0), worth), rest, 0)
-  return tiles - rest, rest, select(gt(rest, 0), runs, 0), steps
+  return tiles - rest, rest, select(gt(rest, 0), runs, 0), steps * each
 end
 
 local function fits(t, rows, loads, deep, wide)
@@ -74,8 +74,7 @@ return schedule {
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = blocks.unsupported(op)
-    if lacks then return nil, lacks end
+    if #op.a_inputs + #op.b_inputs > 0 then return nil, "its a_op and b_op get no inputs" end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
@@ -106,10 +105,10 @@ return schedule {
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
               "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e",
               "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident", "two",
-              "bytes_out", "registers", "rate", "begin_ns", "out_ns" },
+              "bytes_out", "registers", "rate", "begin_ns", "out_ns", "share" },
   derive = function(t, op, types, layout, target)
     t.bytes_out = types.e.bytes
-    for _, d in ipairs(op.d) do
+    for _, d in ipairs(op.epilogue_inputs) do
       if d.kind == "full" then t.bytes_out = t.bytes_out + d.type.bytes end
     end
     t.products = op.products
@@ -132,8 +131,15 @@ return schedule {
     -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
     local coming = t.loads_a * t.wide_a * types.a.bytes + t.products * t.loads_b * t.wide_b * types.b.bytes
     t.registers = t.sums + t.ahead * coming // 4 + 8 * (t.m_tiles + t.products * t.n_tiles) + 48
+    t.share = t.k
+    if op.block and t.steps > 0 then
+      local block = require "mfma_block"(op, layout, t)
+      t.share = max(block.add, t.k)
+      t.registers = t.registers + block.registers
+    end
     local blocks = max(target.lds // t.lds_bytes, 1)
-    t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256))
+    t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256),
+                           op.block and 2 or 1) -- of one alone matrix instructions sum where vector ones can't add
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
@@ -143,17 +149,18 @@ return schedule {
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
-    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 16 or 2), lds) // 1
+    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 16 or 2), lds)
+    t.step_ns = t.step_ns * (op.block and 1.05 or 1) // 1 -- sums of blocks are scaled and added meanwhile
     t.rate = rate // 1
     -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
     -- to memory that nothing else covers.
-    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 40)
+    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 40 + (op.block and t.sums // 2 or 0))
     -- Before and after a block's steps: its addresses and a trip to memory; sums of waves that share K; strips of E.
     local strips = (layout.e == "r" and t.m_tiles or t.n_tiles) * max(wave_f // t.stage_f, 1)
     local chunks = ceil_div(t.mfma * t.stage_f, min(64 * (16 // types.e.bytes), 512)) * t.products
     local full = t.bytes_out // types.e.bytes - 1 -- inputs that are read with each
     -- Blocks on one unit share it for the last.
-    t.begin_ns = 2050 + 350 * t.stream + 300 * (t.wk - 1) // 3
+    t.begin_ns = 2050 + 350 * t.stream + 300 * (t.wk - 1) // 3 + (op.block and 250 or 0)
     local each = chunks * (10 + 18 * full) // 10 + (wave_f > t.stage_f and 1 or 0)
     t.out_ns = 200 * strips * each * ceil_div(t.wm * t.wn, 4)
   end,
@@ -162,6 +169,16 @@ return schedule {
     { "{registers} registers, more than {threads} threads have", function(t)
       return t.registers * ceil_div(t.threads, 256) <= 512
     end },
+    { "sums of blocks of K with {registers} registers, of which vector instructions have 256", function(t, op)
+      return not op.block or t.registers <= 256
+    end },
+    { "blocks of K that are no multiple of a step of the main loop", function(t, op, types, layout)
+      return not op.block or t.steps == 0 or require "mfma_block"(op, layout, t).whole
+    end },
+    { "factors of sums that vary along E's contiguous dimension within a matrix instruction",
+      function(t, op, types, layout)
+        return not op.block or t.steps == 0 or require "mfma_block"(op, layout, t).even
+      end },
     { "a wave's tile is no multiple of the matrix instruction", function(t)
       return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0
     end },
@@ -191,12 +208,16 @@ return schedule {
       for name, value in pairs(more or {}) do t[name] = value end
       return t
     end
-    local mid = set(128, 128, 64, 2, 2, 1, 32, { ahead = 2, split_k = 8 }) -- of more ahead registers would spill
+    -- Of more ahead registers would spill; beside sums of blocks, what is turned round takes them, and short blocks do.
+    local scaled, along_k = op.block ~= nil, layout.a == "r" and layout.b == "c"
+    local crowded = scaled and (not along_k or op.block.deep * types.mul_a.bytes % 128 ~= 0)
+    local mid = set(128, 128, 64, 2, 2, 1, 32, { ahead = crowded and 1 or 2, split_k = 8 })
     local low = set(64, 128, 64, 2, 2, 1, 32)
     -- Few tiles: more of them, and waves that share K.  The smallest are for launches that are over soon.
     local small, few = set(64, 64, 128, 2, 1, 2, 32), set(32, 32, 256, 2, 1, 2, 16)
     local least = set(16, n == 1 and 16 or 32, 512, 1, 1, 4, 16, { split_k = 1, stream = 0 })
-    if layout.a == "r" and layout.b == "c" then return { mid, low, small, few, least } end
+    if scaled then return { mid, low, few } end
+    if along_k then return { mid, low, small, few, least } end
     return { mid, low, few, least }
   end,
   name = function(t)

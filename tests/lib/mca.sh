@@ -7,7 +7,8 @@ mca=$(command -v llvm-mca-19 || { compgen -c llvm-mca- | grep -xE 'llvm-mca-[0-9
 mca=${mca:-$(command -v llvm-mca)}
 
 # The body of the innermost loop with the most matrix instructions of a kernel, without what llvm-mca does not price.  It crashes on
-# MUBUF instructions: MTBUF ones that take as long stand in for them.
+# MUBUF instructions: MTBUF ones that take as long stand in for them; and for loads from global memory, of which it thinks that
+# they count as LDS's do.
 loop_of() { # ASSEMBLER KERNEL
     awk -v kernel="$2:" '
         { sub(/;.*/, "") }
@@ -28,7 +29,8 @@ loop_of() { # ASSEMBLER KERNEL
                 if (line[i] !~ /^\.|branch|s_barrier|^[ \t]*$/) print line[i]
         }' "$1" | sed -E 's/buffer_(load|store)_dwordx4/tbuffer_\1_format_xyzw/; s/buffer_(load|store)_dwordx3/tbuffer_\1_format_xyz/
             s/buffer_(load|store)_dwordx2/tbuffer_\1_format_xy/; s/buffer_load_(dword|[us](byte|short)) /tbuffer_load_format_x /
-            s/buffer_store_(dword|byte|short) /tbuffer_store_format_x /'
+            s/buffer_store_(dword|byte|short) /tbuffer_store_format_x /
+            s/global_load_(dword|[us](byte|short)) (v[0-9]+), v\[?([0-9]+)[]:0-9]*, .*/tbuffer_load_format_x \3, v\4, s[0:3], 0 offen/'
 }
 mca_cycles() { # BODY CPU TIMES: steps of four cycles
     (ulimit -v 4000000; timeout 60 "$mca" -mtriple=amdgcn -mcpu="$2" -iterations="$3" "$1" 2>>"$tmp/out") |

@@ -14,12 +14,20 @@ if [ "${1-}" = --table ]; then
 fi
 
 # The least share that a tile may have: 64x128 and 128x128, of which two share a unit, 256x128 with four waves, 256x256 with
-# eight.  TYPE is A's, or A's and B's.
+# eight; scaled sums want eight for 256x128, too.  TYPE is A's, or A's and B's, with "scaled-" ahead.
 least() { # TARGET TYPE LAYOUT TILE
     case "$1 $2 $3 $4" in
+    gfx942\ scaled-f8*\ rcr\ 256x128*) echo 0.93 ;;
+    gfx942\ scaled-f8*\ rcr\ *) echo 0.90 ;;
+    gfx942\ scaled-f8*\ rrr\ 256x128*) echo 0.87 ;;
+    gfx942\ scaled-f8*\ rrr\ *) echo 0.79 ;;
+    gfx942\ scaled-f8*\ crr\ 256x128*) echo 0.75 ;;
+    gfx942\ scaled-f8*\ crr\ *) echo 0.69 ;;
+    gfx942\ scaled-*\ 256x128*) echo 0.90 ;;
+    gfx942\ scaled-*\ *) echo 0.82 ;;
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
-    gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.60 ;;
-    gfx942\ bf16_i8\ *\ 64x128*) echo 0.52 ;;
+    gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.66 ;;
+    gfx942\ bf16_i8\ *\ 64x128*) echo 0.59 ;;
     gfx942\ *_*\ rcr\ 64x128*) echo 0.74 ;;
     gfx942\ *_*\ *\ 64x128*) echo 0.63 ;;
     gfx942\ *\ rcr\ 64x128*) echo 0.90 ;;
@@ -27,7 +35,7 @@ least() { # TARGET TYPE LAYOUT TILE
     gfx942\ *\ rrr\ 64x128*) echo 0.68 ;;
     gfx942\ f16\ crr\ 64x128*) echo 0.74 ;;
     gfx942\ *\ crr\ 64x128*) echo 0.58 ;;
-    gfx942\ bf16_i8\ *\ 128x128*) echo 0.74 ;;
+    gfx942\ bf16_i8\ *\ 128x128*) echo 0.80 ;;
     gfx942\ f16_f8*\ 128x128*) echo 0.82 ;;
     gfx942\ *_*\ r?r\ 256x128*) echo 0.85 ;;
     gfx942\ i8\ crr\ 128x128*) echo 0.74 ;;
@@ -53,12 +61,13 @@ for target in gfx942 gfx90a; do
         skip "$target: matrix unit's share" "no llvm-mca"
         continue
     fi
-    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w2x[24]{,_a1,_stream8,_a4_stream16}.hip; do
+    for source in "$tmp"/gen/$target/*/*-mfma_*x*x*_w[24]x[24]{,_a1,_stream8,_a1_stream8,_a4_stream16}.hip; do
         [ -e "$source" ] || continue
         what=$(basename "$source" .hip)
         types=${what%%-*} layout=${what#*-} tile=${what##*mfma_}
         type=${types%%_*} layout=${layout%%-*}
         [[ $types == "$type"_"$type"_* ]] || type=${types%_*}
+        [[ $source != */scaled*/* ]] || type=scaled-$type
         passes=8
         [ $target = gfx942 ] || passes=16
         kernel=$(sed -n 's/.*KERNEL(.*) \(kiln_[a-z0-9_]*\)(.*/\1/p' "$source" | head -n 1)

@@ -54,13 +54,16 @@ end
 -- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each
 -- multiplication, and all of them at the end.  At most `pace` stand together.  `share` of the multiplications (false:
 -- no matter when) have them evenly by cost: another is due as soon as its part of them has gone by, or when too
--- few are left for the rest at that pace.
-local function spread(costs, multiplications, pace, share)
+-- few are left for the rest at that pace.  `room` (absent: the same) is what there is behind each.
+local function spread(costs, multiplications, pace, share, room)
   local total, row, done, spent = 0, { 0 }, 0, 0
   for _, cost in ipairs(costs) do total = total + cost end
+  local gone, all = { 0 }, 0 -- room up to each multiplication
+  for i = 1, multiplications do gone[i + 1] = gone[i] + (room and room[i] or 1) end
+  if share then all = gone[share + 1] end
   for i = 1, multiplications do
     for _ = 1, min(pace, #costs - done) do
-      local early = share and (spent + costs[done + 1]) * share > total * i
+      local early = share and (spent + costs[done + 1]) * all > total * gone[i + 1]
       local enough = #costs - done <= pace * (multiplications - i)
       if early and enough then break end
       done = done + 1
@@ -71,18 +74,62 @@ local function spread(costs, multiplications, pace, share)
   return row
 end
 
--- The table: a row per step; and `pace`, the most memory instructions that stand between two multiplications.
-function schedule.due(steps, multiplications, reads, moves)
-  local pace = ceil_div(reads + ceil_div(#moves, steps - 1), multiplications)
+-- The table: a row per step; and `pace`, the most memory instructions that stand between two multiplications.  `rooms`
+-- (absent: the same everywhere): of each of so many times `steps` steps, what room there is behind each multiplication.
+function schedule.due(steps, multiplications, reads, moves, rooms)
+  local pace = ceil_div(reads + ceil_div(#moves, steps - 1), multiplications) + (rooms and 1 or 0)
   local due = {}
-  for step = 1, steps do
-    local costs = {}
+  for i = 1, rooms and #rooms or steps do
+    local costs, step = {}, (i - 1) % steps + 1
     for _ = 1, reads do costs[#costs + 1] = READ_COST end
     local first, last = #moves * (step - 1) // (steps - 1) + 1, min(#moves * step // (steps - 1), #moves)
-    for i = first, last do costs[#costs + 1] = moves[i] end
-    due[step] = spread(costs, multiplications, pace, step < steps and multiplications * 3 // 4)
+    for j = first, last do costs[#costs + 1] = moves[j] end
+    due[i] = spread(costs, multiplications, pace, step < steps and multiplications * 3 // 4, rooms and rooms[i])
   end
   return due, pace
+end
+
+-- Sums over blocks of K are scaled and added to those before, four of a lane's at a time: `quads` times for each of so
+-- many matrix `tiles`, which have `each` multiplications in a step.  That is done behind multiplications of a block's
+-- last step and of the step after it.  A tile's sums are ready two multiplications after its last one.  The registers
+-- of four tiles or more should be free before the next block's sums want them; fewer tiles take others.  `group`: tiles
+-- whose multiplications take turns, so that none waits for the one before.  Returns how many of them stand before each
+-- multiplication of the two steps; and the most behind one.
+function schedule.additions(tiles, each, group, quads)
+  local count = tiles * each
+  local function at(tile, h) return tile // group * group * each + h * group + tile % group end
+  local rows, done, most = { { 0 }, {} }, 0, 0
+  for i = 0, 2 * count - 1 do
+    local before = done
+    while done < tiles * quads do
+      local tile = done // quads
+      local must = i >= count + (tiles < 4 and count or at(tile, 0)) - 1
+      if not must and (i < at(tile, each - 1) + 2 or done - before == ceil_div(quads, each)) then break end
+      done = done + 1
+    end
+    most = max(most, done - before)
+    local row = rows[i // count + 1]
+    row[#row + 1] = done
+    if i == count - 1 then rows[2][1] = done end
+  end
+  return rows, most
+end
+
+-- What room there is behind each multiplication of `count` steps, of which every `length`-th ends a block and the next
+-- begins one, with those additions.
+local ROOM, ADD_COST = 8, 2
+function schedule.rooms(count, length, rows)
+  local rooms = {}
+  for step = 1, count do
+    local room = {}
+    for i = 1, #rows[1] - 1 do
+      local adds = (step % length == 0 and rows[1][i + 1] - rows[1][i] or 0)
+        + ((step - 1) % length == 0 and rows[2][i + 1] - rows[2][i] or 0)
+      room[i] = max(ROOM - ADD_COST * adds, 1)
+    end
+    rooms[step] = room
+  end
+  return rooms
 end
 
 return schedule

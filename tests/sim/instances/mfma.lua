@@ -35,10 +35,25 @@ gemm "shares_turned" {
   targets = { "gfx942" },
   tiles = tiles "gfx942",
 }
+local widened = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3fnuz, e = f16 } }
 gemm "shares_widened" {
-  types = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3fnuz, e = f16 } },
+  types = widened,
   layouts = { "rcr", "rrr" },
   epilogue = function(acc) return acc end,
   targets = { "gfx942" },
   tiles = tiles "gfx942",
 }
+-- Sums over blocks of K scaled, 1 x 128 of A and 128 x 128 of B: eight waves have 256x128.
+local function scaled(name, types, layouts, ahead)
+  gemm(name) {
+    types = types,
+    layouts = layouts,
+    d = { a_scale = per_block("a", f32, 1, 128), b_scale = per_block("b", f32, 128, 128) },
+    block = function(acc, d) return acc * d.a_scale * d.b_scale end,
+    epilogue = function(acc) return acc end,
+    targets = { "gfx942" },
+    tiles = { gfx942 = { mfma {}, mfma { m = 256, wm = 4, ahead = ahead, split_k = 1, stream = 0 } } },
+  }
+end
+scaled("scaled", { same(f8e4m3fnuz), widened[1], widened[2] }, { "rcr" }, 2)
+scaled("scaled_turned", { same(f8e4m3fnuz) }, { "rrr", "crr" }, 1)
