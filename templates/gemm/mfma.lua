@@ -2,7 +2,7 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
-local blocks = require "blocks"
+local block_inputs = require "blocks"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -74,7 +74,7 @@ return schedule {
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = blocks.unsupported(op)
+    local lacks = block_inputs.unsupported(op)
     if lacks then return nil, lacks end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
