@@ -35,7 +35,9 @@ local function names(...)
 end
 
 stds.instance = { read_globals = names(dtypes, language, sandbox, sweeps) }
+local spelling = { "to_f32", "from_f32", "to_bits", "bits", "words", "element" } -- in templates and what they require
 stds.template = { read_globals = names(dtypes, sandbox, schedules) }
+stds.part = { read_globals = names(dtypes, sandbox, schedules, spelling) }
 
 files["**/instances/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
@@ -44,6 +46,7 @@ files["tests/sim/matrix/*.lua"] = { std = "instance" }
 files["tests/sim/forms/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
 files["**/templates/*/**/*.lua"] = { std = "template", ignore = { "212" } }
+files["templates/*/lib/*.lua"] = { std = "part", ignore = { "212" } }
 -- What `kiln new` starts from.
 files["templates/*/new/*.lua"] = { std = "instance" }
 files["**/templates/targets/*.lua"] = { std = "template" }

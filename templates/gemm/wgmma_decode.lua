@@ -3,7 +3,7 @@
 -- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
 -- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
 -- One-byte weights of a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
-local blocks = require "blocks"
+local of_blocks = require "blocks"
 local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
 
 -- What follows wgmma's shape in its name: B first.
@@ -31,7 +31,7 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = blocks.unsupported(op)
+    local lacks = of_blocks.unsupported(op)
     if lacks then return nil, lacks end
     if layout.a ~= "r" then return nil, "A must be contiguous along K" end
     if op.has_a_op or types.a.name ~= types.mul_a.name then

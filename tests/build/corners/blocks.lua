@@ -1,4 +1,4 @@
--- Blocks of K and inputs of element operators as instances/ has no use for them: blocks of any size, longer than what is
+-- Blocks of K and inputs of element operators that instances/ has no use for: blocks of any size, longer than what is
 -- packed together and of one element; either orientation of the values; two products, alike and not; sums in i32;
 -- column-major E.  tests/sim/blocks.sh verifies them for gfx942, too.
 gemm "corner_scaled" {
