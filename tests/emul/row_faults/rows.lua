@@ -10,5 +10,6 @@ rowwise "emul_row_fault" {
     return { y = d.x - sum, sum = sum }
   end,
   tiles   = { sm_90a = { simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
-                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 } } },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 1, split = 1, cluster = 2 } } },
 }
