@@ -199,16 +199,21 @@ return schedule {
     local at_once = t.lanes * t.piece * select(odd, 1, t.v)
     local steps = ceil_div(cols, at_once)
     local passes = select(all(eq(t.resident, 1), not_(odd)), 1, t.phases)
-    local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
+    local units, launched = max(p.units, 1), ceil_div(p.rows, t.rows) * parts * p.batch
+    -- One row of all, where they lie one behind the other: blocks that find nothing left of it end at once.
+    local one_row, all_of_it = eq(t.flat, 1), p.rows * p.cols * p.batch
+    local busy = select(one_row, ceil_div(all_of_it, t.threads * t.v * t.piece), launched)
+    local busiest = ceil_div(busy, units)
     local first = min(busiest, t.at_once)
     local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
     -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all
     -- blocks do not fit.
     local again = select(gt(passes, 1), t.again, 0) * (target.again or 0.5)
-    local bytes = min(t.rows, p.rows) * cols * (t.bytes + again) * select(odd, 1.5, 1)
+    local elements = select(one_row, min(all_of_it, t.threads * t.v * t.piece), min(t.rows, p.rows) * cols)
+    local bytes = elements * (t.bytes + again) * select(odd, 1.5, 1)
     local memory = bytes * 0.001 / share
-    -- One row of all: its parts side by side are the quicker the smaller they are.
-    memory = memory * select(eq(t.flat, 1), 1 + 0.03 * (t.v * t.piece // 8 - 1) + select(gt(t.rows, 1), 0.005, 0), 1)
+    -- Its parts side by side are the quicker the smaller they are.
+    memory = memory * select(one_row, 1 + 0.1 * (t.v * t.piece // 8 - 1) + select(gt(t.rows, 1), 0.005, 0), 1)
     local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
     local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
     local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1) + 0.4 * t.online
@@ -218,7 +223,8 @@ return schedule {
     local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) +
       select(gt(t.cluster, 1), 0.15, 0.015)
     local stages = select(gt(t.split, 1), t.phases, 1)
-    local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn
+    local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn +
+      0.02 * max(launched - busy, 0) / units
     -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one
     -- is chosen.
     local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps
