@@ -123,7 +123,8 @@ decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTE
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
 row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'
-row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/'
+row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
+    'emul_flat_fault bf16 rows=5 cols=333 ldup=340'
 row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
 rm -rf "$out/fault"
 finish
