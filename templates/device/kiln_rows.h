@@ -135,7 +135,18 @@ static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUN
     }
 }
 
-// The same at the address of any element; only the first `valid` of them exist, the rest are zero bits and not stored.
+// Has L2 fetch what will be read.
+static KILN_DEVICE void kiln_fetch(const void *from)
+{
+#if defined(KILN_GPU_NVIDIA)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#else
+    (void)from;
+#endif
+}
+
+// The same at the address of any element, each APART elements behind the one before; only those less than `valid`
+// behind the first exist, the rest are zero bits and not stored.
 template <int BITS> struct kiln_bits_of;
 template <> struct kiln_bits_of<8> {
     typedef kiln_uint8 type;
@@ -147,7 +158,7 @@ template <> struct kiln_bits_of<32> {
     typedef kiln_uint32 type;
 };
 
-template <int BITS, int COUNT>
+template <int BITS, int COUNT, int APART>
 static KILN_DEVICE kiln_piece<(BITS * COUNT + 31) / 32> kiln_load_some(const void *from, int valid)
 {
     typedef typename kiln_bits_of<BITS>::type element;
@@ -156,17 +167,18 @@ static KILN_DEVICE kiln_piece<(BITS * COUNT + 31) / 32> kiln_load_some(const voi
     for (int i = 0; i < (BITS * COUNT + 31) / 32; i++) to.v[i] = 0;
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        if (i < valid) to.v[i * BITS / 32] |= (unsigned)((const element *)from)[i] << i * BITS % 32;
+        if (i * APART < valid)
+            to.v[i * BITS / 32] |= (unsigned)((const element *)from)[i * APART] << i * BITS % 32;
     return to;
 }
 
-template <int BITS, int COUNT>
+template <int BITS, int COUNT, int APART>
 static KILN_DEVICE void kiln_store_some(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w, int valid)
 {
     typedef typename kiln_bits_of<BITS>::type element;
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        if (i < valid) ((element *)at)[i] = (element)(w.v[i * BITS / 32] >> i * BITS % 32);
+        if (i * APART < valid) ((element *)at)[i * APART] = (element)(w.v[i * BITS / 32] >> i * BITS % 32);
 }
 
 // Tells the compiler nothing of where the words come from, so that it converts them anew in each phase of a row instead

@@ -27,10 +27,11 @@ return schedule {
     { "rows", values = { 1, 2, 4, 8, 16 }, doc = "rows of a block" },
     { "v", values = { 1, 2, 3, 4, 6, 8 }, doc = "pieces of 4 or 8 columns that a thread takes at once" },
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
-    { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row" },
+    { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row, a kernel for each phase" },
+    { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks of a cluster that share a row" },
   },
-  derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online",
-              "work" },
+  derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online", "work",
+              "lds", "deferred", "flat" },
   derive = function(t, op, types, layout, target)
     local exponentials, choices = false, false
     for _, n in ipairs(op.graph) do
@@ -46,36 +47,39 @@ return schedule {
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
     t.phases, t.slots = plan.last + 1, plan.slots
     t.bytes, t.again = s.bytes, R.read_again(plan)
-    -- Registers: of a resident row the words of inputs that a phase or a later one reads, and what was kept of dear
-    -- functions, whichever phase has most; of another one piece's; beside them addresses and what is being worked on.
-    local held = t.resident == 1 and R.held(plan, target) or {}
-    local live, words_of = 0, t.v * t.piece
-    for p = 0, plan.last do
-      local words_left, kept, seen = 0, 0, {}
-      for q = p, t.resident == 1 and plan.last or p do
-        for _, d in ipairs(R.inputs(plan, q, held)) do
-          if not seen[d.name] then words_left = words_left + words_of * d.type.bytes // 4 end
-          seen[d.name] = true
+    R.keeping(plan, t, target)
+    local function registers(deferred)
+      local words = R.live(plan, t, target, deferred)
+      -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
+      local n = words + (plan.last == 0 and 14 or plan.last == 1 and words >= 40 and words < 60 and 16 or 22)
+      if deferred then n = n + words // 4 end
+      if plan.last > 0 and exponentials then n = n + (t.v > 4 and 22 or 6) end
+      if plan.last > 0 and choices and t.online == 0 then n = n + 8 end
+      if target.vendor == "amd" then -- what functions longer than e^x take of each element at once
+        for k in pairs(R.held(plan, target)) do
+          if t.resident == 1 and R.is_dear(op.graph[k], { vendor = "nvidia" }) then n = n + 48 end
         end
       end
-      for _, first in pairs(held) do if first < p then kept = kept + words_of end end
-      for _, first in pairs(held) do if first == p then words_left = max(words_left, words_of) end end
-      live = max(live, words_left + kept)
-    end
-    -- As ptxas takes them without spilling: what the phases share, and what functions want beside them.
-    t.registers = live + (plan.last == 0 and 14 or plan.last == 1 and live >= 40 and live < 60 and 16 or 22)
-    if plan.last > 0 and exponentials then t.registers = t.registers + (t.v > 4 and 22 or 6) end
-    if plan.last > 0 and choices and t.online == 0 then t.registers = t.registers + 8 end
-    if target.vendor == "amd" then -- what functions longer than e^x take of each element at once
-      for k in pairs(held) do
-        if R.is_dear(op.graph[k], { vendor = "nvidia" }) then t.registers = t.registers + 48 end
-      end
+      return n
     end
     -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
-    t.at_once = max(2048 // t.threads, 1)
-    while t.at_once > 1 and file // (t.threads * t.at_once) // 8 * 8 < t.registers do t.at_once = t.at_once - 1 end
+    local function blocks(n)
+      local at_once = max(2048 // t.threads, 1)
+      while at_once > 1 and file // (t.threads * at_once) // 8 * 8 < n do at_once = at_once - 1 end
+      return at_once
+    end
+    -- Inputs that all rows share are read when a phase wants them where that makes room for another block beside few.
+    t.registers, t.deferred = registers(false), 0
+    if plan.packs and blocks(t.registers) < 4 and blocks(registers(true)) > blocks(t.registers) then
+      t.registers, t.deferred = registers(true), 1
+    end
+    t.at_once = blocks(t.registers)
     t.work = R.work(plan)
+    -- Where no column is told from another, rows that lie one behind the other are one, of which each block has a part.
+    t.flat = plan.last == 0 and R.alike(op) and 1 or 0
+    -- Of a cluster's block: what its waves and others' have of each reduction, and a barrier for each phase.
+    t.lds = t.cluster > 1 and 4 * t.slots * t.cluster * t.lanes // target.wave + 8 * plan.last or 0
   end,
   rules = {
     { "{threads} threads > {max_threads}",
@@ -91,23 +95,33 @@ return schedule {
       return t.threads * (t.registers + more) <= file and t.registers <= 240
     end },
     { "only rows that are reduced are kept or split",
-      function(t) return t.phases > 1 or t.resident == 0 and t.split == 1 end },
+      function(t) return t.phases > 1 or t.resident == 0 and t.split == 1 and t.cluster == 1 end },
     { "blocks that share a row do not keep it, and have one row",
-      function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 end },
+      function(t) return t.split == 1 or t.resident == 0 and t.rows == 1 and t.cluster == 1 end },
+    { "blocks of a cluster have one row, of whole waves",
+      function(t, op, types, layout, target)
+        return t.cluster == 1 or t.rows == 1 and t.lanes >= target.wave
+      end },
+    { "{target} has no clusters", function(t, op, types, layout, target)
+      return t.cluster == 1 or (target.cluster or 1) >= t.cluster
+    end },
+    { "a reduction's parts of {cluster} blocks are more than a wave has lanes", function(t, op, types, layout, target)
+      return t.cluster * t.lanes // target.wave <= target.wave or t.cluster == 1
+    end },
     { "a split row's blocks are more than its lanes", function(t) return t.split <= t.lanes end },
     { "a split row of {phases} phases takes as many kernels, more than 4",
       function(t) return t.split == 1 or t.phases <= 4 end },
   },
   defaults = function(target, op)
     local piece, list, plan = piece_of(op, target), {}, R.plan(op)
-    local function add(lanes, rows, v, resident, split)
-      list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split }
+    local function add(lanes, rows, v, resident, split, cluster)
+      list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split,
+                          cluster = cluster or 1 }
     end
     if plan.last == 0 then
       add(target.wave, 256 // target.wave, 1, 0, 1)
       add(256, 1, 8 // piece, 0, 1)
       add(256, 1, 16 // piece, 0, 1)
-      if target.vendor == "nvidia" then add(512, 1, 16 // piece, 0, 1) end
       return list
     end
     -- Conversions that the machine does not have by itself cost more than memory does: fewer elements at once will do,
@@ -117,11 +131,11 @@ return schedule {
       local fp8 = o.type.name:find("f8") == 1
       emulated = emulated or fp8 and target.tflops[o.type.name] <= target.simt_tflops
     end
-    local function keep(cols, lanes, rows)
+    local function keep(cols, lanes, rows, cluster)
       if emulated and cols ~= 4096 and target.vendor == "nvidia" then return end
-      local v = ceil_div(cols, lanes * piece)
+      local v = ceil_div(cols, lanes * piece * (cluster or 1))
       if v == 5 then v = 6 elseif v == 7 then v = 8 end
-      if v <= 8 then add(lanes, rows, v, 1, 1) end
+      if v <= 8 then add(lanes, rows, v, 1, 1, cluster) end
     end
     if target.vendor == "nvidia" then
       keep(32 * piece, 32, 8)
@@ -133,6 +147,12 @@ return schedule {
       keep(8192, 256, 1)
       keep(12288, 512, 1)
       keep(16384, 512, 1)
+      keep(8192, 128, 1, 8) -- very few
+      keep(8192, 256, 1, 4)
+      keep(16384, 128, 1, 8)
+      keep(24576, 256, 1, 2)
+      keep(32768, 256, 1, 2)
+      keep(65536, 256, 1, 4)
     else
       keep(1024, 64, 4)
       keep(4096, 256, 1)
@@ -148,11 +168,12 @@ return schedule {
   name = function(t)
     local text = ("t%dx%d_v%d"):format(t.lanes, t.rows, t.v)
     if t.resident == 1 then text = text .. "_r" end
+    if t.cluster > 1 then text = text .. "_c" .. t.cluster end
     return t.split > 1 and text .. "_s" .. t.split or text
   end,
   problem_rules = {
     { "the row is longer than the registers of its lanes hold", function(p, t)
-      return any(eq(t.resident, 0), le(p.cols, t.cols))
+      return any(eq(t.resident, 0), le(p.cols, t.cols * t.cluster))
     end },
     { "blocks share rows where there are at most 1024", function(p, t)
       return any(eq(t.split, 1), le(p.rows * p.batch, 1024))
@@ -160,9 +181,11 @@ return schedule {
   },
   stages = function(t) return t.split > 1 and min(t.phases, 4) or 1 end, -- a rule cuts more
   launch = function(p, t, target)
-    local x = max(min(ceil_div(p.rows, t.rows), 1048576), 1)
-    local parts = select(gt(t.phases, 1), t.split, min(ceil_div(p.cols, t.cols), 65535))
-    local stage = { grid = { x, max(parts, 1), max(min(p.batch, 65535), 1) }, block = { t.threads }, early = true }
+    local x, one = max(min(ceil_div(p.rows, t.rows), 1048576), 1), eq(t.phases, 1)
+    local grid = { select(one, min(ceil_div(p.cols, t.cols), 65535), x * t.cluster), -- parts of a row side by side
+                   select(one, min(x, 65535), t.split), max(min(p.batch, 65535), 1) }
+    local stage = { grid = grid, block = { t.threads },
+                    cluster = { t.cluster, 1, 1 }, lds = t.lds, early = true }
     return { stage, stage, stage, stage }
   end,
   -- What each block of a split row has of every reduction over it.
@@ -173,25 +196,37 @@ return schedule {
   -- fit do so side by side.  A turn of the busiest unit takes as long as its dearest part, the first block all of them.
   cost = function(p, t, target)
     local odd = lt(p.vector, t.piece)                    -- rows that are gone through element by element
-    local parts = select(gt(t.phases, 1), t.split, ceil_div(p.cols, t.cols))
+    local parts = select(gt(t.phases, 1), t.split * t.cluster, ceil_div(p.cols, t.cols))
     local cols = ceil_div(p.cols, parts)                 -- of a block
     local at_once = t.lanes * t.piece * select(odd, 1, t.v)
     local steps = ceil_div(cols, at_once)
     local passes = select(all(eq(t.resident, 1), not_(odd)), 1, t.phases)
-    local busiest = ceil_div(ceil_div(p.rows, t.rows) * parts * p.batch, max(p.units, 1))
+    local units, launched = max(p.units, 1), ceil_div(p.rows, t.rows) * parts * p.batch
+    -- One row of all, where they lie one behind the other: blocks that find nothing left of it end at once.
+    local one_row, all_of_it = eq(t.flat, 1), p.rows * p.cols * p.batch
+    local busy = select(one_row, ceil_div(all_of_it, t.threads * t.v * t.piece), launched)
+    local busiest = ceil_div(busy, units)
     local first = min(busiest, t.at_once)
     local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
     -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all
     -- blocks do not fit.
     local again = select(gt(passes, 1), t.again, 0) * (target.again or 0.5)
-    local bytes = min(t.rows, p.rows) * cols * (t.bytes + again) * select(odd, 1.5, 1)
+    local elements = select(one_row, min(all_of_it, t.threads * t.v * t.piece), min(t.rows, p.rows) * cols)
+    local bytes = elements * (t.bytes + again) * select(odd, 1.5, 1)
     local memory = bytes * 0.001 / share
+    -- Its parts side by side are the quicker the smaller they are.
+    memory = memory * select(one_row, 1 + 0.1 * (t.v * t.piece // 8 - 1) + select(gt(t.rows, 1), 0.005, 0), 1)
     local rate = target.simt_tflops * 5e5 / target.units -- of a unit, operations per microsecond
     local compute = t.rows * at_once * steps * t.work * select(odd, 3, 1) / rate
     local wait = 0.7 + (t.phases - 1) * (0.22 + 0.0003 * t.threads) + 0.4 * (passes * steps - 1) + 0.4 * t.online
-    local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) + 0.015
+    -- Blocks of a cluster begin together, and wait for each other.
+    local together = select(gt(t.cluster, 1), 0.1 * t.phases + 0.1 * first, 0)
+    wait = wait + together
+    local turn = max(max(memory, compute), (wait + compute + memory) / t.at_once) +
+      select(gt(t.cluster, 1), 0.15, 0.015)
     local stages = select(gt(t.split, 1), t.phases, 1)
-    local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn
+    local blocks = wait + first * (compute + memory / 2) + (busiest - first) * turn +
+      0.02 * max(launched - busy, 0) / units
     -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one
     -- is chosen.
     local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps

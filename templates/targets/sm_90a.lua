@@ -4,6 +4,7 @@
 return target {
   name = "sm_90a", vendor = "nvidia",
   wave = 32, lds = 232448, static_lds = 49152, max_threads = 1024, vgprs = 255, units = 132,
+  cluster = 8, -- blocks of one, at most
   tflops = { f32 = 67, f16 = 989, bf16 = 989, i8 = 1979, i32 = 33.5,
              f8e4m3 = 1979, f8e5m2 = 1979, f8e4m3fnuz = 67, f8e5m2fnuz = 67 },
   simt_tflops = 67, simt_i8_tops = 134,

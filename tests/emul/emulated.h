@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// In place of kiln_wgmma.h, ahead of a kernel's source (-include): the same functions on the
+// In place of kiln_wgmma.h and kiln_cluster.h, ahead of a kernel's source (-include): the same functions on the
 // emulation of emulator.h.
 #ifndef KILN_WGMMA_H
 #define KILN_WGMMA_H
+#define KILN_CLUSTER_H
 #define KILN_EMULATED 1
 #include "emulator.h"
 #include "kiln_types.h"
@@ -157,6 +158,11 @@ static inline void kiln_cluster_send4(unsigned address, kiln_words4 w, unsigned 
     ke_mbarrier_sent(barrier, 16);
 }
 
+static inline void kiln_cluster_send(unsigned address, float x, unsigned barrier)
+{
+    *(float *)ke_at(address) = x;
+    ke_mbarrier_sent(barrier, 4);
+}
 static inline void kiln_tma_prefetch_map(const kiln_tensor_map *)
 {
 }

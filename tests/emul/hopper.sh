@@ -42,7 +42,12 @@ module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
 for schedule in wgmma wgmma_decode; do every kernels $schedule; done
 every kernels simt --quick --op emul_two
-every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks
+every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
+# Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
+for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=333 ldup=340' 'rows=3 cols=264 batch=2 sx=1000'; do
+    verify kernels "emul_rows_flat bf16 $problem" >"$tmp/out" 2>&1
+    result $? "one row of all: $problem" "$tmp/out"
+done
 if [ "${1-}" = --full ]; then
     mkdir "$tmp/corners"
     cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
@@ -116,7 +121,10 @@ decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BO
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
-row_fault "columns behind the row's end in its sum" 's/j < valid \? %s::two/true ? %s::two/'
+row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
+row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'
+row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
+    'emul_flat_fault bf16 rows=5 cols=333 ldup=340'
 row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
 rm -rf "$out/fault"
 finish

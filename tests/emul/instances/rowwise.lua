@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Row-wise kernels for their emulation: rows of a few lanes, of a warp, of several, of several blocks; kept and read again;
--- with blocks of columns, and none.  tests/gpu/instances/rowwise.lua has more, for a GPU.
+-- Row-wise kernels for their emulation: rows of a few lanes, of a warp, of several, of several blocks, of a cluster;
+-- kept and read again; with blocks of columns, and none.  tests/gpu/instances/rowwise.lua has more, for a GPU.
 rowwise "emul_rows" {
   types   = { { x = bf16, y = f8e4m3 } },
   targets = { "sm_90a" },
@@ -16,7 +16,8 @@ rowwise "emul_rows" {
   tiles   = { sm_90a = { simt { lanes = 16, rows = 4, v = 1, resident = 1, split = 1 },
                          simt { lanes = 128, rows = 2, v = 3, resident = 1, split = 1 },
                          simt { lanes = 32, rows = 2, v = 2, resident = 0, split = 1 },
-                         simt { lanes = 64, rows = 1, v = 2, resident = 0, split = 16 } } },
+                         simt { lanes = 64, rows = 1, v = 2, resident = 0, split = 16 },
+                         simt { lanes = 64, rows = 1, v = 2, resident = 1, split = 1, cluster = 4 } } },
 }
 
 rowwise "emul_rows_softmax" {
@@ -30,7 +31,9 @@ rowwise "emul_rows_softmax" {
     return { y = e / row_sum(e) }
   end,
   tiles   = { sm_90a = { simt { lanes = 64, rows = 1, v = 4, resident = 1, split = 1 },
-                         simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 } } },
+                         simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
+                         simt { lanes = 32, rows = 1, v = 8, resident = 1, split = 1, cluster = 8 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 1, cluster = 2 } } },
 }
 
 rowwise "emul_rows_blocks" {
@@ -42,5 +45,15 @@ rowwise "emul_rows_blocks" {
     local most = max(block_max(abs(d.x), 64), 0.01)
     return { y = d.x / most * 100, two = block_sum(d.x, 2) + d.row, many = most }
   end,
+  tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 2, resident = 0, split = 1 } } },
+}
+
+-- Rows that lie one behind the other are one; with a matrix that is wider they are not.
+rowwise "emul_rows_flat" {
+  types   = { { x = bf16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", up = full "x", scale = per_tensor(f32) },
+  outputs = { y = full "x" },
+  body    = function(d) return { y = relu(d.x) * d.up * d.scale } end,
   tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 2, resident = 0, split = 1 } } },
 }

@@ -10,5 +10,16 @@ rowwise "emul_row_fault" {
     return { y = d.x - sum, sum = sum }
   end,
   tiles   = { sm_90a = { simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
-                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 } } },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 1, split = 1, cluster = 2 } } },
+}
+
+-- And of rows that lie one behind the other.
+rowwise "emul_flat_fault" {
+  types   = { { x = bf16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", up = full "x" },
+  outputs = { y = full "x" },
+  body    = function(d) return { y = d.x - d.up } end,
+  tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 1, resident = 0, split = 1 } } },
 }

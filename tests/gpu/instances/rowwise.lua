@@ -4,17 +4,19 @@
 -- less and one more than a tile has, fewer rows than a block, few long rows.
 local shapes = { { 1, 1 }, { 3, 7 }, { 17, 64 }, { 5, 129 }, { 33, 255 }, { 2, 257 }, { 9, 1024 }, { 4, 1025 },
                  { 3, 2047 }, { 2, 4104 }, { 1, 9001 } }
-local function only(list) -- a tile out of lanes x rows, v, resident, split
+local function only(list) -- a tile out of lanes x rows, v, resident, split, cluster
   local set = {}
   for _, name in ipairs(list) do set[name] = true end
-  return function(t) return set[("%dx%d %d %d %d"):format(t.lanes, t.rows, t.v, t.resident, t.split)] == true end
+  return function(t)
+    return set[("%dx%d %d %d %d %d"):format(t.lanes, t.rows, t.v, t.resident, t.split, t.cluster)] == true
+  end
 end
-local reducing = only { "16x8 1 1 1", "16x16 3 1 1", "32x1 8 1 1", "64x4 2 1 1", "128x8 1 1 1", "256x1 6 1 1",
-                        "1024x1 1 1 1", "32x16 1 0 1", "512x1 3 0 1", "32x1 1 0 2", "64x1 2 0 16",
-                        "1024x1 1 0 32" }
+local reducing = only { "16x8 1 1 1 1", "16x16 3 1 1 1", "32x1 8 1 1 1", "64x4 2 1 1 1", "128x8 1 1 1 1",
+                        "256x1 6 1 1 1", "1024x1 1 1 1 1", "32x16 1 0 1 1", "512x1 3 0 1 1", "32x1 1 0 2 1",
+                        "64x1 2 0 16 1", "1024x1 1 0 32 1", "32x1 3 1 1 8", "256x1 1 1 1 2", "128x1 2 0 1 4" }
 local lanes = { 16, 32, 64, 128, 256, 512, 1024 }
 local sweep = { lanes = lanes, rows = { 1, 4, 8, 16 }, v = { 1, 2, 3, 6, 8 }, resident = { 0, 1 },
-                split = { 1, 2, 16, 32 } }
+                split = { 1, 2, 16, 32 }, cluster = { 1, 2, 4, 8 } }
 
 -- The sum is stored and used; weights of another format than rows.
 rowwise "rows_norm" {
@@ -91,7 +93,8 @@ rowwise "rows_many" {
     return { p = x + d.m, q = x * d.n, r = x - d.o, s = clamp(x, -8, 8), t = row_max(x) }
   end,
   tiles   = { sm_90a = { simt(sweep) },
-              where = only { "16x16 1 1 1", "64x4 2 1 1", "256x1 1 1 1", "32x4 1 0 1", "64x1 2 0 16" } },
+              where = only { "16x16 1 1 1 1", "64x4 2 1 1 1", "256x1 1 1 1 1", "32x4 1 0 1 1", "64x1 2 0 16 1",
+                     "128x1 1 1 1 8" } },
   check   = { shapes = shapes },
 }
 
@@ -105,6 +108,6 @@ rowwise "rows_plain" {
     return { y = silu(d.gate * 0.01) * d.x + d.bias + at.col - at.row, z = d.x + d.row }
   end,
   tiles   = { sm_90a = { simt { lanes = lanes, rows = { 1, 4, 16 }, v = { 1, 2, 3 }, resident = 0, split = 1 } },
-              where = only { "16x16 1 0 1", "32x4 3 0 1", "128x4 2 0 1", "1024x1 1 0 1" } },
+              where = only { "16x16 1 0 1 1", "32x4 3 0 1 1", "128x4 2 0 1 1", "1024x1 1 0 1 1" } },
   check   = { shapes = shapes },
 }
