@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Attention ops that take schedule `wgmma` through its corners: masks, heads of every size it takes, types, functions,
--- one to three warpgroups, with turns and without, rings short and long.  Among the shapes are some with more tiles than
--- the device has units: a block then goes from one tile to the next.
+-- one to three warpgroups, with turns and without, rings short and long.  Some shapes have more tiles than units:
+-- a block then goes from one tile to the next.
 local shapes = { { 300, 100, 70, 130, 0, 0, 50 }, { 150, 1, 257, 140, 0, 0, 64 }, { 4, 2, 500, 700, 0, 0, 200 },
                  { 2, 2, 300, 100, 0, 0, 40 } }
 local bf = { { q = bf16, k = bf16, v = bf16, o = bf16 } }
@@ -29,8 +29,8 @@ attention "att_full" {
 attention "att_functions" {
   types    = bf, heads = { { 128, 128 }, { 64, 64 } }, mask = window, targets = { "sm_90a" },
   score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
-  sink     = function(s, d) return d.sinks end,
-  epilogue = function(x, s, d) return x * d.v_scale end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
   d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
   scalars  = { "scale" },
   outputs  = { lse = per_query(f32) },
