@@ -16,7 +16,9 @@ enum { SCORE, SINK, EPILOGUE };                                 /* its functions
 enum { HEADS, KV_HEADS, QUERIES, KEYS = 4, DIM, DIMV, WINDOW }; /* its sizes, batch among them */
 enum { QUERY, KEY, HEAD, BATCH };                               /* places */
 
-#define U 0x1p-24 /* half a unit in the last place of f32, relative */
+#define U      0x1p-24 /* half a unit in the last place of f32, relative */
+#define F16_U  0x1p-11 /* of f16, and bf16 */
+#define BF16_U 0x1p-8
 
 typedef kr_interval iv;
 
@@ -261,10 +263,10 @@ static iv average(const attention *a, const row *r, const weight *sink, int64_t 
         moved += a->key[j].w * a->key[j].d * fabs(a->v[j * a->dimv + col] - y);
     const double size = wide / r->sum, rounded = fmin(size, KR_LAMBDA * sqrt(square) / r->sum);
     /* Sums and their quotient; weights that meet V rounded; those that are lost below the smallest
-     * number. */
+     * number, of f16 if that is what they are rounded to. */
     const double rest = r->rel * (size + fabs(y)) + a->to_p * (rounded + fabs(y)) +
                         (8 * U + (double)a->job->op->rtol) * fabs(y) +
-                        (double)r->count * (a->to_p > 0 ? 0x1p-24 * a->to_p : 0x1p-125) * largest +
+                        (double)r->count * (a->to_p == F16_U ? 0x1p-25 : 0x1p-125) * largest +
                         (double)FLT_MIN;
     /* Wherever the weights are, the average lies among what is averaged. */
     iv among = {lo - rest, hi + rest, 0};
@@ -368,7 +370,7 @@ static bool is_attention(const kr_job *job)
 static double rounding_of(kiln_dtype v, kiln_dtype q)
 {
     const kiln_dtype t = v == KILN_F16 || v == KILN_BF16 ? v : q;
-    return t == KILN_F16 ? 0x1p-11 : t == KILN_BF16 ? 0x1p-9 : v == KILN_F32 ? 0 : 0x1p-11;
+    return t == KILN_F16 ? F16_U : t == KILN_BF16 ? BF16_U : v == KILN_F32 ? 0 : F16_U;
 }
 
 static kiln_status run(const kr_job *job, double *lo, double *hi)

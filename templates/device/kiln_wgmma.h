@@ -20,6 +20,22 @@ static KILN_DEVICE int kiln_uniform(int x)
 {
     return __shfl_sync(0xffffffffu, x, 0);
 }
+// Does `condition` hold in any lane of the warp?
+static KILN_DEVICE bool kiln_any_lane(bool condition)
+{
+    unsigned any;
+    asm volatile("{\n.reg .pred p, q;\nsetp.ne.u32 p, %1, 0;\nvote.sync.any.pred q, p, 0xffffffff;\n"
+                 "selp.u32 %0, 1, 0, q;\n}" : "=r"(any) : "r"((unsigned)condition));
+    return any != 0;
+}
+// How many have asked before; of the whole grid.
+static KILN_DEVICE unsigned kiln_ticket(unsigned *counter)
+{
+    unsigned before;
+    asm volatile("atom.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before) : "l"(__cvta_generic_to_global(counter)) : "memory");
+    return before;
+}
 static KILN_DEVICE void kiln_warp_barrier(void)
 {
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
@@ -56,6 +72,14 @@ static KILN_DEVICE void kiln_tma_load_all(unsigned to, const kiln_tensor_map *ma
                  " [%0], [%1, {%2, %3, %4}], [%5], %6;"
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(barrier), "h"((unsigned short)mask)
                  : "memory");
+}
+// Of an operand with planes: four dimensions.
+static KILN_DEVICE void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *map, int inner, int outer, int plane,
+                                            int batch, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3, %4, %5}], [%6];"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier) : "memory");
 }
 // How long L2 should keep what is loaded: data that is read once goes first.
 static KILN_DEVICE unsigned long long kiln_l2_once(void)
@@ -176,6 +200,13 @@ static KILN_DEVICE void kiln_keep_in_order(int &x)
 static KILN_DEVICE void kiln_keep4(unsigned (&x)[4])
 {
     asm volatile("" : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]));
+}
+
+// What stands behind it begins when x, which is not negative, is there.  ptxas moves waits for wgmma ahead of all that
+// does not branch: a softmax that was to run beside products would run behind them.
+static KILN_DEVICE void kiln_behind(float x)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.lt.f32 p, %0, 0f00000000;\n@p nanosleep.u32 0;\n}" ::"f"(x) : "memory");
 }
 
 static KILN_DEVICE void kiln_wgmma_fence(void)

@@ -44,6 +44,14 @@ static KILN_DEVICE float kiln_other_lane(float x, int mask)
 {
     return ke_other_lane(x, mask);
 }
+static KILN_DEVICE float kiln_exp2_fast(float x)
+{
+    return __builtin_exp2f(x);
+}
+static KILN_DEVICE float kiln_max_fast(float x, float y)
+{
+    return x != x || y != y ? x + y : x > y ? x : y;
+}
 static KILN_DEVICE float kiln_recip_fast(float x)
 {
     return 1.0f / x;
@@ -77,6 +85,20 @@ template <typename T> static inline void kiln_keep_in_order(T &)
 }
 static inline void kiln_keep4(unsigned (&)[4])
 {
+}
+static inline void kiln_behind(float)
+{
+}
+static inline bool kiln_any_lane(bool condition)
+{
+    float any = condition;
+    for (int mask = 1; mask < 32; mask *= 2) any += kiln_other_lane(any, mask);
+    return any != 0;
+}
+// One thread of the process runs all of them.
+static inline unsigned kiln_ticket(unsigned *counter)
+{
+    return (*counter)++;
 }
 static inline void kiln_warp_barrier(void)
 {
@@ -169,12 +191,17 @@ static inline void kiln_tma_prefetch_map(const kiln_tensor_map *)
 static inline void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                  int batch, unsigned barrier)
 {
-    ke_tma_load(to, map, inner, outer, batch, barrier, 0);
+    ke_tma_load(to, map, inner, outer, 0, batch, barrier, 0);
 }
 static inline void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                      int batch, unsigned barrier, unsigned mask)
 {
-    ke_tma_load(to, map, inner, outer, batch, barrier, mask);
+    ke_tma_load(to, map, inner, outer, 0, batch, barrier, mask);
+}
+static inline void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *map, int inner,
+                                       int outer, int plane, int batch, unsigned barrier)
+{
+    ke_tma_load(to, map, inner, outer, plane, batch, barrier, 0);
 }
 static inline unsigned long long kiln_l2_once(void)
 {
@@ -187,7 +214,7 @@ static inline unsigned long long kiln_l2_again(void)
 static inline void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                       int batch, unsigned barrier, unsigned long long)
 {
-    ke_tma_load(to, map, inner, outer, batch, barrier, 0);
+    ke_tma_load(to, map, inner, outer, 0, batch, barrier, 0);
 }
 static inline void kiln_tma_fetch(const kiln_tensor_map *, int, int, int)
 {

@@ -211,19 +211,22 @@ void check_phase(mbarrier *b)
 }
 
 /* ---- boxes of tensor maps ---- */
-void box_rows(const ke_tensor_map &m, int inner, int outer, int batch,
+void box_rows(const ke_tensor_map &m, int inner, int outer, int plane, int batch,
               const std::function<void(int at, char *global, int bytes, int zeros_ahead,
                                        int zeros_behind)> &row)
 {
     const int bytes = m.box[0] * m.size;
-    for (int r = 0; r < m.box[1]; r++) {
-        const bool in = outer + r >= 0 && outer + r < m.dim[1] && batch >= 0 && batch < m.dim[2];
+    for (int n = 0; n < m.box[1] * m.box[2]; n++) {
+        const int o = outer + n % m.box[1], p = plane + n / m.box[1];
+        const bool in =
+            o >= 0 && o < m.dim[1] && p >= 0 && p < m.dim[2] && batch >= 0 && batch < m.dim[3];
         const int64_t from = std::max<int64_t>(inner, 0),
                       to = std::min<int64_t>((int64_t)inner + m.box[0], m.dim[0]);
         if (!in || from >= to)
-            row(r * bytes, nullptr, 0, bytes, 0);
+            row(n * bytes, nullptr, 0, bytes, 0);
         else
-            row(r * bytes, m.base + batch * m.stride[2] + (outer + r) * m.stride[1] + from * m.size,
+            row(n * bytes,
+                m.base + batch * m.stride[3] + p * m.stride[2] + o * m.stride[1] + from * m.size,
                 (int)(to - from) * m.size, (int)(from - inner) * m.size,
                 (int)(inner + m.box[0] - to) * m.size);
     }
@@ -544,8 +547,8 @@ void ke_mbarrier_wait(unsigned barrier, unsigned phase)
     if (n >= passed->size()) passed->resize(n + 1);
     (*passed)[n] = it;
 }
-void ke_tma_load(unsigned to, const void *map, int inner, int outer, int batch, unsigned barrier,
-                 unsigned mask)
+void ke_tma_load(unsigned to, const void *map, int inner, int outer, int plane, int batch,
+                 unsigned barrier, unsigned mask)
 {
     const ke_tensor_map &m = checked(map, to);
     const unsigned here = ke_here->rank;
@@ -554,14 +557,14 @@ void ke_tma_load(unsigned to, const void *map, int inner, int outer, int batch, 
              for (unsigned rank = 0; rank < now->blocks.size(); rank++) {
                  if (!(mask ? mask >> rank & 1 : rank == here)) continue;
                  char *shared = now->blocks[rank].shared;
-                 box_rows(m, inner, outer, batch,
+                 box_rows(m, inner, outer, plane, batch,
                           [&](int at, char *global, int bytes, int ahead, int behind) {
                               for (int i = 0; i < ahead + bytes + behind; i++)
                                   shared[swizzled(to + at + i, m.swizzle)] =
                                       i < ahead || i >= ahead + bytes ? 0 : global[i - ahead];
                           });
                  mbarrier *b = (mbarrier *)(shared + barrier);
-                 b->bytes -= m.box[0] * m.box[1] * m.size;
+                 b->bytes -= m.box[0] * m.box[1] * m.box[2] * m.size;
                  check_phase(b);
              }
          },
@@ -574,10 +577,11 @@ void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batc
     fiber *owner = running;
     now->copies.push_back(
         {[=, &m] {
-             box_rows(m, inner, outer, batch, [&](int at, char *global, int bytes, int ahead, int) {
-                 for (int i = 0; i < bytes; i++)
-                     global[i] = shared[swizzled(from + at + ahead + i, m.swizzle)];
-             });
+             box_rows(m, inner, outer, 0, batch,
+                      [&](int at, char *global, int bytes, int ahead, int) {
+                          for (int i = 0; i < bytes; i++)
+                              global[i] = shared[swizzled(from + at + ahead + i, m.swizzle)];
+                      });
          },
          owner, owner->store_groups + 1});
 }

@@ -50,7 +50,7 @@ for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=
 done
 if [ "${1-}" = --full ]; then
     mkdir "$tmp/corners"
-    cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
+    cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/attention.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
     module corners "$tmp/corners" templates
     result $? "corners compile" "$tmp/log"
     for schedule in wgmma wgmma_decode; do every corners $schedule --quick; done
@@ -65,6 +65,11 @@ fi
 # As many units as make every tile of two batches one that a cluster cuts.
 KILN_EMULATOR_UNITS=24 verify kernels 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2 align=256' >"$tmp/out" 2>&1
 result $? "batches whose tiles are cut along K"
+# Few units: a block goes from one tile of attention to the next.
+for op in emul_causal emul_attention; do
+    KILN_EMULATOR_UNITS=2 verify kernels --all --quick --op $op --schedule wgmma >"$tmp/out" 2>&1
+    result $? "tiles one after the other: $op" "$tmp/out"
+done
 # Copies of 8 bytes and of 4, which trials have too seldom; and tiles whose K many blocks share.
 for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 align=4' 'm=70 n=143 k=1001'; do
     KILN_EMULATOR_UNITS=24 verify kernels "emul_gather bf16,bf16,bf16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
@@ -81,7 +86,7 @@ result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
 # find it, or with these arguments of short/, and then in every instance.  decode_fault: in wgmma_decode's, of
-# decode_faults/; row_fault: in rowwise's, of row_faults/.
+# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
@@ -89,6 +94,7 @@ fault() {
 }
 decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
 row_fault() { plant rowwise simt row_faults "$@"; }
+attention_fault() { plant attention wgmma attention_faults "$@"; }
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
@@ -120,6 +126,11 @@ fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
+attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
+attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
+attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
+attention_fault "sums that stay as large as they were" 's/^            shrink_sums\(o, shrink\);/            ;/'
+KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
 row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'

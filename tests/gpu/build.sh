@@ -11,7 +11,7 @@ templates=$build/gpu/templates
 
 rm -rf "$templates"
 mkdir -p "$templates/gemm"
-ln -s "$root/templates/targets" "$root/templates/rowwise" "$templates/"
+ln -s "$root/templates/targets" "$root/templates/rowwise" "$root/templates/attention" "$templates/"
 ln -s "$root"/templates/gemm/* "$root"/tests/gpu/templates/gemm/* "$templates/gemm/"
 cd "$root"
 log=$build/gpu/log

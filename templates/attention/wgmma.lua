@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+-- Attention on Hopper's matrix unit: warpgroups of 64 queries each share a ring of keys and values that come by tensor
+-- map; each issues the next block's scores ahead of the present one's values, and does its softmax meanwhile.
+local function bytes_of_heads(t) return t.keys * max(t.dim, t.dimv) * 2 end
+
+return schedule {
+  family = "attention",
+  title = "Hopper's matrix unit: scores of the next keys while values of these are summed",
+  supports = function(target, op, types, layout)
+    if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.q.bytes ~= 2 or types.k.name ~= types.q.name or types.v.name ~= types.q.name then
+      return nil, "Q, K and V go to the matrix unit as they are: all f16 or all bf16"
+    end
+    if types.o.bytes == 1 then return nil, "O of one byte is not stored here: f32, f16 or bf16" end
+    for _, d in ipairs(op.d) do
+      if d.kind == "full" then return nil, d.name .. " is full: scores here take inputs per head, not per key" end
+    end
+    if layout.dim % 64 ~= 0 or layout.dimv % 64 ~= 0 or max(layout.dim, layout.dimv) > 256 then
+      local text = "heads of %d and %d elements: both must be 64, 128, 192 or 256"
+      return nil, text:format(layout.dim, layout.dimv)
+    end
+    return true
+  end,
+  tunables = {
+    { "wg", values = { 1, 2, 3 }, doc = "warpgroups of 64 queries each that share keys and values" },
+    { "keys", values = { 64, 96, 128, 160, 176, 192 }, doc = "keys of a block" },
+    { "depth", values = { 3, 4, 5, 6, 7, 8, 9, 10 }, doc = "blocks of keys or values in the ring" },
+    { "turns", values = { 0, 1 }, doc = "1: warpgroups issue their products in turn" },
+  },
+  derived = { "rows", "dim", "dimv", "threads", "slot_bytes", "lds_bytes", "sums", "most", "bytes", "masked",
+              "window" },
+  derive = function(t, op, types, layout, target)
+    t.rows, t.dim, t.dimv = 64 * t.wg, layout.dim, layout.dimv
+    t.threads = 128 * (t.wg + 1)
+    t.slot_bytes = bytes_of_heads(t)
+    -- Two tiles of Q, the ring, barriers, two places for what the loader takes.
+    t.lds_bytes = 2 * t.rows * t.dim * 2 + t.depth * (t.slot_bytes + 16) + 64
+    -- Of a thread: sums of O and of scores, and P, which is half as much; what it may have beside 30 others.
+    t.sums = t.dimv // 2 + t.keys // 2 + t.keys // 4
+    t.most = t.wg == 3 and 130 or 200
+    t.bytes = 2 * (t.dim + t.dimv)
+    t.masked, t.window = op.mask and 1 or 0, op.mask == "window" and 1 or 0
+  end,
+  rules = {
+    { "{sums} registers of sums to a thread > {most}", function(t) return t.sums <= t.most end },
+    { "{lds_bytes} bytes of shared memory > {lds}", function(t, op, types, layout, target)
+      return t.lds_bytes <= target.lds
+    end },
+    { "turns of one warpgroup", function(t) return t.turns == 0 or t.wg > 1 end },
+  },
+  defaults = function(target, op, types, layout)
+    local size = max(layout.dim, layout.dimv)
+    local wg, keys = size > 64 and 2 or 3, size > 128 and 64 or 128
+    local t = { keys = keys, dim = layout.dim, dimv = layout.dimv }
+    local room = target.lds - 64 - 256 * wg * layout.dim
+    local depth = min(room // (bytes_of_heads(t) + 16), 10)
+    return { { wg = wg, keys = keys, depth = depth, turns = size > 64 and 0 or 1 } }
+  end,
+  name = function(t) return ("%dx%d_d%d%s"):format(t.rows, t.keys, t.depth, t.turns == 1 and "_turns" or "") end,
+  problem_rules = {
+    { "Q's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_q, 16) end },
+    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
+    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
+    { "O's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_o, 16) end },
+    { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
+    { "more than 2^30 queries or keys", function(p) return le(max(p.q, p.kv), 1073741824) end },
+    { "more than 2^30 tiles", function(p, t)
+      return le(ceil_div(p.q, t.rows) * p.heads * p.batch, 1073741824)
+    end },
+  },
+  flags = function() return { "-Xptxas=-warn-spills" } end,
+  maps = function(t)
+    return { { operand = "q", inner = 64, outer = t.rows, swizzle = 128 },
+             { operand = "k", inner = 64, outer = t.keys, swizzle = 128 },
+             { operand = "v", inner = 64, outer = t.keys, swizzle = 128 } }
+  end,
+  stages = function() return 2 end,
+  workspace = function() return 4 end, -- tiles that were given out
+  launch = function(p, t)
+    local tiles = ceil_div(p.q, t.rows) * p.heads * p.batch
+    return { { grid = { 1 }, block = { 32 }, early = true },
+             { grid = { max(min(tiles, p.units), 1) }, block = { t.threads }, lds = t.lds_bytes, early = true } }
+  end,
+  cost = function(p, t, target)
+    -- Cycles of an H200, fitted: a block of keys, a tile's beginning and end, at the clock that power leaves.
+    local work = 2 * t.rows * t.keys * (t.dim + t.dimv)
+    local block, beside, clock = work * 147.6e-6 + t.rows * t.keys * 0.0383 + 846, 2900, 1750
+    local tiles, units = ceil_div(p.q, t.rows) * p.heads * p.batch, max(p.units, 1)
+    -- Of keys, to a tile: all, or up to the diagonal; long and short tiles fill the last wave.
+    local most = ceil_div(max(p.kv, 1), t.keys)
+    local blocks, waves = most, ceil_div(tiles, units)
+    if t.masked == 1 then
+      blocks, waves = max(p.kv - (p.q - t.rows) / 2, t.keys) / t.keys + 0.5, max(tiles / units, 1)
+      if t.window == 1 then blocks = min(blocks, (p.window + t.rows) / t.keys + 1) end
+    end
+    local busy, apart = waves * blocks * block / clock, waves * beside / clock
+    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (target.gbps * 1e3)
+    return target.launch_us + max(busy, memory) + apart, {
+      { "launching", target.launch_us },
+      { "multiplying", busy },
+      { "beginning and ending tiles", apart },
+      { "moving bytes", memory },
+      { "tiles", tiles, "count" },
+    }
+  end,
+}

@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: MIT
+-- For the emulation: masks, both sizes of a head, functions, one warpgroup and three, turns.
+
+attention "emul_causal" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
+  targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = { 1, 3 }, keys = 64, depth = { 3, 4 }, turns = { 0, 1 } } },
+              where = function(t) return t.turns == (t.wg == 3 and 1 or 0) end },
+}
+attention "emul_attention" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 128, 64 } }, mask = window, targets = { "sm_90a" },
+  score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = { sm_90a = { wgmma { wg = 2, keys = 96, depth = 4, turns = 0 } } },
+}
