@@ -83,13 +83,10 @@ return schedule {
   defaults = function(target, op, types, layout)
     local n, i8 = op.products, dot4(types)
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
-    -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
-    -- Not for two products, though, which `large` may not fit.
+    -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed; and for few
+    -- rows NVIDIA's GPUs have simt_decode. Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local words = types.a.bytes == 2 and types.b.bytes == 2 and not (op.has_a_op and op.has_b_op)
-    local along = layout.a == "r" and layout.b == "c"
-    local hopper = target.wgmma and target.wgmma[both] and (along or words) and n == 1
-    if hopper or target.mma and target.mma[both] then return { large } end
+    if target.vendor == "nvidia" and n == 1 or target.mma and target.mma[both] then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
