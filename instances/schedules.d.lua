@@ -94,6 +94,21 @@ function mfma(axes) end
 ---@return kiln.Sweep
 function simt(axes) end
 
+---@alias kiln.simt_decode.m 2|4|8
+---@alias kiln.simt_decode.n 2|4
+---@alias kiln.simt_decode.threads 256|512
+
+---@class kiln.simt_decode.Sweep
+---@field m? kiln.simt_decode.m|kiln.simt_decode.m[] rows that a block multiplies at once; one has code of its own
+---@field n? kiln.simt_decode.n|kiln.simt_decode.n[] columns of a wave, where B is contiguous along K
+---@field threads? kiln.simt_decode.threads|kiln.simt_decode.threads[] of a block
+
+---few rows on vector units, at any stride and alignment.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.simt_decode.Sweep
+---@return kiln.Sweep
+function simt_decode(axes) end
+
 ---@alias kiln.wgmma.m 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
 ---@alias kiln.wgmma.n 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
 ---@alias kiln.wgmma.wg 1|2|3
@@ -106,6 +121,7 @@ function simt(axes) end
 ---@alias kiln.wgmma.promote 0|1|2|4|8
 ---@alias kiln.wgmma.gather 0|1|2
 ---@alias kiln.wgmma.tf32 0|1
+---@alias kiln.wgmma.swap 0|1
 
 ---@class kiln.wgmma.Sweep
 ---@field m? kiln.wgmma.m|kiln.wgmma.m[] rows of the block's tile
@@ -120,6 +136,7 @@ function simt(axes) end
 ---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] fp8: tiles of K after which sums of 14 bits go to f32; 0: never
 ---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
 ---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] 1: f32 is multiplied as tf32, of 10 bits of mantissa
+---@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M
 
 ---Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.
 ---A sweep: all combinations of these values, the other tunables as in the first default.

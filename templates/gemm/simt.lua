@@ -105,12 +105,9 @@ return schedule {
     local i8 = dot4(types)
     local n = op.block and 2 or op.products -- parts of a tile's registers
     local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
-    -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed.
-    -- Not for two products, though, which `large` may not fit.
+    -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed; and for few
+    -- rows NVIDIA's GPUs have simt_decode. Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
-    local words = types.a.bits == 16 and types.b.bits == 16 and not (op.has_a_op and op.has_b_op)
-    local along = layout.a == "r" and layout.b == "c"
-    local hopper = target.wgmma and target.wgmma[both] and (along or words) and op.products == 1
     local packed = types.a.bits < 8 or types.b.bits < 8
     -- A tile of 64 columns must have a word of 4 bits for each thread.
     if packed and op.products == 2 then
@@ -124,7 +121,8 @@ return schedule {
       return { large, { m = 16, n = 128, k = i8 and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
     end
     local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
-    if not alone and (hopper or target.mma and target.mma[both]) then return { large } end
+    local few_elsewhere = target.vendor == "nvidia" and op.products == 1 or target.mma and target.mma[both]
+    if not alone and few_elsewhere then return { large } end
     -- Few rows: K keeps the machine busy.
     return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,

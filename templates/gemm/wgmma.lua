@@ -2,8 +2,8 @@
 -- Matrix product on Hopper's matrix unit (wgmma): persistent blocks, of which one warpgroup brings tiles of A, B and
 -- the full extra inputs by tensor map and the others multiply; blocks of a cluster share a tile; E leaves by tensor
 -- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
--- contiguous, B and A where its columns are; but one with an operator, or of bytes where the other has 16 bits, is X:
--- that one can come through registers.
+-- contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of bytes
+-- where the other has 16 bits, is X: that one can come through registers.
 local blocks = require "blocks"
 local function every(by, lo, hi)
   local values = {}
@@ -16,9 +16,10 @@ local function changed(op, types, operand)
   return op["has_" .. operand .. "_op"] or types[operand].name ~= types["mul_" .. operand].name
 end
 
-local function roles(op, types, layout)
-  if changed(op, types, "a") or layout.e == "r" and not changed(op, types, "b") then return "a", "b" end
-  return "b", "a"
+local function roles(op, types, layout, swap)
+  if changed(op, types, "a") then return "a", "b" end
+  if changed(op, types, "b") or (layout.e == "r") == (swap == 1) then return "b", "a" end
+  return "a", "b"
 end
 
 -- What follows wgmma's shape in its name, by the types of X and Y.
@@ -91,21 +92,24 @@ local CUT_FROM = 8
 -- those, as many as fill the units and at most so many.
 local RUNS = 16
 
--- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, and where two
--- blocks may share a tile twice as many, or a cluster for every run along K; and whether two blocks may.
+-- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, or one for
+-- every tile where they are so few that two blocks share each, or one for every run along K; whether two blocks may
+-- share a tile, and whether they share all of them.
 local function work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
-  local items = ceil_div(along_x, t.x * t.cluster) * ceil_div(along_y, t.y) * p.batch
+  local others = ceil_div(along_y, t.y) * p.batch
+  local items, tiles = ceil_div(along_x, t.x * t.cluster) * others, ceil_div(along_x, t.x) * others
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM))
-  local units = p.units // t.cluster
+  local units = max(p.units // t.cluster, 1)
+  local all_cut = all(may_cut, le(tiles, units))
   local runs = select(le(2 * items, units), max(min(p.k // (t.k * (CUT_FROM // 2)), t.runs), 1), 1)
-  return items, max(min(items * select(may_cut, 2, runs), max(units, 1)), 1), may_cut
+  return items, max(min(select(all_cut, tiles, items * runs), units), 1), may_cut, all_cut
 end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
 -- ring.
 local function places(t, op, types, layout)
-  local x = roles(op, types, layout)
+  local x = roles(op, types, layout, t.swap)
   t.x_is_a = x == "a" and 1 or 0
   t.in_registers = changed(op, types, x) and 1 or 0
   t.e_along_y = (layout.e == "r") == (x == "a") and 1 or 0
@@ -125,7 +129,7 @@ local function gathering(target, op, types, layout)
   local function tile(x, y, cluster, gather)
     local any = gather == 2 and 1 or 0
     local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2 - any, group = 8,
-                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0 }
+                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0, swap = 0 }
     if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
     local whole = { groups = t.wg }
     for name, value in pairs(t) do whole[name] = value end
@@ -215,6 +219,8 @@ return schedule {
     { "gather", values = { 0, 1, 2 },
       doc = "1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
+    { "swap", values = { 0, 1 },
+      doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "runs", "beside_ring",
@@ -285,6 +291,9 @@ return schedule {
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
     end },
+    { "swap: an operand with an operator or a conversion has its side", function(t, op, types)
+      return t.swap == 0 or not (changed(op, types, "a") or changed(op, types, "b"))
+    end },
     { "promote is for fp8", function(t, op, types)
       return t.promote == 0 or types.mul_a.bytes == 1 and types.acc.name == "f32"
     end },
@@ -297,25 +306,25 @@ return schedule {
   },
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
-    local function tile(x, y, cluster, stream)
+    local function tile(x, y, cluster, stream, swap)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
                   e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
-                  tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
-      if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
+                  swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
+      if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
       places(t, op, types, layout)
       beside_ring(t, op, types, layout)
       t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
-                            "tf32" } do
+                            "tf32", "swap" } do
         set[name] = t[name]
       end
       return set
     end
-    -- X's side, Y's, cluster and stream.  First widths with which usual numbers of tiles fill whole waves of blocks;
-    -- then small problems in one wave, rows that fill no pair of tiles, widths between, tiles beyond whole waves cut
-    -- along K.
+    -- X's side, Y's, cluster, stream and swap.  First widths with which usual numbers of tiles fill whole waves of
+    -- blocks; then small problems in one wave, widths between, tiles beyond whole waves cut along K; last tiles whose
+    -- rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
     local sizes = { { 128, 256, 2 } }
@@ -325,13 +334,14 @@ return schedule {
     if op.products > 1 then more { { 128, 256, 1, 1 } }
     elseif widened and along then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along then
-      more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 }, { 128, 128, 1 }, { 128, 192, 1 } }
+      more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 }, { 128, 192, 2, 0, 1 } }
     elseif bytes then
-      more { { 128, 192, 2 }, { 128, 160, 1 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 }, { 64, 160, 1 },
-             { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 } }
+      more { { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 }, { 64, 160, 1 },
+             { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 }, { 128, 208, 2, 0, 1 }, { 128, 176, 2, 0, 1 },
+             { 256, 96, 1, 0, 1 } }
     else
-      more { { 128, 224, 2 }, { 128, 192, 2 }, { 128, 176, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 160, 1 },
-             { 64, 192, 2 }, { 128, 128, 1 }, { 128, 160, 1 }, { 128, 256, 1, 1 } }
+      more { { 128, 224, 2 }, { 128, 192, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
+             { 128, 256, 1, 1 }, { 128, 208, 2, 0, 1 }, { 128, 176, 2, 0, 1 } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -355,6 +365,7 @@ return schedule {
     if t.pingpong == 1 then text = text .. "_pp" end
     if t.promote > 0 then text = text .. "_p" .. t.promote end
     if t.tf32 == 1 then text = text .. "_tf32" end
+    if t.swap == 1 then text = text .. "_swap" end
     if t.gather > 0 then text = text .. (t.gather == 1 and "_any_e" or "_any") end
     return text
   end,
@@ -382,7 +393,7 @@ return schedule {
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
-    local x, y = roles(op, types, layout)
+    local x, y = roles(op, types, layout, t.swap)
     local list = {}
     if t.gather == 2 then return list end
     local function operand(name, id, rows, share)
@@ -427,7 +438,7 @@ return schedule {
     return select(all(eq(t.stream, 1), gt(items % clusters, 0)), 8 * t.x * t.y * t.products * t.cluster * clusters, 0)
   end,
   cost = function(p, t, target)
-    local items, clusters, may_cut = work(p, t)
+    local items, clusters, may_cut, all_cut = work(p, t)
     -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2
     -- and back.
     local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
@@ -451,10 +462,10 @@ return schedule {
     local tile = rounds * step + 0.27 + out
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.
-    local half = ceil_div(rounds, 2) * (1.17 * max(flops / rate, lds) + t.slot_bytes / 1880e3) + 1.15 + out / 2
+    local half = ceil_div(rounds, 2) * (1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3) + 1.15 + out / 2
     local rest = items % clusters
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
-    local busy = select(halves, (items - rest) / clusters * tile + half, most * tile)
+    local busy = select(all_cut, half, select(halves, (items - rest) / clusters * tile + half, most * tile))
     busy = busy - 0.18 * min(busy, 15) -- power lets the clock run higher where there is an end to it soon
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))

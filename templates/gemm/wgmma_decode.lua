@@ -173,17 +173,14 @@ return schedule {
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
                tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
                tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0),
-               tile(144, 64, 2, 1, 0, { apart = 1 }) }
+               tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
     end
     local list = { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
                    tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
                    tile(64, bytes and 96 or 112, 2, 2, 0, across),
-                   tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(160, 56, 1, 2, 0) }
+                   tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(112, 128, 2, 1, 0) }
     list[#list + 1] = tile(64, 128, 2, 1, 0, across)
-    if types.a.bytes == 2 then
-      list[#list + 1] = tile(128, 160, 2, 1, 0)
-      list[#list + 1] = tile(192, 128, 2, 1, 0)
-    end
+    if types.a.bytes == 1 then list[#list + 1] = tile(160, 112, 2, 1, 0) end
     return list
   end,
   name = function(t)

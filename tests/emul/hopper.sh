@@ -40,7 +40,7 @@ every() { # NAME SCHEDULE OPTION...
 
 module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
-for schedule in wgmma wgmma_decode; do every kernels $schedule; done
+for schedule in wgmma wgmma_decode simt_decode; do every kernels $schedule; done
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -62,9 +62,12 @@ for op in sorted({(r["op"], ",".join(r["types"].values())) for r in json.load(sy
     verify corners --schedule simt "${rows[@]}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
     result $? "corners of rows: $(tail -n 1 "$tmp/out")"
 fi
-# As many units as make every tile of two batches one that a cluster cuts.
-KILN_EMULATOR_UNITS=24 verify kernels 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2 align=256' >"$tmp/out" 2>&1
-result $? "batches whose tiles are cut along K"
+# As many units as make every tile of two batches one that a cluster cuts; and for the last tile of an odd number, too.
+for problem in 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2' 'emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592' \
+    'emul_swap i8,i8,i8 rcc m=264 n=96 k=1168'; do
+    KILN_EMULATOR_UNITS=32 verify kernels "$problem align=256" --schedule wgmma >"$tmp/out" 2>&1
+    result $? "tiles that are all cut along K: $problem" "$tmp/out"
+done
 # Few units: a block goes from one tile of attention to the next.
 for op in emul_causal emul_attention; do
     KILN_EMULATOR_UNITS=2 verify kernels --all --quick --op $op --schedule wgmma >"$tmp/out" 2>&1
@@ -93,6 +96,7 @@ fault() {
     plant gemm wgmma $folder "$@"
 }
 decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
+few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
@@ -114,6 +118,8 @@ plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     fi
 }
 fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
+fault "the first half of K in both blocks" 's/\(int\)rank \* half/0/'
+fault "a tile beyond X that is waited for" 's/SLOT_BYTES - @\{X\.count\} \* X_BYTES/SLOT_BYTES/'
 fault "a slot given back while its products go on" 's/EMPTY \+ used \* 8/EMPTY + tiles.slot * 8/'
 fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
@@ -123,6 +129,9 @@ fault "a line's last word taken from its own" 's/if \(byte == inner - 16\) next\
 fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
+few_fault "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'
+few_fault "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\)/for (int w = 1; w + 1 < waves; w++)/' \
+    'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=1100'
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'

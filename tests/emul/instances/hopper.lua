@@ -27,6 +27,18 @@ gemm "emul_strips" {
   check    = { shapes = shapes },
 }
 
+-- Either operand on the side of 64 rows, whichever way E lies.
+gemm "emul_swap" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 48 }, n = { 128, 48 }, depth = 3, cluster = { 1, 2 }, e_depth = 1, swap = 1 } },
+               where = function(t) return t.m ~= t.n end },
+  check    = { shapes = shapes },
+}
+
 gemm "emul_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
   layouts  = { "rcr" },
@@ -279,4 +291,28 @@ gemm "emul_conditions" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 1 },
                           wgmma_decode { m = 64, n = 64 } } },
   check    = { shapes = { { 17, 336, 80 } } },
+}
+
+-- Few rows at any address, on vector units.
+gemm "emul_few_anywhere" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "crc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col(f32), row = per_row "e", o = full(f32, "c") },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.row * d.o end,
+  tiles    = { sm_90a = { simt_decode { m = { 4, 8 }, n = 4, threads = { 256, 512 } } },
+               where = function(t) return (t.m == 4) == (t.threads == 512) end },
+  check    = { shapes = few },
+}
+
+gemm "emul_few_gated" {
+  types    = { { a = bf16, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr", "rrr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  a_op     = function(x) return x + 1 end,
+  b_op     = function(x) return x * 2 end,
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { simt_decode { m = 4, n = { 2, 4 }, threads = 256 } } },
+  check    = { shapes = few },
 }
