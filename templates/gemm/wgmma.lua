@@ -340,7 +340,7 @@ return schedule {
     end
     if op.block and widened then more { { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
     elseif op.block then
-      more { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 }, { 128, 192, 1, 1 } }
+      more { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
     elseif op.products > 1 then more { { 128, 256, 1, 1 } }
     elseif widened and along then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along then
