@@ -151,6 +151,11 @@ template <int pending> static KILN_DEVICE void kiln_copy_wait(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
+// Arrives at `barrier` when this thread's copies so far are there.
+static KILN_DEVICE void kiln_copy_arrive(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
 // x of the next lane; of the warp's last one its own.
 static KILN_DEVICE unsigned kiln_next_lane(unsigned x)
 {

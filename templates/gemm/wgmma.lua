@@ -4,7 +4,7 @@
 -- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
 -- contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of bytes
 -- where the other has 16 bits, is X: that one can come through registers.
-local blocks = require "blocks"
+local wgmma_blocks = require "wgmma_blocks"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -50,7 +50,7 @@ local function too_wide(t, op, widest) return 64 * t.strip * widest > t.slot_byt
 local function beside_ring(t, op, types, layout)
   local widest = 0 -- of full inputs' elements
   t.full_d, t.bytes_d, t.vector = 0, 0, 0
-  for _, d in ipairs(op.d) do
+  for _, d in ipairs(op.epilogue_inputs) do
     if d.kind == "full" then
       t.full_d, t.bytes_d, widest = t.full_d + 1, t.bytes_d + d.type.bytes, max(widest, d.type.bytes)
     elseif d.kind == "per_tensor" then
@@ -72,6 +72,10 @@ local function beside_ring(t, op, types, layout)
   end
   t.d_parts = strip_slots(t, op)
   t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
+  if op.block then
+    local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
+    t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
+  end
   -- With lines that begin anywhere each one in the ring has 4 bytes more: those of a tile, or of strips of full inputs.
   local lines = 0
   for _, d in ipairs(op.d) do
@@ -175,12 +179,12 @@ return schedule {
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = blocks.unsupported(op)
-    if lacks then return nil, lacks end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
+    local lacks = wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
+    if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
       return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
@@ -225,7 +229,7 @@ return schedule {
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "runs", "beside_ring",
               "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "turned",
-              "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "unit", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
@@ -236,6 +240,7 @@ return schedule {
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
     t.threads = 128 * (t.wg + (t.gather == 2 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
+    t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
@@ -258,7 +263,7 @@ return schedule {
     local anywhere = t.promote > 1 and (t.cut == 1 or t.stream == 1)
     t.product_bits = t.tf32 == 1 and 11 or 0
     t.sum_bits, t.sum_step = fp8 and (anywhere and 13 or 14) or 0, fp8 and 32 or 0
-    t.sum_chain = t.promote * t.k
+    t.sum_chain = op.block and min(op.block.deep, t.k) or t.promote * t.k
   end,
   rules = {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)
@@ -278,7 +283,17 @@ return schedule {
     { "a strip of the full extra inputs takes {d_parts} slots of the ring, more than {depth}", function(t)
       return t.d_parts <= t.depth
     end },
-    { "{sums} sums per thread of {wg} warpgroups: too many registers", function(t)
+    { "blocks of K with promote, pingpong or gather = 2", function(t, op)
+      return not op.block or t.promote == 0 and t.pingpong == 0 and t.gather < 2
+    end },
+    { "{sums} sums per thread of {wg} warpgroups and those over blocks: too many registers", function(t, op, types)
+      if not op.block then return true end
+      local beside = t.in_registers == 1 and t.sums or t.unit // 2
+      return t.sums + beside <= (t.wg == 3 and 128 or t.in_registers == 1 and 128 or 192)
+        and (types.acc.name ~= "i32" or t.unit % 16 == 0)
+    end },
+    { "{sums} sums per thread of {wg} warpgroups: too many registers", function(t, op)
+      if op.block then return true end
       -- 224 registers of a thread, 152 where there are three warpgroups.
       local of_three = t.in_registers == 0 and 80 or t.full_d == 0 and 64 or 48
       local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
@@ -308,7 +323,8 @@ return schedule {
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster, stream, swap)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
-                  e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
+                  e_depth = op.block and y == 256 and 1 or 2, -- beside a ring of 4
+                  group = 8, stream = stream or 0, pingpong = 0, promote = 0,
                   swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
@@ -327,11 +343,14 @@ return schedule {
     -- rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
-    local sizes = { { 128, 256, 2 } }
+    local sizes = op.block and {} or { { 128, 256, 2 } }
     local function more(list)
       for _, size in ipairs(list) do sizes[#sizes + 1] = size end
     end
-    if op.products > 1 then more { { 128, 256, 1, 1 } }
+    if op.block and widened then more { { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
+    elseif op.block then
+      more { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
+    elseif op.products > 1 then more { { 128, 256, 1, 1 } }
     elseif widened and along then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along then
       more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 }, { 128, 192, 2, 0, 1 } }
@@ -346,14 +365,14 @@ return schedule {
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened then
+    if op.products == 1 and widened and not op.block then
       list[#list + 1] = tile(256, 128, 2)
       local full = 0
       for _, d in ipairs(op.d) do full = full + (d.kind == "full" and 1 or 0) end
       if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
     for _, set in ipairs(list) do set.gather = 0 end
-    for _, set in ipairs(gathering(target, op, types, layout)) do list[#list + 1] = set end
+    for _, set in ipairs(op.block and {} or gathering(target, op, types, layout)) do list[#list + 1] = set end
     return list
   end,
   name = function(t)
@@ -450,12 +469,16 @@ return schedule {
     local rate = 0.01 * t.rate * 1e6 / target.units           -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read.
-    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
+    -- Sums over blocks: X is read again for each unit, and what adds them up is only in part beside products.
+    local again = select(gt(t.unit, 0), t.y // max(t.unit, 1), 1)
+    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 * again + t.y)) / 220e3
+    local added = select(gt(t.unit, 0), t.x * t.y * t.products / 224e3, 0)
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1755e3
     -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.25, 1) * (1 + 0.11 * t.turned)
-    local step = max(flops / rate, lds) * converted + from_l2
+    local step = max(flops / rate, lds) * converted + from_l2 + 0.4 * added
+                 + select(gt(t.unit, 0), select(eq(t.wg, 1), 0.16, 0.04), 0)
     local copying, shifted = gathered(p, t)
     step = select(eq(t.gather, 2), max(step + shifted, copying), step)
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3

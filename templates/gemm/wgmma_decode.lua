@@ -25,14 +25,33 @@ local function parts(p, t)
   return select(gt(t.split_k, 0), t.split_k, best)
 end
 
+-- Values that scale a thread's sums of a block of K, and those of a slot of the ring (wgmma_decode_block.tmpl).
+local function values_of(t, op)
+  local own, all = 0, 0
+  for _, d in ipairs(op.block and op.d or {}) do
+    if d.kind == "per_block" then
+      local columns, rows = t.across == 1 and t.panel_n or t.m, t.across == 1 and 2 or 2 * t.panels
+      own = own + ((d.of == "a") == (t.across == 1) and rows or columns // (d.along == 1 and 4 or 8))
+      all = all + (d.of == "a" and t.m or t.columns) // (d.along == 1 and 1 or 8)
+    end
+  end
+  return own, all
+end
+
 return schedule {
   family = "gemm",
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = of_blocks.unsupported(op)
-    if lacks then return nil, lacks end
+    if #op.a_inputs + #op.b_inputs > 0 then return nil, of_blocks.unsupported(op) end
+    for _, d in ipairs(op.block and op.d or {}) do
+      if d.kind == "per_block" and (d.type.name ~= "f32" or d.along ~= 1 and d.along % 8 ~= 0) then
+        return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
+      end
+    end
+    if op.block and types.acc.name == "i32" then return nil, "sums over blocks are f32 here, those of i8 are whole" end
     if layout.a ~= "r" then return nil, "A must be contiguous along K" end
     if op.has_a_op or types.a.name ~= types.mul_a.name then
       return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
@@ -77,7 +96,8 @@ return schedule {
   },
   derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
               "needs", "has", "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes",
-              "e_row", "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step" },
+              "e_row", "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step",
+              "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 128 // types.b.bytes * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
@@ -95,8 +115,9 @@ return schedule {
     -- Boxes of B, each at most 256 columns; 64 where those are what is contiguous.
     t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
     local behind = (t.columns - t.n) * 128
-    t.depth = max(min((room - 512 - behind) // t.slot_bytes, t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16) + behind
+    local own, values = values_of(t, op)
+    t.depth = max(min((room - 512 - behind) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
@@ -104,12 +125,13 @@ return schedule {
     t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     t.mixed = mixed(types) and 1 or 0
     t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
-    for _, d in ipairs(op.d) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
+    for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
-    t.needs = t.sums + (t.mixed == 1 and 16 + 32 * t.sets or 40)
+    -- Sums over blocks are beside whole ones, and a thread's values.
+    t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 then
       t.threads = 128 * (t.wg + 1)
@@ -118,11 +140,15 @@ return schedule {
     end
     -- As in wgmma.lua; sums that begin inside of K and go on at its beginning are those of two parts: a bit less.
     local fp8 = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32"
-    t.sum_bits, t.sum_step = fp8 and 14 - t.turn or 0, fp8 and 32 or 0
+    t.sum_bits, t.sum_step = fp8 and 14 - (op.block and 0 or t.turn) or 0, fp8 and 32 or 0
+    t.sum_chain = op.block and t.k or 0
   end,
   rules = {
     { "apart: {wg} warpgroups do not share {products} products, none of them widened or across", function(t)
       return t.apart == 0 or t.products > 1 and t.wg % t.products == 0 and t.across == 0 and t.mixed == 0
+    end },
+    { "blocks along K are no multiples of the {k} that arrive together, or apart", function(t, op)
+      return not op.block or op.block.deep % t.k == 0 and t.apart == 0
     end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
@@ -153,6 +179,14 @@ return schedule {
                   turn = 0, across = 0, apart = 0, sets = 2 }
       for name, value in pairs(set or {}) do t[name] = value end
       return t
+    end
+    if op.block and mixed(types) then
+      return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
+    end
+    if op.block then
+      local across = { across = 1 }
+      return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+               tile(64, 112, 2, 2, 0, across) }
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
@@ -260,7 +294,9 @@ return schedule {
                 + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 31.6e3, 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
-    local bound = max(max(max(memory, arrive), max(inside, widen)), multiply) * select(crowd, 1.38, 1)
+    -- Where blocks of K are scaled, a step ends before the next one begins.
+    local scaled = select(gt(t.sum_chain, 0), 0.27 * ceil_div(most, t.blocks) * share / t.k, 0)
+    local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.38, 1)
     local start = target.launch_us - 1.57 + select(gt(tiles_m, 1), select(gt(t.m, 64), 1.29, 0.65), 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
     local turns = 0.0058 * most * share / t.k + select(eq(t.blocks, 1), 0.66, 0)

@@ -247,6 +247,10 @@ template <int pending> static inline void kiln_copy_wait(void)
 {
     ke_copy_wait(pending);
 }
+static inline void kiln_copy_arrive(unsigned barrier)
+{
+    ke_copy_arrive(barrier);
+}
 static inline unsigned kiln_next_lane(unsigned x)
 {
     return ke_next_lane(x);

@@ -621,6 +621,22 @@ void ke_copy_commit(void)
                            nullptr, 0});
     f->pieces.clear();
 }
+void ke_copy_arrive(unsigned barrier)
+{
+    fiber *f = running;
+    if (!f->copying.empty()) fail("copies that arrive at a barrier behind some that are waited for");
+    mbarrier *b = (mbarrier *)ke_at(barrier);
+    now->copies.push_back({[b, pieces = std::move(f->pieces)] {
+                               for (const piece &p : pieces) {
+                                   memset(p.to, 0, p.width);
+                                   memcpy(p.to, p.from, p.bytes);
+                               }
+                               b->pending--;
+                               check_phase(b);
+                           },
+                           nullptr, 0});
+    f->pieces.clear();
+}
 void ke_copy_wait(int pending)
 {
     fiber *f = running;

@@ -47,6 +47,7 @@ void ke_copy(unsigned to, const void *from, unsigned width,
              unsigned bytes); // zeros from `bytes` on
 void ke_copy_commit(void);
 void ke_copy_wait(int pending);
+void ke_copy_arrive(unsigned barrier); // once those so far are there
 unsigned ke_next_lane(unsigned x);
 void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
 void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);

@@ -126,6 +126,9 @@ fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEP
 fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 fault "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
 fault "a line's last word taken from its own" 's/if \(byte == inner - 16\) next\[i\] = .*/;/'
+fault "a block of K that is left out" 's/^( *)promote\(total\[q\]\[i\], sum, f, part\);/\1if (k != p.begin + 1) promote(total[q][i], sum, f, part);/'
+fault "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
+fault "values handed over before they have come" 's/kiln_copy_arrive\(shared/kiln_mbarrier_arrive(shared/'
 fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
@@ -135,6 +138,7 @@ few_fault "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
+decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
 attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'

@@ -8,3 +8,13 @@ gemm "emul_fault_decode" {
   tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = { 64, 128 }, across = { 0, 1 } } },
                where = function(t) return (t.n == 128) == (t.across == 1) and (t.m == 64) == (t.across == 1) end },
 }
+
+gemm "emul_fault_decode_block" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128), b_scale = per_block("b", f32, 128, 128) },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 56 } } },
+}

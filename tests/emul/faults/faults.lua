@@ -24,3 +24,13 @@ gemm "emul_fault_any" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = 1, e_depth = 1, gather = 2 } } },
 }
+
+gemm "emul_fault_block" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128), b_scale = per_block("b", f32, 128, 128) },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
+}

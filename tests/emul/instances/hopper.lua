@@ -316,3 +316,57 @@ gemm "emul_few_gated" {
   tiles    = { sm_90a = { simt_decode { m = 4, n = { 2, 4 }, threads = 256 } } },
   check    = { shapes = few },
 }
+
+-- Sums over blocks of K: values in either orientation, K that ends within a block, strips of full inputs and halves of
+-- K between tiles, runs along K; a unit that is half of the tile.
+gemm "emul_blocks" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128), res = full "e" },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc, d) return acc + d.res end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 192, 256 }, n = { 128, 192, 256 }, depth = 3, cluster = { 1, 2 },
+                                  e_depth = 1, stream = { 0, 1 }, wg = 2 } },
+               where = function(t) return t.x == 128 and (t.y == 192 and t.cluster == 2 and t.stream == 0
+                   or t.y == 256 and t.cluster == 1 and t.stream == 1) end },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 208, 1168 }, { 1648, 64, 1040 } } },
+}
+
+-- More blocks than one in a step, values of columns, of whole numbers and of two products.
+gemm "emul_blocks_fine" {
+  types    = { { a = f8e4m3, b = f8e5m2, e = f32 }, { a = i8, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { x = per_block("a", f32, 1, 32), y = per_block("b", f32, 1, 32) },
+  block    = function(acc, d) return acc * d.x * d.y end,
+  epilogue = function(acc, d) return acc.gate - acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 1, e_depth = 1 } } },
+  check    = { shapes = { { 80, 144, 208 } } },
+}
+
+-- Weights of bytes through registers, two steps to a block.
+gemm "emul_blocks_widened" {
+  types    = { { a = bf16, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 128, 128), bias = per_col "e" },
+  block    = function(acc, d) return acc * d.scale end,
+  epilogue = function(acc, d) return acc + d.bias end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, cluster = 2 },
+                          wgmma_decode { m = { 16, 64 }, n = 56, turn = 1, sets = 1 } } },
+  check    = { shapes = { { 64, 144, 592 }, { 17, 336, 1040 } } },
+}
+
+gemm "emul_blocks_decode" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128) },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = 112, across = { 0, 1 }, wg = 1 } },
+               where = function(t) return (t.m == 64) == (t.across == 1) end },
+  check    = { shapes = few },
+}

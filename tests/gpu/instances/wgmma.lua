@@ -360,3 +360,55 @@ gemm "wgmma_any_e" {
                end },
   check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 }, { 1007, 1009, 1024 } } },
 }
+
+-- Sums over blocks of K: every length along K and each way of a value, both orientations of the values, full inputs in
+-- strips, halves and runs of K, units of half a tile.
+gemm "wgmma_blocks" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128), res = full "e" },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc, d) return acc + d.res end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 192, 256 }, n = { 128, 192, 256 }, depth = 3, cluster = { 1, 2 },
+                                  e_depth = 1, stream = { 0, 1 } } },
+               where = function(t)
+                 return t.x == 128 and (t.y == 256) == (t.cluster == 1) and t.stream == t.cluster % 2
+               end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_blocks_fine" {
+  types    = { { a = f8e4m3, b = f8e5m2, e = f32 }, { a = i8, b = i8, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { x = per_block("a", f32, 1, 32), y = per_block("b", f32, 1, 32) },
+  block    = function(acc, d) return acc * d.x * d.y end,
+  epilogue = function(acc, d) return acc.gate - acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = { 1, 2 } } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_blocks_square" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { x = per_block("a", f32, 64, 64), y = per_block("b", f32, 64, 64) },
+  block    = function(acc, d) return acc * d.x * d.y end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 96, 128 }, depth = 3, cluster = 2, gather = { 0, 1 } } },
+               where = function(t) return (t.n == 96) == (t.gather == 1) end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_blocks_widened" {
+  types    = { { a = bf16, b = f8e4m3, e = bf16 }, { a = f16, b = i8, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 128, 128), bias = per_col "e" },
+  block    = function(acc, d) return acc * d.scale end,
+  epilogue = function(acc, d) return acc + d.bias end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, cluster = { 1, 2 } } } },
+  check    = { shapes = shapes },
+}

@@ -233,3 +233,20 @@ gemm "decode_n_inputs" {
                end },
   check    = { shapes = wide },
 }
+
+-- Sums over blocks of K, whose values lie either way.
+gemm "decode_blocks" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = bf16, b = f8e4m3, e = f32 }, { a = f16, b = i8, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128) },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 8, 16, 64 }, n = { 56, 64, 112 }, across = { 0, 1 },
+                                         sets = { 1, 2 }, turn = { 0, 1 } } },
+               where = function(t)
+                 return (t.m == 64) == (t.n == 112) and (t.across == 1) == (t.m == 64 and t.sets == 2) and
+                        (t.turn == 1) == (t.n == 56)
+               end },
+  check    = { shapes = { { 1, 8, 16 }, { 3, 200, 48 }, { 17, 336, 1040 }, { 64, 512, 592 }, { 100, 136, 144 } } },
+}
