@@ -15,7 +15,7 @@
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
     KILN_ABI_VERSION = 7,
-    KILN_MAX_SLOTS = 64,
+    KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
     KILN_MAX_OWN = 4,       /* different tensors of a family's own: A, B, E */

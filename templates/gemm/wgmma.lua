@@ -4,7 +4,7 @@
 -- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
 -- contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of bytes
 -- where the other has 16 bits, is X: that one can come through registers.
-local wgmma_blocks = require "wgmma_blocks"
+local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -89,13 +89,6 @@ local function beside_ring(t, op, types, layout)
   t.behind = t.gather == 2 and 4 * max(lines, of_tile) or 0
 end
 
--- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
-local CUT_FROM = 8
-
--- Where tiles that come from any address leave half of the units without one, K is cut into runs of at least half of
--- those, as many as fill the units and at most so many.
-local RUNS = 16
-
 -- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, or one for
 -- every tile where they are so few that two blocks share each, or one for every run along K; whether two blocks may
 -- share a tile, and whether they share all of them.
@@ -103,10 +96,11 @@ local function work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local others = ceil_div(along_y, t.y) * p.batch
   local items, tiles = ceil_div(along_x, t.x * t.cluster) * others, ceil_div(along_x, t.x) * others
-  local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), CUT_FROM))
+  local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
   local units = max(p.units // t.cluster, 1)
   local all_cut = all(may_cut, le(tiles, units))
-  local runs = select(le(2 * items, units), max(min(p.k // (t.k * (CUT_FROM // 2)), t.runs), 1), 1)
+  local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
+  runs = select(all(eq(t.gather, 2), eq(t.stream, 1), le(2 * items, units)), runs, 1)
   return items, max(min(select(all_cut, tiles, items * runs), units), 1), may_cut, all_cut
 end
 
@@ -227,8 +221,8 @@ return schedule {
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "runs", "beside_ring",
-              "lds_bytes", "full_d", "cut", "cut_from", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "turned",
+              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "beside_ring",
+              "lds_bytes", "full_d", "cut", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "turned",
               "unit", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
@@ -248,8 +242,6 @@ return schedule {
     local sent = t.sums // 8
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
-    t.cut_from = CUT_FROM
-    t.runs = t.gather == 2 and t.stream == 1 and RUNS or 0
     t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
     -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
