@@ -72,6 +72,7 @@ function mfma(axes) end
 ---@alias kiln.simt.v 1|2|3|4|6|8
 ---@alias kiln.simt.resident 0|1
 ---@alias kiln.simt.split 1|2|4|8|16|32
+---@alias kiln.simt.cluster 1|2|4|8
 
 ---@class kiln.simt.Sweep
 ---@field q? kiln.simt.q|kiln.simt.q[] attention: queries of a block, of one head or of several that share K and V
@@ -86,7 +87,8 @@ function mfma(axes) end
 ---@field rows? kiln.simt.rows|kiln.simt.rows[] rowwise: rows of a block
 ---@field v? kiln.simt.v|kiln.simt.v[] rowwise: pieces of 4 or 8 columns that a thread takes at once
 ---@field resident? kiln.simt.resident|kiln.simt.resident[] rowwise: 1: a row stays in registers, and must fit
----@field split? kiln.simt.split|kiln.simt.split[] rowwise: blocks that share a row
+---@field split? kiln.simt.split|kiln.simt.split[] rowwise: blocks that share a row, a kernel for each phase
+---@field cluster? kiln.simt.cluster|kiln.simt.cluster[] rowwise: blocks of a cluster that share a row
 
 ---attention: portable vector-unit kernel: any size, stride and alignment; gemm: portable vector-unit kernel: any size, stride and alignment; rowwise: rows in registers, on lanes, waves or blocks: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.

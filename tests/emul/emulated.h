@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In place of kiln_wgmma.h and kiln_cluster.h, ahead of a kernel's source (-include): the same functions on the
-// emulation of emulator.h.
+// In place of kiln_wgmma.h and kiln_cluster.h, ahead of a kernel's source (-include): the same
+// functions on the emulation of emulator.h.
 #ifndef KILN_WGMMA_H
 #define KILN_WGMMA_H
 #define KILN_CLUSTER_H
