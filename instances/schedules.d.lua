@@ -111,10 +111,12 @@ function simt(axes) end
 ---@return kiln.Sweep
 function simt_decode(axes) end
 
+---@alias kiln.wgmma.wg 1|2|3
+---@alias kiln.wgmma.keys 64|96|128|160|176|192
+---@alias kiln.wgmma.depth 3|4|5|6|7|8|9|10|2
+---@alias kiln.wgmma.turns 0|1
 ---@alias kiln.wgmma.m 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
 ---@alias kiln.wgmma.n 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
----@alias kiln.wgmma.wg 1|2|3
----@alias kiln.wgmma.depth 2|3|4|5|6|7|8
 ---@alias kiln.wgmma.cluster 1|2
 ---@alias kiln.wgmma.e_depth 1|2|4
 ---@alias kiln.wgmma.group 1|2|4|8|16|32
@@ -126,21 +128,23 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.swap 0|1
 
 ---@class kiln.wgmma.Sweep
----@field m? kiln.wgmma.m|kiln.wgmma.m[] rows of the block's tile
----@field n? kiln.wgmma.n|kiln.wgmma.n[] columns of the block's tile
----@field wg? kiln.wgmma.wg|kiln.wgmma.wg[] warpgroups that multiply
----@field depth? kiln.wgmma.depth|kiln.wgmma.depth[] tiles of A and B in the ring
----@field cluster? kiln.wgmma.cluster|kiln.wgmma.cluster[] blocks that load one operand's tile together
----@field e_depth? kiln.wgmma.e_depth|kiln.wgmma.e_depth[] strips of E that each warpgroup has in shared memory
----@field group? kiln.wgmma.group|kiln.wgmma.group[] tiles (pairs of them in clusters) that neighbouring blocks share an operand for
----@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
----@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
----@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] fp8: tiles of K after which sums of 14 bits go to f32; 0: never
----@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
----@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] 1: f32 is multiplied as tf32, of 10 bits of mantissa
----@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M
+---@field wg? kiln.wgmma.wg|kiln.wgmma.wg[] attention: warpgroups of 64 queries each that share keys and values; gemm: warpgroups that multiply
+---@field keys? kiln.wgmma.keys|kiln.wgmma.keys[] attention: keys of a block
+---@field depth? kiln.wgmma.depth|kiln.wgmma.depth[] attention: blocks of keys or values in the ring; gemm: tiles of A and B in the ring
+---@field turns? kiln.wgmma.turns|kiln.wgmma.turns[] attention: 1: warpgroups issue their products in turn
+---@field m? kiln.wgmma.m|kiln.wgmma.m[] gemm: rows of the block's tile
+---@field n? kiln.wgmma.n|kiln.wgmma.n[] gemm: columns of the block's tile
+---@field cluster? kiln.wgmma.cluster|kiln.wgmma.cluster[] gemm: blocks that load one operand's tile together
+---@field e_depth? kiln.wgmma.e_depth|kiln.wgmma.e_depth[] gemm: strips of E that each warpgroup has in shared memory
+---@field group? kiln.wgmma.group|kiln.wgmma.group[] gemm: tiles (pairs of them in clusters) that neighbouring blocks share an operand for
+---@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] gemm: 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
+---@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] gemm: 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
+---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] gemm: fp8: tiles of K after which sums of 14 bits go to f32; 0: never
+---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] gemm: 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
+---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] gemm: 1: f32 is multiplied as tf32, of 10 bits of mantissa
+---@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] gemm: 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M
 
----Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.
+---attention: Hopper's matrix unit: scores of the next keys while values of these are summed; gemm: Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.wgmma.Sweep
 ---@return kiln.Sweep
