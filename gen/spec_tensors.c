@@ -9,6 +9,7 @@
 static const kg_tensor nothing = {.own = KILN_NOWHERE,
                                   .rows = KILN_NOWHERE,
                                   .cols = KILN_NOWHERE,
+                                  .planes = KILN_NOWHERE,
                                   .operand = KILN_NOWHERE,
                                   .product = KILN_NOWHERE,
                                   .row_block = 1,
