@@ -346,6 +346,7 @@ static void tensor_is(const kg_op *op, size_t i, const char *want)
              t->name, t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols, t->pointer, t->pitch,
              t->out ? " out" : "", t->row_block, t->col_block);
     assert_string_equal(text, want);
+    if (op->family->planes == KILN_NOWHERE) assert_int_equal(t->planes, KILN_NOWHERE);
 }
 
 static void tensors_of_gemm(void **state)
