@@ -10,7 +10,7 @@ mkdir -p "$tmp/runtime" "$tmp/lib" "$tmp/modules"
 
 library() { # libkiln of this checkout, of which what reads references.h is compiled again
     cp "$root"/runtime/*.[ch] "$tmp/runtime" && cp "$family/ref_transpose.c" "$tmp/runtime" || return 1
-    sed -i 's/^    X(rowwise)$/    X(rowwise) X(transpose)/' "$tmp/runtime/references.h" && grep -q 'X(transpose)' "$tmp/runtime/references.h" || return 1
+    sed -i 's/^    X(gemm) /    X(gemm) X(transpose) /' "$tmp/runtime/references.h" && grep -q 'X(transpose)' "$tmp/runtime/references.h" || return 1
     ${CC:-cc} -std=gnu11 -O1 -fPIC -fvisibility=hidden -I"$root/abi" -shared -Wl,-soname,libkiln.so.0 \
         -Wl,--version-script="$root/runtime/kiln.map" -o "$tmp/lib/libkiln.so.0" "$tmp"/runtime/*.c -ldl -lpthread -lm
 }
