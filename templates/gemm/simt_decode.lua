@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Few rows of A on vector units, at any address: waves share K, lanes neighbours in B's memory; nothing passes through
 -- LDS but sums.  What the matrix units' schedules cannot take, and problems so small that a launch is most of them.
-local blocks = require "blocks"
+local inputs_of_blocks = require "blocks"
 
 -- Elements along K that a lane loads at once, 16 bytes of the wider type.
 local function chunk(types) return 16 // max(types.a.bytes, types.b.bytes) end
@@ -33,7 +33,7 @@ return schedule {
     end
     if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = blocks.unsupported(op)
+    local lacks = inputs_of_blocks.unsupported(op)
     if lacks then return nil, lacks end
     if types.acc.name == "i32" and not (types.mul_a.name == "i8" and types.mul_b.name == "i8") then
       return nil, "products of floating-point numbers cannot be summed in i32"

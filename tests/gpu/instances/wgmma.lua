@@ -385,7 +385,7 @@ gemm "wgmma_blocks_fine" {
   b        = { "gate", "up" },
   d        = { x = per_block("a", f32, 1, 32), y = per_block("b", f32, 1, 32) },
   block    = function(acc, d) return acc * d.x * d.y end,
-  epilogue = function(acc, d) return acc.gate - acc.up end,
+  epilogue = function(acc) return acc.gate - acc.up end,
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = { 1, 2 } } } },
   check    = { shapes = shapes },
 }
