@@ -64,7 +64,7 @@ for op in sorted({(r["op"], ",".join(r["types"].values())) for r in json.load(sy
 fi
 # As many units as make every tile of two batches one that a cluster cuts; and for the last tile of an odd number, too.
 for problem in 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2' 'emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592' \
-    'emul_swap i8,i8,i8 rcc m=264 n=96 k=1168'; do
+    'emul_swap i8,i8,i8 rcc m=272 n=96 k=1168'; do
     KILN_EMULATOR_UNITS=32 verify kernels "$problem align=256" --schedule wgmma >"$tmp/out" 2>&1
     result $? "tiles that are all cut along K: $problem" "$tmp/out"
 done
