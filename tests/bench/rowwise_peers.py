@@ -6,26 +6,21 @@
   tests/bench/rowwise_peers.py --kiln rows.csv   what `kiln bench --csv=rows.csv` said stands for Kiln
   tests/bench/rowwise_peers.py --dry-run         no GPU: checks what peers compute against float64, times nothing
 
-The protocol is that of `kiln bench`: random inputs in sets that together have four times the last-level cache, a CUDA
-graph of launches that walk over them, 40 ms of rest before each replay of some 6 ms, implementations in turn, medians.
-Each result is checked against numpy in double precision, on up to 64 rows.  Problems that --budget leaves no time for
-are named, and what a peer cannot do says why.  Exit codes: 0 done; 1 a result is wrong; 2 wrong usage; 77 no GPU."""
+The protocol is peers.py's.  Each result is checked against numpy in double precision, on up to 64 rows.  Problems that
+--budget leaves no time for are named, and what a peer cannot do says why.  Exit codes: 0 done; 1 a result is wrong;
+2 wrong usage; 77 no GPU."""
 import argparse
 import csv
 import math
-import os
-import re
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import peers
+
 EPS, BLOCK, MOST, LEAST = 1e-5, 128, 448.0, 1e-12
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
           "f8e4m3": getattr(torch, "float8_e4m3fn", torch.float32)}  # older ones: the check allows for the rounding
@@ -206,15 +201,7 @@ class Problem:
 
 
 def read_problems(path, only):
-    group, found = "", []
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            line = line.strip()
-            named = re.match(r"\[(.*?)\]", line)
-            if named:
-                group = named[1]
-            elif line and not line.startswith("#"):
-                found.append(Problem(group, line))
+    found = peers.read_problems(path, Problem)
     unknown = sorted({p.op for p in found} - set(OPS))
     if unknown:
         sys.exit("rowwise_peers: no peer knows " + ", ".join(unknown))
@@ -243,113 +230,32 @@ def check(p, results, inputs, rows=64):
     return worst
 
 
-# ---- timing ----
+# ---- the table ----
 
 
-class Recording:
-    """A graph of launches of one implementation over all sets."""
-
-    def __init__(self, f, sets, length):
-        self.keep, self.times = [None] * len(sets), []
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                f(*sets[0])
-            torch.cuda.synchronize()
-            trial, took = 4, 0.0
-            while took < length / 2 and trial < 20000:
-                start = time.perf_counter()
-                for i in range(trial):
-                    f(*sets[i % len(sets)])
-                torch.cuda.synchronize()
-                took, trial = time.perf_counter() - start, trial * 2
-            self.launches = max(1, min(20000, round(length / (took / (trial / 2)))))
-            self.launches = -(-self.launches // len(sets)) * len(sets)
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, stream=stream):
-                for i in range(self.launches):  # what a launch writes is kept until its set's turn comes again
-                    self.keep[i % len(sets)] = f(*sets[i % len(sets)])
-        torch.cuda.synchronize()
-
-    def replay(self):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        self.graph.replay()
-        end.record()
-        end.synchronize()
-        self.times.append(begin.elapsed_time(end) * 1e3 / self.launches)
+def kiln_times(args):
+    return {Problem(r["set"], r["problem"]).key: (float(r["us"]), r["note"]) for r in peers.kiln_rows(args)}
 
 
-def time_problem(p, names, seconds, generator, notes):
-    properties = torch.cuda.get_device_properties(0)
-    cache = getattr(properties, "L2_cache_size", 0) or 64 << 20
-    count = max(2, min(256, -(-4 * cache // p.bytes())))
-    sets = [p.inputs("cuda", generator) for _ in range(count)]
-    recordings, right = {}, True
-    for name in names:
-        try:
-            f = PEERS[name](p.op)
-            worst = check(p, f(*sets[0]), sets[0])
-            if worst > 1:
-                notes.append("%s: %s computes something else (%.3g of what is allowed)" % (p.text, name, worst))
-                right = right and name != "torch.compile"
-                continue
-            recordings[name] = Recording(f, sets, 0.006)
-        except Exception as e:  # pylint: disable=broad-except
-            if not isinstance(e, NotImplementedError):
-                notes.append("%s: %s: %s" % (p.text, name, (str(e).splitlines() or [type(e).__name__])[0][:160]))
-    start = time.perf_counter()
-    rounds = 0
-    while recordings and (rounds < 6 or time.perf_counter() - start < seconds * len(recordings)):
-        for r in recordings.values():
-            time.sleep(0.04)
-            r.replay()
-        rounds += 1
-    best = {name: statistics.median(r.times[1:]) for name, r in recordings.items()}
-    del recordings, sets
-    torch.cuda.empty_cache()
-    return best, right
-
-
-def kiln_times(args, path):
-    if not args.kiln:
-        handle, args.kiln = tempfile.mkstemp(suffix=".csv")
-        os.close(handle)
-        subprocess.run([args.kiln_program, "bench", "--device", "nvidia", "--problems", path, "--seconds",
-                        str(args.seconds), "--csv=" + args.kiln], check=True)
-    times = {}
-    with open(args.kiln, newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if row["implementation"] == "kiln":
-                p = Problem(row["set"], row["problem"])
-                times[p.key] = (float(row["us"]), row["note"])
-    return times
-
-
-def geomean(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
-
-
-def put_table(problems, peers, kiln, names, out):
+def put_table(problems, times, kiln, names, out):
     rows = csv.writer(out, lineterminator="\n")
     heads = ["set", "problem", "kiln us", "GB/s"] + [n + " us" for n in names] + ["best peer over kiln", "kernel"]
     rows.writerow(heads)
     ratios = {}
     for p in problems:
-        if p.key not in peers:
+        if p.key not in times:
             continue
         us, kernel = kiln.get(p.key, (math.nan, ""))
-        best = min(peers[p.key].values(), default=math.nan)
+        best = min(times[p.key].values(), default=math.nan)
         ratio = best / us
         if not math.isnan(ratio):
             ratios.setdefault(p.group, []).append(ratio)
-        cells = ["%.2f" % peers[p.key][n] if n in peers[p.key] else "" for n in names]
+        cells = ["%.2f" % times[p.key][n] if n in times[p.key] else "" for n in names]
         cells = ["%.2f" % us, "%.0f" % (p.bytes() / us / 1e3)] + cells + ["%.3f" % ratio, kernel]
         rows.writerow([p.group, p.text] + cells)
     for group, values in list(ratios.items()) + [("all", sum(ratios.values(), []))]:
         least = min(values, default=math.nan)
-        shown = (group, len(values), geomean(values), least)
+        shown = (group, len(values), peers.geomean(values), least)
         print("%-24s %3d problems: geomean %.3f, least %.3f" % shown, file=sys.stderr)
 
 
@@ -367,15 +273,10 @@ def dry_run(problems, generator):
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--problems", default=os.path.join(ROOT, "docs/benchmarks/rowwise.problems"))
-    a.add_argument("--kiln", metavar="CSV", help="what `kiln bench --csv=CSV` said; else it is run now")
-    a.add_argument("--kiln-program", default=os.path.join(ROOT, "build/bin/kiln"))
+    peers.add_options(a, "rowwise.problems")
     a.add_argument("--peers", default=",".join(PEERS), help="default: %(default)s")
     a.add_argument("--op", action="append", help="only this op")
-    a.add_argument("--seconds", type=float, default=0.25, help="for each peer of a problem; default %(default)s")
     a.add_argument("--budget", type=float, default=240, help="seconds for all peers; default %(default)s")
-    a.add_argument("--seed", type=int, default=1)
-    a.add_argument("--csv", help="where the table goes; default standard output")
     a.add_argument("--dry-run", action="store_true")
     args = a.parse_args()
     names = args.peers.split(",")
@@ -395,15 +296,12 @@ def main():
         if time.perf_counter() - start > args.budget:
             notes += ["%s: no time left of --budget" % q.text for q in problems[i:]]
             break
-        times[p.key], good = time_problem(p, names, args.seconds, generator, notes)
-        right = right and good
-        print("%s: %s" % (p.text, ", ".join("%s %.2f us" % t for t in times[p.key].items())), file=sys.stderr)
-    kiln = kiln_times(args, args.problems)
-    if args.csv:
-        with open(args.csv, "w", newline="", encoding="utf-8") as out:
-            put_table(problems, times, kiln, names, out)
-    else:
-        put_table(problems, times, kiln, names, sys.stdout)
+        sets = [p.inputs("cuda", generator) for _ in range(peers.sets_of(p))]
+        times[p.key], wrong = peers.time_peers(p, {n: lambda n=n, p=p: PEERS[n](p.op) for n in names}, sets,
+                                               lambda _, got, inputs, p=p: check(p, got, inputs), args.seconds, notes)
+        right = right and "torch.compile" not in wrong
+    kiln = kiln_times(args)
+    peers.write_table(args, lambda out: put_table(problems, times, kiln, names, out))
     for note in notes:
         print("rowwise_peers: " + note, file=sys.stderr)
     return 0 if right else 1

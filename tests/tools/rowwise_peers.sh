@@ -11,6 +11,7 @@ result $? "every shipped problem, in float64"
 for wrong in 's/(x\.float\(\) \+ residual\.float\(\))/(x.float() - residual.float())/' 's/\.abs\(\)\.amax/.amax/' \
     's/torch\.softmax\(x\.float\(\)/torch.softmax(0.99 * x.float()/'; do
     mkdir -p "$tmp/tests/bench"
+    cp tests/bench/peers.py "$tmp/tests/bench"
     sed -E "$wrong" tests/bench/rowwise_peers.py >"$tmp/tests/bench/wrong.py"
     ! cmp -s tests/bench/rowwise_peers.py "$tmp/tests/bench/wrong.py" &&
         ! "$python" "$tmp/tests/bench/wrong.py" --dry-run --problems docs/benchmarks/rowwise.problems >"$tmp/out" 2>&1 && grep -q '^FAIL' "$tmp/out"
@@ -26,14 +27,14 @@ import argparse, io, sys
 sys.path.insert(0, "tests/bench")
 import rowwise_peers as r
 problems = r.read_problems("docs/benchmarks/rowwise.problems", ["softmax"])
-kiln = r.kiln_times(argparse.Namespace(kiln=sys.argv[1]), "")
+kiln = r.kiln_times(argparse.Namespace(kiln=sys.argv[1]))
 few = [p for p in problems if p.key in kiln]
 assert len(few) == 2, few
 out = io.StringIO()
 r.put_table(problems, {p.key: {"torch.compile": 3.0, "quack": 5.0} for p in few}, kiln, ["torch.compile", "quack"], out)
 lines = [l.split(",")[-2] for l in out.getvalue().splitlines()[1:]]
 assert sorted(lines) == ["0.750", "1.500"], out.getvalue()
-assert abs(r.geomean([0.75, 1.5]) - 1.0606602) < 1e-6
+assert abs(r.peers.geomean([0.75, 1.5]) - 1.0606602) < 1e-6
 EOF
 result $? "times are joined by problem"
 finish

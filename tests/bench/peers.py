@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""What the programs *_peers.py share: peers timed by torch in one run with `kiln bench`, and its protocol.
+
+Random inputs in sets that together have four times the last-level cache, a CUDA graph of launches that walk over them,
+40 ms of rest before each replay of some 6 ms, implementations in turn, medians."""
+import csv
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Recording:
+    """A graph of launches of one implementation over all sets."""
+
+    def __init__(self, f, sets, length=0.006):
+        self.keep, self.times = [None] * len(sets), []
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                f(*sets[0])
+            torch.cuda.synchronize()
+            trial, took = 4, 0.0
+            while took < length / 2 and trial < 20000:
+                start = time.perf_counter()
+                for i in range(trial):
+                    f(*sets[i % len(sets)])
+                torch.cuda.synchronize()
+                took, trial = time.perf_counter() - start, trial * 2
+            self.launches = max(1, min(20000, round(length / (took / (trial / 2)))))
+            self.launches = -(-self.launches // len(sets)) * len(sets)
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, stream=stream):
+                for i in range(self.launches):  # what a launch writes is kept until its set's turn comes again
+                    self.keep[i % len(sets)] = f(*sets[i % len(sets)])
+        torch.cuda.synchronize()
+
+    def replay(self):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        self.graph.replay()
+        end.record()
+        end.synchronize()
+        self.times.append(begin.elapsed_time(end) * 1e3 / self.launches)
+
+
+def sets_of(p):
+    """How many sets of a problem's inputs have four times the last-level cache."""
+    cache = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 0) or 64 << 20
+    return max(2, min(256, -(-4 * cache // p.bytes())))
+
+
+def time_peers(p, peers, sets, check, seconds, notes):
+    """Microseconds of each peer (name: a function that gives one, or raises why there is none), and the names of those
+    that compute something else: check(name, results, inputs) is the share of what is allowed that they are off by."""
+    recordings, wrong = {}, set()
+    for name, peer in peers.items():
+        try:
+            f = peer()
+            worst = check(name, f(*sets[0]), sets[0])
+            if worst > 1:
+                notes.append("%s: %s computes something else (%.3g of what is allowed)" % (p.text, name, worst))
+                wrong.add(name)
+                continue
+            recordings[name] = Recording(f, sets)
+        except Exception as e:  # pylint: disable=broad-except
+            if not isinstance(e, NotImplementedError):
+                notes.append("%s: %s: %s" % (p.text, name, (str(e).splitlines() or [type(e).__name__])[0][:160]))
+    start, rounds = time.perf_counter(), 0
+    while recordings and (rounds < 6 or time.perf_counter() - start < seconds * len(recordings)):
+        for r in recordings.values():
+            time.sleep(0.04)
+            r.replay()
+        rounds += 1
+    best = {name: statistics.median(r.times[1:]) for name, r in recordings.items()}
+    del recordings
+    torch.cuda.empty_cache()
+    print("%s: %s" % (p.text, ", ".join("%s %.2f us" % t for t in best.items())), file=sys.stderr)
+    return best, wrong
+
+
+def read_problems(path, problem):
+    """problem(group, text) of each line."""
+    group, found = "", []
+    with open(path, encoding="utf-8") as lines:
+        for line in map(str.strip, lines):
+            named = re.match(r"\[(.*?)\]", line)
+            if named:
+                group = named[1]
+            elif line and not line.startswith("#"):
+                found.append(problem(group, line))
+    return found
+
+
+def kiln_rows(args):
+    """Kiln's rows of what `kiln bench` wrote, or writes now, of all problems."""
+    if not args.kiln:
+        handle, args.kiln = tempfile.mkstemp(suffix=".csv")
+        os.close(handle)
+        subprocess.run([args.kiln_program, "bench", "--device", "nvidia", "--problems", args.problems, "--seconds",
+                        str(args.seconds), "--csv=" + args.kiln], check=True)
+    with open(args.kiln, newline="", encoding="utf-8") as lines:
+        return [r for r in csv.DictReader(lines) if r["implementation"] == "kiln"]
+
+
+def geomean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def add_options(a, problems):
+    a.add_argument("--problems", default=os.path.join(ROOT, "docs/benchmarks", problems))
+    a.add_argument("--kiln", metavar="CSV", help="what `kiln bench --csv=CSV` said; else it is run now")
+    a.add_argument("--kiln-program", default=os.path.join(ROOT, "build/bin/kiln"))
+    a.add_argument("--seconds", type=float, default=0.25, help="for each peer of a problem; default %(default)s")
+    a.add_argument("--seed", type=int, default=1)
+    a.add_argument("--csv", help="where the table goes; default standard output")
+
+
+def write_table(args, put):
+    """put(file) writes it."""
+    if args.csv:
+        with open(args.csv, "w", newline="", encoding="utf-8") as out:
+            put(out)
+    else:
+        put(sys.stdout)
