@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the files of a folder of templates share stands in its folder lib/: parts of templates
-// (lib/NAME.tmpl, which tmpl.c puts where `%% include "NAME"` stands) and Lua (lib/NAME.lua, which
-// `require "NAME"` runs, once for all schedules and once for each rendering).
+// What the files of a family's folder share stands in its folder lib/, what several families share
+// in the one beside their folders: parts of templates (lib/NAME.tmpl, which tmpl.c puts where
+// `%% include "NAME"` stands) and Lua (lib/NAME.lua, which `require "NAME"` runs, once for all
+// schedules and once for each rendering).
 #include "back.h"
 #include <lauxlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ const char *kg_beside(kg_ctx *cx, const kg_source *s, const char *name)
     return kg_printf(cx->arena, "%.*s%s", slash ? (int)(slash - s->path) + 1 : 0, s->path, name);
 }
 
-/* The path in lib/ that `from` means; NULL: not a name that a file can have there. */
+/* The path in lib/ that `from` means, of a file there or, where there is none, in the lib/ of all
+ * families; where that has none either, the first.  NULL: not a name that a file can have there. */
 static const char *shared_path(kg_ctx *cx, const kg_source *from, const char *name, size_t len,
                                const char *ext)
 {
@@ -50,7 +52,10 @@ static const char *shared_path(kg_ctx *cx, const kg_source *from, const char *na
     if (!len || len >= KILN_NAME_MAX || strspn(name, letters) < len) return NULL;
     const char *file =
         kg_printf(cx->arena, "%s%.*s%s", from->shared ? "" : "lib/", (int)len, name, ext);
-    return kg_beside(cx, from, file);
+    const char *own = kg_beside(cx, from, file);
+    if (access(own, F_OK) == 0) return own;
+    const char *all = kg_printf(cx->arena, "%s/lib/%.*s%s", cx->templates, (int)len, name, ext);
+    return access(all, F_OK) == 0 ? all : own;
 }
 
 static kg_source *read_shared(kg_ctx *cx, const char *path)

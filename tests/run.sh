@@ -68,11 +68,11 @@ report_one() {
 }
 
 only=("$@")
-for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
-for d in spec gen tools docs sim emul; do
+# The long ones first, so that no lane waits for one at the end.
+for d in host emul sim tools docs gen spec; do
     for t in tests/"$d"/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
 done
-for t in tests/build/*.sh; do alone "build/$(basename "$t" .sh)" bash "$t"; done
+for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
 suite numerics/host "$KILN_BIN" verify --all --device host --quick
 if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once more under sanitizers
     for t in build/san/tests/test_* build/san/tests/fuzz_*; do
@@ -80,6 +80,7 @@ if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once
     done
     suite san/spec env KILN_GEN="$PWD/build/san/bin/kiln-gen" bash tests/spec/run.sh
 fi
+for t in tests/build/*.sh; do alone "build/$(basename "$t" .sh)" bash "$t"; done
 finished
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ "$failed" -eq 0 ]

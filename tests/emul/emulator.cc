@@ -6,6 +6,7 @@
 // stmatrix.
 #include "emulator.h"
 #include "engine.h"
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,9 @@ std::vector<char *> stacks; // of threads that have ended, for others
 struct fiber {
     ke_place place;
     block *in;
-    ucontext_t context;
+    ucontext_t first; // where it begins
+    jmp_buf at;       // and goes on, once begun
+    bool begun = false;
     std::unique_ptr<char, void (*)(char *)> stack{nullptr, [](char *p) { stacks.push_back(p); }};
     bool done = false;
     std::function<bool()> ready; // empty: it may run
@@ -96,16 +99,31 @@ struct cluster {
     int living = 0;
 } * now;
 fiber *running;
-ucontext_t scheduler;
+jmp_buf scheduler;
 void (*entry)(void *, void *);
 void *parameter[2];
 bool failed;
+
+// To the scheduler, until it comes back.  What threads have of their own is stacks and registers;
+// swapcontext, which keeps the mask of signals, too, would take half of all time.
+void leave()
+{
+    if (!_setjmp(running->at)) _longjmp(scheduler, 1);
+}
+
+void go_on(fiber *f)
+{
+    if (_setjmp(scheduler)) return;
+    if (f->begun) _longjmp(f->at, 1);
+    f->begun = true;
+    setcontext(&f->first);
+}
 
 void wait_until(std::function<bool()> ready)
 {
     if (ready()) return;
     running->ready = std::move(ready);
-    swapcontext(&running->context, &scheduler);
+    leave();
 }
 
 void run_fiber()
@@ -118,7 +136,7 @@ void run_fiber()
     }
     running->done = true;
     running->in->living[running->place.thread / 32]--, running->in->threads--, now->living--;
-    swapcontext(&running->context, &scheduler);
+    leave();
 }
 
 fiber *start(block *b, const ke_place &place)
@@ -138,10 +156,10 @@ fiber *start(block *b, const ke_place &place)
         stacks.pop_back();
     }
     f->stack.reset(stack);
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = stack, f->context.uc_stack.ss_size = STACK,
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, run_fiber, 0);
+    getcontext(&f->first);
+    f->first.uc_stack.ss_sp = stack, f->first.uc_stack.ss_size = STACK,
+    f->first.uc_link = nullptr;
+    makecontext(&f->first, run_fiber, 0);
     return f;
 }
 
@@ -166,7 +184,7 @@ void run_cluster()
             if (f->ready && !f->ready()) continue;
             f->ready = nullptr;
             running = f, ke_here = &f->place, moved = true;
-            swapcontext(&scheduler, &f->context);
+            go_on(f);
             if (failed) return;
             if (!now->copies.empty() && dice() % haste == 0) run_copy(dice() % now->copies.size());
         }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The kernels for Hopper on this CPU: their sources, compiled for it (tests/lib/hopper_cc.sh), run on an emulation of what
 # they use of the machine (emulator.cc), against the reference.  Then with faults planted, which must be found.  Argument
-# --full: the corners that tests/gpu has for a GPU, too.
+# --full: all shapes, not the few of a quick run, and the corners that tests/gpu has for a GPU, too.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
@@ -15,7 +15,7 @@ driver=$out/driver/libcuda.so.1
 if ! [ -e "$driver" ] || [ -n "$(find tests/emul/*.cc tests/emul/*.h tests/unit/fake_driver.* -newer "$driver")" ]; then
     {
         ${CC:-gcc} -std=gnu11 -O1 -fPIC -Iabi -DAPI='__attribute__((visibility("default"), weak))' -c -o "$tmp/fake.o" tests/unit/fake_driver.c &&
-            "$cxx" -std=c++17 -O3 -g -Wall -Wextra -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver" tests/emul/*.cc "$tmp/fake.o" -ldl
+            "$cxx" -std=c++17 -O3 -march=native -ffp-contract=off -g -U_FORTIFY_SOURCE -Wall -Wextra -fPIC -shared -Wl,-soname,libcuda.so.1 -o "$driver" tests/emul/*.cc "$tmp/fake.o" -ldl
     } >"$tmp/out" 2>&1
     result $? "the emulation compiles"
 fi
@@ -40,7 +40,9 @@ every() { # NAME SCHEDULE OPTION...
 
 module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
-for schedule in wgmma wgmma_decode simt_decode; do every kernels $schedule; done
+shapes=(--quick)
+[ "${1-}" != --full ] || shapes=()
+for schedule in wgmma wgmma_decode simt_decode; do every kernels $schedule "${shapes[@]}"; done
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.

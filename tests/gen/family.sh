@@ -7,7 +7,7 @@
 family=$root/tests/family
 
 cp -rL "$family/templates" "$tmp/templates"
-cp -rL "$root/templates/gemm" "$root/templates/rowwise" "$tmp/templates"
+cp -rL "$root/templates/gemm" "$root/templates/rowwise" "$root/templates/lib" "$tmp/templates"
 mkdir "$tmp/instances"
 cp "$family"/instances/*.lua "$tmp/instances"
 cat >"$tmp/instances/product.lua" <<'END'

@@ -55,6 +55,19 @@ row 1 of 2
 row 2 of 2
 b
 '
+mkdir "$src/templates/lib"
+echo 'of all' >"$src/templates/lib/row.tmpl"
+echo 'of all @{require "sum"(i, 1)}' >"$src/templates/lib/other.tmpl"
+echo 'return function(x, y) return x + y end' >"$src/templates/lib/sum.lua"
+text "what families share is found behind what one has" 1 '%% for i = 1, 2 do
+%%   include "row"
+%%   include "other"
+%% end
+' 'row 1 of 1
+of all 2
+row 2 of 1
+of all 3
+'
 printf 'one\n%%%% local seen = "seen"\n%%%% local function twice(x) return 2 * x end\n' >"$lib/define.tmpl"
 text "what it defines is seen behind it, and by what it includes" 1 '%% include "define" -- names
 @{seen} @{twice(21)}
@@ -211,7 +224,7 @@ sed -i 's/block = { 1 }/block = { 64 }/' "$lib/shared.lua"
 stamp >"$tmp/said" 2>&1 && grep -q 64 "$src/made/here/module.c"
 result $? "... or what is required" "$tmp/said"
 sleep 0.02
-rm "$lib/row.tmpl"
+rm "$lib/row.tmpl" "$src/templates/lib/row.tmpl"
 ! stamp >"$tmp/said" 2>&1 && grep -q "no file '.*lib/row.tmpl'" "$tmp/said"
 result $? "... or is gone" "$tmp/said"
 

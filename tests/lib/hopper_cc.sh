@@ -7,4 +7,4 @@ for flag; do
     shift
     case $flag in -Xptxas*) ;; *) set -- "$@" "$flag" ;; esac
 done
-exec "${CXX:-g++}" -std=c++17 -O1 -w -fPIC -shared -fno-strict-aliasing "-I$here/../emul" -include emulated.h "$@"
+exec "${CXX:-g++}" -std=c++17 -O1 -march=native -ffp-contract=off -w -fPIC -shared -fno-strict-aliasing "-I$here/../emul" -include emulated.h "$@"

@@ -35,6 +35,15 @@ check() {
     result $? "$name" "$tmp/log"
 }
 
+# modules TARGET: the folder of its module, among the default ones or made for the tests (mk/tests.mk).
+modules() {
+    local folder
+    for folder in "$BUILD/lib/kiln" "$BUILD/tests/$1"; do
+        [ ! -e "$folder/libkiln-$1.so" ] || { echo "$folder"; return; }
+    done
+    return 1
+}
+
 skip() { # NAME WHY
     n=$((n + 1))
     echo "ok $n - $1 # SKIP $2"

@@ -96,9 +96,9 @@ for target in gfx942 gfx90a; do
 done
 
 # kiln report --cost
-if [ -x "$kiln" ] && [ -e "$lib/kiln/libkiln-gfx942.so" ] && command -v python3 >/dev/null; then
+if [ -x "$kiln" ] && folder=$(modules gfx942) && command -v python3 >/dev/null; then
     report() {
-        "$kiln" report --cost "$@" >"$tmp/out" 2>"$tmp/err"
+        "$kiln" report --cost --modules "$folder" "$@" >"$tmp/out" 2>"$tmp/err"
     }
     report --device sim:gfx942 --op bias_relu --json && python3 - "$tmp/out" <<'EOF' >"$tmp/err" 2>&1
 import json, sys

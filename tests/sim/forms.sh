@@ -7,7 +7,7 @@
 # shellcheck source=../lib/amd.sh
 . tests/lib/amd.sh
 targets=host
-amd_available gfx942 && amd_available gfx90a && [ -e "$BUILD/lib/libkilnsim.so" ] && targets="host gfx942 gfx90a"
+amd_available gfx942 && [ -e "$BUILD/lib/libkilnsim.so" ] && targets="host gfx942"
 
 make BUILD="$BUILD" instances TARGETS="$targets" INSTANCES=tests/sim/forms >"$tmp/out" 2>&1
 result $? 'instances compile'

@@ -83,9 +83,9 @@ for target in gfx942 gfx90a; do
 done
 
 # The simulator's counts, of the modules that were built.
-if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && [ -e "$BUILD/lib/kiln/libkiln-gfx942.so" ]; then
+if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && folder=$(modules gfx942); then
     # Operands along K and turned round, of two bytes and of one, and widened.
-    price() { "$kiln" report --cost --device sim:gfx942 --schedule mfma --csv "$@" 2>>"$tmp/out"; }
+    price() { "$kiln" report --cost --modules "$folder" --device sim:gfx942 --schedule mfma --csv "$@" 2>>"$tmp/out"; }
     : >"$tmp/out"
     price --op bias_relu >"$tmp/cost" && price --op a16w8_linear >>"$tmp/cost" && price --op gemm --dtype i8 >>"$tmp/cost"
     result $? "priced on the simulator"
@@ -98,10 +98,8 @@ if [ -z "${table-}" ] && [ -x "$kiln" ] && [ -e "$BUILD/lib/libkilnsim.so" ] && 
     result $? "every segment that its large tiles touch is used whole"
 fi
 for target in gfx942 gfx90a; do
-    [ -z "${table-}" ] && { [ -e "$BUILD/lib/kiln/libkiln-$target.so" ] || [ -e "$BUILD/tests/$target/libkiln-$target.so" ]; } || continue
-    path=$BUILD/lib/kiln
-    [ -e "$path/libkiln-$target.so" ] || path=$BUILD/tests/$target # made for the tests (mk/tests.mk)
-    "$kiln" report --modules "$path" --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
+    [ -z "${table-}" ] && folder=$(modules $target) || continue
+    "$kiln" report --modules "$folder" --target $target --csv >"$tmp/report" 2>"$tmp/out" &&
         awk -F, 'NR > 1 && ($6 != 0 || $7 != 0) { print; bad = 1 } END { exit bad || NR < 2 }' "$tmp/report" >"$tmp/out"
     result $? "$target: no scratch, no spilled vector register in any instance"
 done

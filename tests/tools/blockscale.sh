@@ -10,12 +10,10 @@ gcc -std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror -O2 -Iruntime -Iabi tes
 result $? "the program compiles"
 found=
 for target in host gfx942; do
-    modules=$lib/kiln
-    [ -e "$modules/libkiln-$target.so" ] || modules=$BUILD/tests/$target # made for the tests (mk/tests.mk)
-    [ -e "$modules/libkiln-$target.so" ] || continue
+    folder=$(modules $target) || continue
     found=1 device=$target
     [ $target = host ] || device=sim:$target
-    "$tmp/blockscale" $device "$modules" >"$tmp/tap" 2>&1
+    "$tmp/blockscale" $device "$folder" >"$tmp/tap" 2>&1
     while read -r line; do
         case $line in
         ok*) result 0 "$target: ${line#*- }" ;;

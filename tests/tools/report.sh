@@ -6,12 +6,14 @@
 gcc -std=gnu11 -g -O1 -Wall -fsanitize=address,undefined -fno-sanitize-recover=undefined -Itools -o "$tmp/damage" \
     tests/tools/report/damage.c tools/resources*.c tools/elf.c tools/msgpack.c >"$tmp/cc" 2>&1
 check 'the reader compiles with sanitizers' test -x "$tmp/damage"
-object=$(find "$BUILD/gen/gfx942" -name '*.co' 2>/dev/null | sort | head -n 1)
-if [ -n "$object" ]; then
-    table() { exits 0 report --target gfx942 --op bias_relu && says 'gfx942/bias_relu/' && says 'VGPR'; }
+if folder=$(modules gfx942); then
+    objects=$BUILD/gen/gfx942
+    [ "$folder" = "$BUILD/lib/kiln" ] || objects=$folder/gen/gfx942
+    object=$(find "$objects" -name '*.co' | sort | head -n 1)
+    table() { exits 0 report --modules "$folder" --target gfx942 --op bias_relu && says 'gfx942/bias_relu/' && says 'VGPR'; }
     check 'a table for gfx942' table
     json() {
-        exits 0 report --target gfx942 --json && valid_json "$tmp/out" && python3 - "$tmp/out" <<'PY'
+        exits 0 report --modules "$folder" --target gfx942 --json && valid_json "$tmp/out" && python3 - "$tmp/out" <<'PY'
 import json, sys
 rows = json.load(open(sys.argv[1]))
 assert len(rows) > 40, len(rows)

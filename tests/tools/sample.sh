@@ -69,10 +69,10 @@ tables() {
 }
 # Every problem is counted once by op and once by M.
 model() {
-    python3 $sample model --kiln "$kiln" --device sim:gfx942 --count 40 5 >"$tmp/out" 2>"$tmp/err" &&
+    python3 $sample model --kiln "$kiln" --modules "$folder" --device sim:gfx942 --count 40 5 >"$tmp/out" 2>"$tmp/err" &&
         says '^seed 5: 40 problems, geomean 0\.' && [ "$(grep -c '^| all | 40 |' "$tmp/out")" = 2 ] && says '^| m=2..16 '
 }
-if [ -e "$BUILD/lib/kiln/libkiln-gfx942.so" ]; then
+if folder=$(modules gfx942); then
     check 'model: the floor over what is chosen' model
 else
     skip 'model: the floor over what is chosen' 'no module for gfx942'

@@ -9,20 +9,11 @@
 --   inputs()      those that elements are made of
 --   finish(o)     of a late output: nodes in order, as above; reductions are leaves
 -- i: the node, of: that of the operand, op: "sum", "mean", "max", "min".
+local fill = require "fill"
+
 local function reduction(node)
   for _, kind in ipairs { "row", "col", "block" } do
     if node.op:sub(1, #kind + 1) == kind .. "_" then return kind, node.op:sub(#kind + 2) end
-  end
-end
-
--- The operation's text with its operands put in: "%0 + %1".
-local function fill(text, operand)
-  local out, from = "", 1
-  while true do
-    local at = text:find("%", from)
-    if not at then return out .. text:sub(from) end
-    out = out .. text:sub(from, at - 1) .. operand(tonumber(text:sub(at + 1, at + 1)) + 1)
-    from = at + 2
   end
 end
 

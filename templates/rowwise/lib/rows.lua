@@ -8,7 +8,9 @@
 -- A row is gone through once per phase: phase p computes the reductions over the row of what depends on p reductions,
 -- the last one the outputs.  Inside a phase, the columns that a lane has at once (a piece) are gone through in levels:
 -- a block reduction is worth something only after the level of its argument.
-local R = {}
+local fill = require "fill"
+
+local R = { fill = fill }
 
 local OF = { sum = "kiln_sum_of", mean = "kiln_sum_of", max = "kiln_max_of", min = "kiln_min_of" }
 
@@ -21,19 +23,6 @@ R.along = along
 -- What a reduction is over none and of two: a type of kiln_rows.h.
 function R.of(n) return OF[R.row_reduction(n) and n.op:sub(5) or n.op:sub(7)] end
 function R.is_mean(n) return n.op == "row_mean" or n.op == "block_mean" end
-
--- The operation's text with its operands put in: "%0 + %1".
-local function fill(text, operand)
-  local out, from = "", 1
-  while true do
-    local at = text:find("%", from)
-    if not at then return out .. text:sub(from) end
-    out = out .. text:sub(from, at - 1) .. operand(tonumber(text:sub(at + 1, at + 1)) + 1)
-    from = at + 2
-  end
-end
-
-R.fill = fill
 
 -- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
 -- Where the machine has 2^x as an instruction, what is built on that alone is not among them.
