@@ -219,7 +219,7 @@ return schedule {
     if scaled then return { mid, low, few } end
     -- Epilogues with full inputs have fewer: each kernel takes a second of compiling (docs/benchmarks/shapes.md).
     for _, d in ipairs(op.d) do
-      if d.kind == "full" then return { low, few, least } end
+      if d.kind == "full" then return { mid, few, least } end
     end
     if n == 2 and along_k then return { mid, low, small, few, least } end
     return { mid, low, few, least }

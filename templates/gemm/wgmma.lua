@@ -147,7 +147,8 @@ local function gathering(target, op, types, layout)
   -- Warps that load have registers that others lack, which wider tiles would want.
   local list, full = { tile(128, 128, 1, 2) }, full_inputs(op)
   if full == 0 then list[#list + 1] = tile(64, 128, 1, 2) end
-  if plain and along_k(layout, "a") and along_k(layout, "b") and op.products == 1 and types.a.bytes == 2 and full == 0 then
+  local along = along_k(layout, "a") and along_k(layout, "b")
+  if plain and along and op.products == 1 and types.a.bytes == 2 and full == 0 then
     list[#list + 1] = tile(128, 256, 2, 1)
   end
   return list
@@ -338,7 +339,8 @@ return schedule {
     -- K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
-    local full, sizes = full_inputs(op), nil
+    local full = full_inputs(op)
+    local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 } }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
@@ -349,12 +351,12 @@ return schedule {
     elseif not along then
       sizes = full > 0 and { { 128, 256, 2 } } or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
     elseif bytes then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
                 { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 } }
     elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
     else
-      sizes = { { 128, 256, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 128, 256, 1, 1 },
-                { 128, 176, 2, 0, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
+                { 128, 256, 1, 1 } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end

@@ -202,16 +202,23 @@ return schedule {
     end
     if layout.b == "r" then return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) } end
     if op.products > 1 then
-      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across), tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
+      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
+               tile(64, types.a.name == "i8" and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
+               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
                tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
     end
     if types.a.bytes == 1 then
-      return { tile(16, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 64, 1, 1, 0),
+      local i8 = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
+      return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+               i8 and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
                tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
     end
     local list = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),
                    tile(144, 64, 1, 1, 0) }
-    if not full then list[#list + 1] = tile(96, 64, 1, 1, 0) end
+    if not full then
+      list[#list + 1] = tile(64, 56, 1, 3, 0, across)
+      list[#list + 1] = tile(96, 64, 1, 1, 0)
+    end
     return list
   end,
   name = function(t)
