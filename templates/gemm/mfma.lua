@@ -217,7 +217,11 @@ return schedule {
     local small, few = set(64, 64, 128, 2, 1, 2, 32), set(32, 32, 256, 2, 1, 2, 16)
     local least = set(16, n == 1 and 16 or 32, 512, 1, 1, 4, 16, { split_k = 1, stream = 0 })
     if scaled then return { mid, low, few } end
-    if along_k then return { mid, low, small, few, least } end
+    -- Epilogues with full inputs have fewer: each kernel takes a second of compiling (docs/benchmarks/shapes.md).
+    for _, d in ipairs(op.d) do
+      if d.kind == "full" then return { mid, few, least } end
+    end
+    if n == 2 and along_k then return { mid, low, small, few, least } end
     return { mid, low, few, least }
   end,
   name = function(t)

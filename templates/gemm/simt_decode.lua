@@ -63,10 +63,14 @@ return schedule {
     { "{sums} sums per thread > 32", function(t) return t.sums <= 32 end },
   },
   defaults = function(target, op, types, layout)
-    local m = 8 // op.products
-    -- The narrow one for what is so small that adding up takes most of its time.
-    if layout.b == "c" then return { { m = m, n = 4, threads = 256 }, { m = 4, n = 2, threads = 256 } } end
-    return { { m = 4, n = 4, threads = 512 } }
+    if layout.b == "r" then return { { m = 4, n = 4, threads = 512 } } end
+    local full, both = false, types.mul_b.name .. " " .. types.mul_a.name
+    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    -- Eight rows where no matrix unit takes few; a narrow tile for what is so small that adding up takes most of its
+    -- time.
+    local list = { { m = target.wgmma and target.wgmma[both] and 4 or 8 // op.products, n = 4, threads = 256 } }
+    if not full and op.products == 1 then list[2] = { m = 4, n = 2, threads = 256 } end
+    return list
   end,
   name = function(t)
     local text = ("%dx%d"):format(t.m, t.n)

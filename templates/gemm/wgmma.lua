@@ -121,8 +121,13 @@ local function places(t, op, types, layout)
   end
 end
 
--- Default tiles for what tensor maps cannot take: any operand, by many rows or few; E alone, unless a full input lies
--- like it.
+local function full_inputs(op)
+  local full = 0
+  for _, d in ipairs(op.d) do full = full + (d.kind == "full" and 1 or 0) end
+  return full
+end
+
+-- Default tiles for what tensor maps cannot take: any operand; E alone, of rows as odd as N often is.
 local function gathering(target, op, types, layout)
   local function tile(x, y, cluster, gather)
     local any = gather == 2 and 1 or 0
@@ -136,15 +141,14 @@ local function gathering(target, op, types, layout)
     t.depth = max(min(t.depth, (target.lds - whole.beside_ring) // (whole.slot_bytes + whole.behind)), 2)
     return t
   end
-  local full, alike = 0, false
-  for _, d in ipairs(op.d) do
-    if d.kind == "full" then full, alike = full + 1, alike or d.layout == layout.e end
-  end
-  -- Warps that load have registers that others lack: no tile of 256 where its epilogue, or its operand, wants them.
-  local narrow = full > 1 or changed(op, types, "a") or changed(op, types, "b")
-  local list = { tile(128, narrow and 128 or 256, 1, 2), tile(64, 128, 1, 2) }
-  local along, one = along_k(layout, "a") and along_k(layout, "b"), op.products == 1
-  if not alike and along and one and not (changed(op, types, "a") or changed(op, types, "b")) then
+  local plain = not (changed(op, types, "a") or changed(op, types, "b"))
+  -- Across K an A of any M that is no multiple of 8 goes that way: few rows, and many.
+  if layout.a == "c" and plain then return { tile(128, 256, 1, 2), tile(64, 128, 1, 2) } end
+  -- Warps that load have registers that others lack, which wider tiles would want.
+  local list, full = { tile(128, 128, 1, 2) }, full_inputs(op)
+  if full == 0 then list[#list + 1] = tile(64, 128, 1, 2) end
+  local along = along_k(layout, "a") and along_k(layout, "b")
+  if plain and along and op.products == 1 and types.a.bytes == 2 and full == 0 then
     list[#list + 1] = tile(128, 256, 2, 1)
   end
   return list
@@ -330,37 +334,35 @@ return schedule {
       end
       return set
     end
-    -- X's side, Y's, cluster, stream and swap.  First widths with which usual numbers of tiles fill whole waves of
-    -- blocks; then small problems in one wave, widths between, tiles beyond whole waves cut along K; last tiles whose
-    -- rows of A are Y's, which can be any multiple of 8 or 16.
+    -- X's side, Y's, cluster, stream and swap.  What each kind of op has of them is what problems drawn at random miss
+    -- most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full inputs, and operands across
+    -- K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
-    local sizes = op.block and {} or { { 128, 256, 2 } }
-    local function more(list)
-      for _, size in ipairs(list) do sizes[#sizes + 1] = size end
-    end
-    if op.block and widened then more { { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
-    elseif op.block then
-      more { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 64, 128, 1 } }
-    elseif op.products > 1 then more { { 128, 256, 1, 1 } }
-    elseif widened and along then more { { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
+    local full = full_inputs(op)
+    local sizes
+    if op.block and widened then sizes = { { 128, 128, 2 } }
+    elseif op.block then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 } }
+    elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
+    elseif widened and along then
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
+    elseif not along and layout.a == "c" then
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 } }
     elseif not along then
-      more { { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 }, { 128, 192, 2, 0, 1 } }
+      sizes = full > 0 and { { 128, 256, 2 } } or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
     elseif bytes then
-      more { { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 }, { 64, 160, 1 },
-             { 64, 192, 2 }, { 128, 208, 1 }, { 128, 256, 1, 1 }, { 128, 208, 2, 0, 1 }, { 128, 176, 2, 0, 1 },
-             { 256, 96, 1, 0, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
+                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 } }
+    elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
     else
-      more { { 128, 224, 2 }, { 128, 192, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
-             { 128, 256, 1, 1 }, { 128, 208, 2, 0, 1 }, { 128, 176, 2, 0, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
+                { 128, 256, 1, 1 } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
     if op.products == 1 and widened and not op.block then
       list[#list + 1] = tile(256, 128, 2)
-      local full = 0
-      for _, d in ipairs(op.d) do full = full + (d.kind == "full" and 1 or 0) end
       if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
     for _, set in ipairs(list) do set.gather = 0 end

@@ -180,13 +180,14 @@ return schedule {
       for name, value in pairs(set or {}) do t[name] = value end
       return t
     end
+    local full = false
+    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
     if op.block and mixed(types) then
       return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
     end
+    local across = { across = 1 }
     if op.block then
-      local across = { across = 1 }
-      return { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-               tile(64, 112, 2, 2, 0, across) }
+      return { tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(64, 112, 2, 2, 0, across) }
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
@@ -195,26 +196,29 @@ return schedule {
                tile(96, 64, 1, 1, 0, { sets = 1 }) }
     end
     if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
-    local bytes = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
-    local across = { across = 1 }
+    -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
     if layout.b == "r" and op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
     end
-    if layout.b == "r" then
-      return { tile(16, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
-    end
+    if layout.b == "r" then return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) } end
     if op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
-               tile(64, bytes and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
-               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0), tile(128, 112, 2, 1, 0),
+               tile(64, types.a.name == "i8" and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
+               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
                tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
     end
-    local list = { tile(16, 64, 1, 2, 0), tile(16, 56, 1, 3, 0), tile(16, 112, 1, 2, 0), tile(16, 128, 1, 2, 0),
-                   tile(64, 64, 1, 2, 0, across), tile(64, 56, 1, 3, 0, not bytes and across or nil),
-                   tile(64, bytes and 96 or 112, 2, 2, 0, across),
-                   tile(96, 64, 1, 1, 0), tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0), tile(112, 128, 2, 1, 0) }
-    list[#list + 1] = tile(64, 128, 2, 1, 0, across)
-    if types.a.bytes == 1 then list[#list + 1] = tile(160, 112, 2, 1, 0) end
+    if types.a.bytes == 1 then
+      local i8 = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
+      return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+               i8 and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
+               tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
+    end
+    local list = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),
+                   tile(144, 64, 1, 1, 0) }
+    if not full then
+      list[#list + 1] = tile(64, 56, 1, 3, 0, across)
+      list[#list + 1] = tile(96, 64, 1, 1, 0)
+    end
     return list
   end,
   name = function(t)
