@@ -95,6 +95,20 @@ static KILN_DEVICE kiln_piece kiln_shift_down(kiln_piece x, int bytes)
                       (unsigned)(pair(x[2], x[3]) >> bits), x[3] >> bits};
 }
 
+// Two f32 in words of two, rounded to nearest even; bf16: of numbers that have 16 bits of mantissa at most, which a NaN
+// then stays by itself.
+static KILN_DEVICE unsigned kiln_rounded_bf16(kiln_float2 x)
+{
+    const unsigned u = kiln_bits(x.x), v = kiln_bits(x.y);
+    return __builtin_amdgcn_perm(v + 0x7fffu + (v >> 16 & 1), u + 0x7fffu + (u >> 16 & 1), 0x07060302u);
+}
+static KILN_DEVICE unsigned kiln_rounded_f16(kiln_float2 x)
+{
+    const unsigned low = __builtin_bit_cast(unsigned short, (_Float16)x.x),
+                   high = __builtin_bit_cast(unsigned short, (_Float16)x.y);
+    return low | high << 16;
+}
+
 // Instructions before it stay before it, those after it stay after it: the order of the source is the order of issue.
 static KILN_DEVICE void kiln_keep_order(void)
 {

@@ -350,6 +350,58 @@ static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
 {
     return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
 }
+
+/* ---- two elements of 4 bits ---- */
+
+// Those in byte `byte` of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are
+// the last places of a number whose last place is 1 (Kim et al., "Who Says Elephants Can't Run", 2022).  `spread` is
+// 0x1001, of which the compiler must not know: it puts the second element 16 bits above the first.
+#define KILN_NEAR_PAIR(from, to, last)                                                             \
+    static KILN_DEVICE unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte,          \
+                                                               unsigned spread)                    \
+    {                                                                                              \
+        unsigned x, y;                                                                             \
+        asm("prmt.b32 %0, %1, 0, %2;" : "=r"(x) : "r"(w), "r"(0x4440u + byte));                    \
+        asm("lop3.b32 %0, %1, 0x000f000f, " last ", 0x6a;" : "=r"(y) : "r"(x * spread));           \
+        return y; /* (x & ..) ^ last */                                                            \
+    }
+KILN_NEAR_PAIR(u4, bf16, "0x43004300")
+KILN_NEAR_PAIR(i4, bf16, "0x43084308")
+KILN_NEAR_PAIR(u4, f16, "0x64006400")
+KILN_NEAR_PAIR(i4, f16, "0x64086408")
+#undef KILN_NEAR_PAIR
+// Element by element, rounded once.
+#define KILN_PAIRS(type, name, operation)                                                          \
+    static KILN_DEVICE unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                 \
+    {                                                                                              \
+        unsigned z;                                                                                \
+        asm(operation ".rn." #type "x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));                   \
+        return z;                                                                                  \
+    }
+KILN_PAIRS(bf16, less, "sub")
+KILN_PAIRS(bf16, times, "mul")
+KILN_PAIRS(f16, less, "sub")
+KILN_PAIRS(f16, times, "mul")
+#undef KILN_PAIRS
+static KILN_DEVICE unsigned kiln_low_twice(unsigned x)
+{
+    unsigned y;
+    asm("prmt.b32 %0, %1, 0, 0x1010;" : "=r"(y) : "r"(x));
+    return y;
+}
+static KILN_DEVICE unsigned kiln_high_twice(unsigned x)
+{
+    unsigned y;
+    asm("prmt.b32 %0, %1, 0, 0x3232;" : "=r"(y) : "r"(x));
+    return y;
+}
+// x of lane `i` of this one's four neighbours, i a constant.
+static KILN_DEVICE unsigned kiln_of_four(unsigned x, int i)
+{
+    unsigned y;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1c1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(i));
+    return y;
+}
 // Two bytes, rounded and saturated as kiln_f32_to_T does it; NaN is 0 in integers.
 static KILN_DEVICE unsigned short kiln_i8_pair(float low, float high)
 {

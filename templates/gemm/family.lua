@@ -38,6 +38,21 @@ local function only_converts(graph, from, mul)
   return true
 end
 
+-- Where an element operator is (x - zero) * scale, or x * scale, of inputs: { scale = , zero = }, their positions among
+-- the op's, from 0.
+local function affine(graphs)
+  if #graphs ~= 1 then return end
+  local graph = graphs[1]
+  local last = graph[#graph]
+  if last.op ~= "mul" then return end
+  local x, scale = graph[last.args[1]], graph[last.args[2]]
+  if x.op == "d" then x, scale = scale, x end
+  if scale.op ~= "d" then return end
+  if x.op == "x" then return { scale = scale.index } end
+  local of, zero = graph[(x.args or {})[1]], graph[(x.args or {})[2]]
+  if x.op == "sub" and of.op == "x" and zero.op == "d" then return { scale = scale.index, zero = zero.index } end
+end
+
 return family {
   name = "gemm",
   title = "E = epilogue(A·B, D..)",
@@ -77,6 +92,7 @@ return family {
         acts = acts or not only_converts(graph, types[of], types["mul_" .. of])
       end
       op["has_" .. name] = acts
+      op[name .. "_affine"] = affine(graphs[name] or {})
     end
   end,
   example = "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096",

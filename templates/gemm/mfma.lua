@@ -2,6 +2,7 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
+local half_bytes = require "half_bytes"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -31,11 +32,11 @@ end
 -- Bytes of every operand, once; and what the units read of A and B, much of it from caches.  Memory and caches work at
 -- the same time: a launch takes as long as the slower of them, in ns.
 local function operands(p, t)
-  local a, b = p.m * p.k * t.bytes_a, p.n * p.k * t.bytes_b * t.products
+  local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
   return p.batch * (a + b + p.m * p.n * t.bytes_out)
 end
 local function traffic(p, t, target)
-  local a, b = p.m * p.k * t.bytes_a, p.n * p.k * t.bytes_b * t.products
+  local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
   local cached = p.batch * (ceil_div(p.n, t.n) * a + ceil_div(p.m, t.m) * b)
   return max(operands(p, t) // target.gbps, cached // (4 * target.gbps))
 end
@@ -72,9 +73,13 @@ return schedule {
   title = "AMD matrix cores: matrix instructions without a gap between them",
   supports = function(target, op, types, layout)
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
-    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end
-    if #op.a_inputs + #op.b_inputs > 0 then return nil, "its a_op and b_op get no inputs" end
+    local small = types.b.bits < 8
+    if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
+      return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
+    end
+    if small and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
+    if #op.a_inputs > 0 or #op.b_inputs > 0 and not small then return nil, "its a_op and b_op get no inputs" end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
@@ -103,7 +108,7 @@ return schedule {
       doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
-              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bytes_a", "bytes_b", "bytes_e",
+              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b", "bytes_e",
               "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident", "two",
               "bytes_out", "registers", "rate", "begin_ns", "out_ns", "share" },
   derive = function(t, op, types, layout, target)
@@ -129,8 +134,11 @@ return schedule {
     while t.stage_f > t.mfma and stage * t.stage_f > max(buffers, 32768) do t.stage_f = t.stage_f // 2 end
     t.lds_bytes = max(buffers, stage * t.stage_f, (t.wk - 1) * 4 * t.m * t.n * t.products)
     -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
-    local coming = t.loads_a * t.wide_a * types.a.bytes + t.products * t.loads_b * t.wide_b * types.b.bytes
+    local coming = (t.loads_a * t.wide_a * types.a.bits + t.products * t.loads_b * t.wide_b * types.b.bits) // 8
     t.registers = t.sums + t.ahead * coming // 4 + 8 * (t.m_tiles + t.products * t.n_tiles) + 48
+    if types.b.bits < 8 then -- and its operator's values, and where they come from
+      t.registers = t.registers + (t.ahead + 2) * t.loads_b * #op.b_inputs + 8
+    end
     t.share = t.k
     if op.block and t.steps > 0 then
       local block = require "mfma_block"(op, layout, t)
@@ -142,7 +150,7 @@ return schedule {
                            op.block and 2 or 1) -- of one alone matrix instructions sum where vector ones can't add
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
-    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
+    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
     -- The matrix unit's time for a step, with what it loses where waves take turns, or that of its tiles through LDS
@@ -239,11 +247,14 @@ return schedule {
       return any(ge(p.k, t.piece), eq(t.along_a + t.along_b, 0))
     end },
     { "a tile of A spans 2 GiB or more", function(p, t)
-      return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bytes_a, 2147483648)
+      return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bits_a // 8,
+                2147483648)
     end },
     { "a tile of B spans 2 GiB or more", function(p, t)
-      return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 4 * t.k) * p.ldb + p.n) * t.bytes_b, 2147483648)
+      return lt(select(eq(t.along_b, 1), t.n * p.ldb + p.k, (p.k + 4 * t.k) * p.ldb + p.n) * t.bits_b // 8,
+                2147483648)
     end },
+    { "K is odd, and B's elements are two to a byte", function(p, t) return any(ge(t.bits_b, 8), eq(p.k % 2, 0)) end },
     { "more than 4194304 blocks", function(p, t)
       local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n)
       return le(select(eq(t.two, 1), tiles * p.batch * t.split_k, tiles), 4194304)

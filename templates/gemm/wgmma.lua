@@ -5,6 +5,7 @@
 -- contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of bytes
 -- where the other has 16 bits, is X: that one can come through registers.
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
+local half_bytes = require "half_bytes"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -111,7 +112,7 @@ local function places(t, op, types, layout)
   t.x_is_a = x == "a" and 1 or 0
   t.in_registers = changed(op, types, x) and 1 or 0
   t.e_along_y = (layout.e == "r") == (x == "a") and 1 or 0
-  t.x_row = 128 * types[x].bytes // types["mul_" .. x].bytes
+  t.x_row = 128 * types[x].bits // types["mul_" .. x].bits
   if x == "a" then
     t.x, t.y = t.m, t.n
     t.slot_bytes, t.shared_bytes = t.x_row * t.x + 128 * op.products * t.y, 128 * op.products * t.y
@@ -175,7 +176,8 @@ return schedule {
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
+    if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
     if op.graph then return nil, "writes no output beside E" end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
@@ -192,9 +194,9 @@ return schedule {
     end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
-      if types[x].bytes ~= mul.bytes and (types[x].bytes ~= 1 or mul.bytes ~= 2) then
+      if types[x].bits ~= mul.bits and (types[x].bits > 8 or mul.bits ~= 16) then
         local text = "%s of %s cannot become %s on its way through registers: "
-          .. "bytes can become 16 bits, nothing else its size"
+          .. "bytes and 4 bits can become 16 bits, nothing else its size"
         return nil, text:format(x:upper(), types[x].name, mul.name)
       end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
@@ -226,7 +228,7 @@ return schedule {
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "beside_ring",
-              "lds_bytes", "full_d", "cut", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "turned",
+              "lds_bytes", "full_d", "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned",
               "unit", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
@@ -246,7 +248,7 @@ return schedule {
     local sent = t.sums // 8
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
-    t.bytes_a, t.bytes_b, t.bytes_e = types.a.bytes, types.b.bytes, types.e.bytes
+    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
              * (types.mul_a.name == "i8" and 97 or 92)
@@ -298,6 +300,7 @@ return schedule {
     { "gather = 2 with pingpong, clusters or three warpgroups", function(t)
       return t.gather < 2 or t.pingpong == 0 and t.cluster == 1 and t.wg < 3
     end },
+    { "gather = 2 with elements of 4 bits", function(t) return t.gather < 2 or t.bits_b >= 8 end },
     { "gather = 2 with a ring of {depth}", function(t) return t.gather < 2 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
@@ -366,7 +369,8 @@ return schedule {
       if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
     for _, set in ipairs(list) do set.gather = 0 end
-    for _, set in ipairs(op.block and {} or gathering(target, op, types, layout)) do list[#list + 1] = set end
+    local none = op.block or types.b.bits < 8 -- of such, that come from any address
+    for _, set in ipairs(none and {} or gathering(target, op, types, layout)) do list[#list + 1] = set end
     return list
   end,
   name = function(t)
@@ -411,7 +415,7 @@ return schedule {
     if t.gather == 2 then return list end
     local function operand(name, id, rows, share)
       if along_k(layout, name) then
-        return { operand = id, inner = t.k, outer = rows // share, swizzle = t.k * types[name].bytes }
+        return { operand = id, inner = t.k, outer = rows // share, swizzle = t.k * types[name].bits // 8 }
       end
       return { operand = id, inner = 64, outer = t.k // share, swizzle = 128 }
     end
@@ -484,7 +488,7 @@ return schedule {
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
     local busy = select(all_cut, half, select(halves, (items - rest) / clusters * tile + half, most * tile))
     busy = busy - 0.18 * min(busy, 15) -- power lets the clock run higher where there is an end to it soon
-    local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products
+    local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local memory = bytes / (target.gbps * 0.83e3)

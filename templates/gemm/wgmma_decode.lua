@@ -2,9 +2,10 @@
 -- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and
 -- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
 -- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
--- One-byte weights of a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
+-- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local of_blocks = require "blocks"
-local function mixed(types) return types.a.bytes == 2 and types.b.bytes == 1 end
+local half_bytes = require "half_bytes"
+local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
@@ -43,9 +44,13 @@ return schedule {
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
+      return nil, "takes elements of 4 bits only of B, under 16-bit A"
+    end
     if op.graph then return nil, "writes no output beside E" end
-    if #op.a_inputs + #op.b_inputs > 0 then return nil, of_blocks.unsupported(op) end
+    local lacks = types.b.bits < 8 and half_bytes.unsupported(op)
+    if lacks then return nil, lacks end
+    if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
       if d.kind == "per_block" and (d.type.name ~= "f32" or d.along ~= 1 and d.along % 8 ~= 0) then
         return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
@@ -57,9 +62,10 @@ return schedule {
       return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
     end
     if not mixed(types) and (op.has_b_op or types.b.name ~= types.mul_b.name) then
-      return nil, "b_op and conversions are for one-byte B under 16-bit A"
+      return nil, "b_op and conversions are for B of a byte or less under 16-bit A"
     end
-    if mixed(types) and not (types.b.name == "i8" or types.b.name == "f8e4m3" or types.b.name == "f8e5m2") then
+    local b = types.b.name
+    if mixed(types) and types.b.bits == 8 and b ~= "i8" and b ~= "f8e4m3" and b ~= "f8e5m2" then
       return nil, "one-byte B under 16-bit A must be i8, f8e4m3 or f8e5m2"
     end
     if not instruction(target, types) or types.a.bytes == 4 then
@@ -81,6 +87,7 @@ return schedule {
       doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
     { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
+    { "box", values = { 128, 64, 32 }, doc = "bytes along K of a box of B; fewer than 128 of elements of 4 bits" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
     { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
@@ -95,14 +102,15 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
   derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
-              "needs", "has", "registers", "products", "slot_bytes", "depth", "lds_bytes", "sums", "stage_bytes",
-              "e_row", "mixed", "bytes_a", "bytes_b", "bytes_e", "bytes_d", "rate", "sum_bits", "sum_step",
-              "sum_chain" },
+              "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
+              "stage_bytes", "e_row", "mixed", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate", "sum_bits",
+              "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
-    t.k = 128 // types.b.bytes * t.slabs
+    t.k = 8 * t.box // types.b.bits * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
     t.products = op.products
-    t.slot_bytes = 128 * t.slabs * op.products * t.n + t.k * types.a.bytes * t.m
+    t.at_a = ceil_div(t.box * t.slabs * op.products * t.n, 1024) * 1024
+    t.slot_bytes = t.at_a + t.k * types.a.bytes * t.m
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
@@ -114,7 +122,7 @@ return schedule {
     t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
     -- Boxes of B, each at most 256 columns; 64 where those are what is contiguous.
     t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
-    local behind = (t.columns - t.n) * 128
+    local behind = (t.columns - t.n) * t.box
     local own, values = values_of(t, op)
     t.depth = max(min((room - 512 - behind) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
     t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind
@@ -124,7 +132,7 @@ return schedule {
     t.pad = t.across == 1 and t.e_row == 1 and (t.n % 16 == 8 and 0 or 8) or 4
     t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     t.mixed = mixed(types) and 1 or 0
-    t.bytes_a, t.bytes_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bytes, types.e.bytes, 0
+    t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
     t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
@@ -132,6 +140,7 @@ return schedule {
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     -- Sums over blocks are beside whole ones, and a thread's values.
     t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
+    if types.b.bits < 8 then t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 then
       t.threads = 128 * (t.wg + 1)
@@ -139,7 +148,7 @@ return schedule {
       t.registers = t.has
     end
     -- As in wgmma.lua; sums that begin inside of K and go on at its beginning are those of two parts: a bit less.
-    local fp8 = not mixed(types) and types.a.bytes == 1 and types.acc.name == "f32"
+    local fp8 = t.mixed == 0 and types.a.bytes == 1 and types.acc.name == "f32"
     t.sum_bits, t.sum_step = fp8 and 14 - (op.block and 0 or t.turn) or 0, fp8 and 32 or 0
     t.sum_chain = op.block and t.k or 0
   end,
@@ -150,8 +159,14 @@ return schedule {
     { "blocks along K are no multiples of the {k} that arrive together, or apart", function(t, op)
       return not op.block or op.block.deep % t.k == 0 and t.apart == 0
     end },
+    { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
+      return t.bits_b < 8 and t.slabs == 1 or t.bits_b >= 8 and t.box == 128
+    end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
+    { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
+      return t.sets == 1 or t.bits_b >= 8 or t.box > 32
+    end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
     end },
@@ -175,13 +190,19 @@ return schedule {
   defaults = function(target, op, types, layout)
     -- `set`: what a tile has that most have not.
     local function tile(m, n, wg, blocks, l2, set)
-      local t = { m = m, n = n, wg = wg, slabs = 1, blocks = blocks, split_k = 0, ring = 0, l2 = l2, release = 1,
-                  turn = 0, across = 0, apart = 0, sets = 2 }
+      local t = { m = m, n = n, wg = wg, slabs = 1, box = 128, blocks = blocks, split_k = 0, ring = 0, l2 = l2,
+                  release = 1, turn = 0, across = 0, apart = 0, sets = 2 }
       for name, value in pairs(set or {}) do t[name] = value end
       return t
     end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    if types.b.bits < 8 then
+      return { tile(8, 112, 1, 2, 1, { sets = 1 }), tile(8, 56, 1, 3, 0, { sets = 1 }),
+               tile(16, 112, 1, 2, 1, { sets = 1 }), tile(16, 56, 1, 3, 0, { sets = 1 }),
+               tile(64, 224, 4, 1, 1, { sets = 1, box = 64 }), tile(64, 168, 3, 1, 0, { sets = 1, box = 64 }),
+               tile(128, 128, 2, 1, 0, { sets = 1, box = 32 }) }
+    end
     if op.block and mixed(types) then
       return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
     end
@@ -225,7 +246,7 @@ return schedule {
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 },
                          { "f", t.l2, 1 }, { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 },
-                         { "p", t.apart, 0 }, { "o", t.sets, 2 } } do
+                         { "p", t.apart, 0 }, { "o", t.sets, 2 }, { "x", t.box, 128 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -244,10 +265,10 @@ return schedule {
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
     local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
-    local inner, outer = 128 // types.b.bytes, t.n // t.boxes
+    local inner, outer = 8 * t.box // types.b.bits, t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
-      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = 128 }
+      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box }
     end
     return list
   end,
@@ -265,10 +286,10 @@ return schedule {
     local blocks = tiles_m * ceil_div(p.n, t.n) * p.batch * s
     local room = max(p.units * t.blocks, 1)
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
-    local weights = t.n * t.bytes_b * t.products
+    local weights = t.n * t.bits_b / 8 * t.products
     local rows = min(p.m, t.m)
     -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
-    local bytes = p.batch * (p.n * p.k * t.bytes_b * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
+    local bytes = p.batch * (p.n * p.k * t.bits_b / 8 * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local memory = bytes / (target.gbps * select(eq(t.mixed, 1), 0.8e3, 0.9e3))
     -- A unit that has more to do than others gets up to 1.8 times its share of that, and more of what others read, too;
@@ -279,7 +300,7 @@ return schedule {
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
     -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
     local columns = t.columns * t.products -- with those beyond the tile
-    local from_b = columns * t.bytes_b * (1 + t.mixed)
+    local from_b = columns * select(eq(t.mixed, 1), 2, t.bits_b / 8)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
     local rate = select(eq(t.mixed, 1), 190e3, select(gt(t.m, 64), 262e3, select(eq(t.m, 64), 143e3, 308e3)))
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate

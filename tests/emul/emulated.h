@@ -351,4 +351,41 @@ KE_WIDEN(f8e4m3, bf16)
 KE_WIDEN(f8e5m2, f16)
 KE_WIDEN(f8e5m2, bf16)
 #undef KE_WIDEN
+#define KE_NEAR(from, to, more)                                                                    \
+    static inline unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte, unsigned)     \
+    {                                                                                              \
+        const unsigned two = w >> byte * 8;                                                        \
+        return kiln_##to##_pair(kiln_##from##_to_f32((kiln_##from##_t)(two & 15)) + more,          \
+                                kiln_##from##_to_f32((kiln_##from##_t)(two >> 4 & 15)) + more);    \
+    }
+KE_NEAR(u4, bf16, 128)
+KE_NEAR(i4, bf16, 136)
+KE_NEAR(u4, f16, 1024)
+KE_NEAR(i4, f16, 1032)
+#undef KE_NEAR
+#define KE_PAIRS(type, name, operation)                                                            \
+    static inline unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                      \
+    {                                                                                              \
+        const auto half = [](unsigned w, int i) { return kiln_##type##_to_f32((kiln_##type##_t)(w >> 16 * i)); }; \
+        return kiln_##type##_pair(half(x, 0) operation half(y, 0), half(x, 1) operation half(y, 1)); \
+    }
+KE_PAIRS(bf16, less, -)
+KE_PAIRS(bf16, times, *)
+KE_PAIRS(f16, less, -)
+KE_PAIRS(f16, times, *)
+#undef KE_PAIRS
+static inline unsigned kiln_low_twice(unsigned x)
+{
+    return x << 16 | (x & 0xffff);
+}
+static inline unsigned kiln_high_twice(unsigned x)
+{
+    return x >> 16 | (x & 0xffff0000);
+}
+static inline unsigned kiln_of_four(unsigned x, int i)
+{
+    unsigned of[4] = {x};
+    for (int mask = 1; mask < 4; mask++) of[mask] = kiln_bits(kiln_other_lane(kiln_from_bits(x), mask));
+    return of[(unsigned)i ^ kiln_thread() % 4];
+}
 #endif

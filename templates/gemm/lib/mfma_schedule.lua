@@ -32,15 +32,16 @@ local FETCH_COST = 1 -- a load; of a write, it is the operand's `work`
 --   group_loads       as many loads into the registers which these have left;
 --   fetch_from, _to   its loads, numbered through without the writes
 --   base              where its tile begins in an LDS buffer, in C
--- Where K is contiguous, a group is one write and one load; else the rows of a little tile, and its loads.
+-- Where K is contiguous, a group is one write, or `parts` steps up to it, and one load; else the rows of a little tile,
+-- and its loads.
 -- Returns the parts; what each move costs; and how many loads there are.
 function schedule.moves(A, B)
   local parts, costs, fetches = {}, {}, 0
   local function add(x, name, base)
     local part = { x = x, name = name, base = base, from = #costs, fetch_from = fetches }
-    part.group, part.group_loads = x.along_k and 2 or x.wide + x.deep, x.along_k and 1 or x.deep
+    part.group, part.group_loads = x.along_k and 1 + (x.parts or 1) or x.wide + x.deep, x.along_k and 1 or x.deep
     for i = 0, x.loads + x.stashes - 1 do
-      costs[#costs + 1] = i % part.group < part.group - part.group_loads and x.work or FETCH_COST
+      costs[#costs + 1] = i % part.group < part.group - part.group_loads and x.work or x.fetch or FETCH_COST
     end
     fetches = fetches + x.loads
     part.to, part.fetch_to = #costs, fetches

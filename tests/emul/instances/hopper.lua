@@ -370,3 +370,74 @@ gemm "emul_blocks_decode" {
                where = function(t) return (t.m == 64) == (t.across == 1) end },
   check    = { shapes = few },
 }
+
+-- Weights of 4 bits: what takes off a zero point and scales in 16 bits, in runs of 16 to more than a tile, from boxes of
+-- each width; any other operator in f32, of values of every kind; and none.
+local of_bits = { ["8 56 1 128 2"] = true, ["64 112 2 64 1"] = true, ["16 64 1 32 1"] = true }
+local function in_bits(t)
+  return of_bits[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets)] == true and t.turn == t.wg % 2
+end
+local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112 }, wg = { 1, 2 }, box = { 128, 64, 32 }, sets = { 1, 2 },
+                 blocks = 1, turn = { 0, 1 } }
+local groups = { { 3, 200, 96 }, { 17, 133, 1056 }, { 70, 72, 1001 } }
+for _, g in ipairs { 16, 128 } do
+  gemm("emul_bits_" .. g) {
+    types    = { { a = bf16, b = u4, e = bf16 } },
+    layouts  = { "rcr" },
+    targets  = { "sm_90a" },
+    d        = { scale = per_block("b", "a", 1, g), zero = per_block("b", u4, 1, g) },
+    b_op     = function(w, d) return (w - d.zero) * d.scale end,
+    epilogue = function(acc) return acc end,
+    tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+    check    = { shapes = groups },
+  }
+end
+gemm "emul_bits_signed" {
+  types    = { { a = bf16, b = i4, e = f32 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 64, "r"), zero = per_block("b", i4, 4, 128, "r"), bias = per_col "e" },
+  b_op     = function(w, d) return d.scale * (w - d.zero) end,
+  epilogue = function(acc, d) return acc + d.bias end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
+gemm "emul_bits_scaled" {
+  types    = { { a = bf16, b = i4, e = bf16 }, { a = f16, b = u4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 64) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
+gemm "emul_bits_any" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 1, 64), zero = per_block("b", bf16, 8, 256), col = per_col(f16),
+               all = per_tensor(f32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale + d.col * d.all + 1 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
+gemm "emul_bits_plain" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
+gemm "emul_bits_relu" {
+  types    = { { a = bf16, b = i4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b_op     = function(w) return relu(w + 1) end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
