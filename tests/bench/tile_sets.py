@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the tiles of a default set are worth, by the cost model: no GPU, no compiler for one.
 
-  tests/bench/choices.sh /tmp/m /dev/null       a module of tables alone, in /tmp/m/lib (TARGET=gfx942: another target's)
+  tests/bench/choices.sh /tmp/m /dev/null       a module of tables alone, in /tmp/m/lib; TARGET=gfx942: another's
   tile_sets.py costs --modules /tmp/m/lib "gemm bf16,bf16,bf16 rcr" >costs.csv    all that is built, problem by problem
   tile_sets.py least costs.csv                  which tile goes first, second ..., and what a set without them loses
   tile_sets.py against less.csv costs.csv       what a smaller set loses: costs of the same problems from two modules
@@ -84,14 +84,15 @@ def figures(kept):
 
 
 def least(o):
-    """Backward: of all that are left goes, each time, what the others replace best for the time that compiling it takes."""
+    """Backward: of all that are left goes, each time, what others replace best for the time that compiling it takes."""
     dear = [(pattern, float(s)) for pattern, s in (x.split("=") for x in o.seconds)]
     seconds = lambda tile: next((s for pattern, s in dear if re.search(pattern, tile)), 0.4)
     views = read(o.costs)
     problems = [(view, p, c) for view, of in views.items() for p, c in of.items() if not o.view or view in o.view]
     tiles = sorted({i for _, _, c in problems for i in c})
     chosen = collections.Counter(min(c, key=c.get) for _, _, c in problems)
-    print("| tile that goes | chosen by | left | seconds | kept: geomean | worst 5 % | worst |\n|---|---|---|---|---|---|---|")
+    print("| tile that goes | chosen by | left | seconds | kept: geomean | worst 5 % | worst |")
+    print("|---|---|---|---|---|---|---|")
     left = set(tiles)
     best = [min(c.values()) for _, _, c in problems]
     while len(left) > 1:
@@ -110,7 +111,8 @@ def least(o):
             break
         left.remove(gone)
         kept = [whole / min(us for i, us in c.items() if i in left) for (_, _, c), whole in zip(problems, best)]
-        print("| %s | %d | %d | %.1f | %s |" % (gone, chosen[gone], len(left), sum(map(seconds, left)), figures(kept)))
+        to_compile = sum(map(seconds, left))
+        print("| %s | %d | %d | %.1f | %s |" % (gone, chosen[gone], len(left), to_compile, figures(kept)))
         if sample.geomean(kept) < o.until:
             break
     print("left: " + ", ".join(sorted(left)))
@@ -167,7 +169,7 @@ def main():
     commands.required = True
     p = commands.add_parser("costs", help="all instances' costs of problems of these views, as CSV")
     p.add_argument("views", nargs="*", metavar="VIEW", help='"gemm bf16,bf16,bf16 rcr"')
-    p.add_argument("--problems", metavar="CSV", help="those of a file with a column of that name, in place of drawn ones")
+    p.add_argument("--problems", metavar="CSV", help="those of a file with such a column, in place of drawn ones")
     p.add_argument("--seed", type=int, action="append", help="one or several (1)")
     p.add_argument("--count", type=int, default=300, help="problems of a view and a seed (300)")
     p.add_argument("--modules", required=True, metavar="DIRS", help="as kiln's")

@@ -22,6 +22,15 @@ python3 tests/bench/model_fit.py docs/benchmarks/h200.csv "$tmp/all" >"$tmp/fit"
 result $? 'modelled times are within 5 % (wgmma) and 8 % (wgmma_decode) of those that an H200 took, root mean square' "$tmp/fit"
 diff docs/benchmarks/h200-model.txt "$tmp/fit" >"$tmp/out"
 result $? 'docs/benchmarks/h200-model.txt has them'
+sets() { python3 tests/bench/tile_sets.py "$@"; }
+sets costs --modules "$tmp/choices/lib" --count 5 'bias_relu bf16,bf16,bf16 rcr' >"$tmp/costs" 2>"$tmp/out" &&
+    [ "$(cut -d'"' -f4 "$tmp/costs" | grep -c 'bias_relu .* m=')" -ge 5 ]
+result $? 'tile_sets.py draws problems of a view'
+grep -v ',wgmma_decode' "$tmp/costs" >"$tmp/less"
+sets least "$tmp/costs" >"$tmp/out" && grep -q '^left: ' "$tmp/out" && sets against "$tmp/costs" "$tmp/costs" >"$tmp/out" &&
+    grep -q '^| all | 5 | | | 1.0000 | 1.000 | 1.000 |$' "$tmp/out" && sets against "$tmp/less" "$tmp/costs" >"$tmp/out" &&
+    grep '^| all ' "$tmp/out" | grep -q ' 0\.'
+result $? 'a set keeps all of its own time, and less without its tiles for few rows'
 "$kiln" verify --modules "$tmp/choices/lib" --device none:sm_90a:132 'bias_relu bf16,bf16,bf16 rcr m=8 n=8 k=8' >"$tmp/out" 2>&1
 [ $? -eq 77 ] && grep -q 'a device for sm_90a with 132 units is not here' "$tmp/out"
 result $? 'such a device runs nothing'
