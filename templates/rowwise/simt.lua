@@ -29,6 +29,7 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row, a kernel for each phase" },
     { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks of a cluster that share a row" },
+    { "narrow", values = { 0, 1, 2 }, doc = "columns of a piece where rows are aligned to no more; 0: 16 bytes of them" },
   },
   derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online", "work",
               "lds", "deferred", "flat" },
@@ -43,7 +44,7 @@ return schedule {
     t.online = target.vendor == "nvidia" and t.resident == 1 and (few or choices) and 1 or 0
     local plan, s = R.plan(op, t.online == 1), R.sizes(op)
     t.threads = t.lanes * t.rows
-    t.piece = piece_of(op, target)
+    t.piece = t.narrow > 0 and t.narrow or piece_of(op, target)
     t.cols = t.lanes * t.v * t.piece -- that a block takes of a row at once
     t.phases, t.slots = plan.last + 1, plan.slots
     t.bytes, t.again = s.bytes, R.read_again(plan)
@@ -86,6 +87,8 @@ return schedule {
       function(t, op, types, layout, target) return t.threads <= target.max_threads end },
     { "{threads} threads do not fill a wave of {wave}",
       function(t, op, types, layout, target) return t.threads % target.wave == 0 end },
+    { "a block of columns is larger than a wave holds in pieces of {piece}",
+      function(t, op, types, layout, target) return R.largest_block(op) // t.piece <= target.wave end },
     { "a block of columns lies on more than {lanes} lanes",
       function(t, op) return R.largest_block(op) // t.piece <= t.lanes end },
     { "{registers} registers do not fit {threads} threads", function(t, op, types, layout, target)
@@ -114,9 +117,9 @@ return schedule {
   },
   defaults = function(target, op)
     local piece, list, plan = piece_of(op, target), {}, R.plan(op)
-    local function add(lanes, rows, v, resident, split, cluster)
+    local function add(lanes, rows, v, resident, split, cluster, narrow)
       list[#list + 1] = { lanes = lanes, rows = rows, v = v, resident = resident, split = split,
-                          cluster = cluster or 1 }
+                          cluster = cluster or 1, narrow = narrow or 0 }
     end
     if plan.last == 0 then
       add(target.wave, 256 // target.wave, 1, 0, 1)
@@ -130,11 +133,11 @@ return schedule {
       local fp8 = o.type.name:find("f8") == 1
       emulated = emulated or fp8 and target.tflops[o.type.name] <= target.simt_tflops
     end
-    local function keep(cols, lanes, rows, cluster)
-      if emulated and cols ~= 4096 and target.vendor == "nvidia" then return end
-      local v = ceil_div(cols, lanes * piece * (cluster or 1))
+    local function keep(cols, lanes, rows, cluster, narrow)
+      if emulated and (cols ~= 4096 or narrow) and target.vendor == "nvidia" then return end
+      local v = ceil_div(cols, lanes * (narrow or piece) * (cluster or 1))
       if v == 5 then v = 6 elseif v == 7 then v = 8 end
-      if v <= 8 then add(lanes, rows, v, 1, 1, cluster) end
+      if v <= 8 then add(lanes, rows, v, 1, 1, cluster, narrow) end
     end
     -- What rows of any length miss most: docs/benchmarks/shapes.md.
     if target.vendor == "nvidia" then
@@ -148,6 +151,10 @@ return schedule {
       keep(16384, 128, 1, 8)
       keep(32768, 256, 1, 2)
       keep(65536, 256, 1, 4)
+      keep(1024, 128, 2, 1, 1) -- rows at any address
+      keep(4096, 512, 1, 1, 1)
+      keep(1024, 128, 2, 1, 2)
+      keep(4096, 256, 1, 1, 2)
     else
       keep(1024, 64, 4)
       keep(4096, 256, 1)
@@ -163,6 +170,7 @@ return schedule {
     local text = ("t%dx%d_v%d"):format(t.lanes, t.rows, t.v)
     if t.resident == 1 then text = text .. "_r" end
     if t.cluster > 1 then text = text .. "_c" .. t.cluster end
+    if t.narrow > 0 then text = text .. "_p" .. t.narrow end
     return t.split > 1 and text .. "_s" .. t.split or text
   end,
   problem_rules = {

@@ -15,6 +15,8 @@ rowwise "emul_rows" {
   end,
   tiles   = { sm_90a = { simt { lanes = 16, rows = 4, v = 1, resident = 1, split = 1 },
                          simt { lanes = 128, rows = 2, v = 3, resident = 1, split = 1 },
+                         simt { lanes = 64, rows = 2, v = 6, resident = 1, split = 1, narrow = 1 },
+                         simt { lanes = 32, rows = 2, v = 8, resident = 1, split = 1, narrow = 2 },
                          simt { lanes = 32, rows = 2, v = 2, resident = 0, split = 1 },
                          simt { lanes = 64, rows = 1, v = 2, resident = 0, split = 16 },
                          simt { lanes = 64, rows = 1, v = 2, resident = 1, split = 1, cluster = 4 } } },
@@ -32,6 +34,7 @@ rowwise "emul_rows_softmax" {
   end,
   tiles   = { sm_90a = { simt { lanes = 64, rows = 1, v = 4, resident = 1, split = 1 },
                          simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
+                         simt { lanes = 64, rows = 1, v = 3, resident = 0, split = 1, narrow = 1 },
                          simt { lanes = 32, rows = 1, v = 8, resident = 1, split = 1, cluster = 8 },
                          simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 1, cluster = 2 } } },
 }
@@ -45,7 +48,8 @@ rowwise "emul_rows_blocks" {
     local most = max(block_max(abs(d.x), 64), 0.01)
     return { y = d.x / most * 100, two = block_sum(d.x, 2) + d.row, many = most }
   end,
-  tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 2, resident = 0, split = 1 } } },
+  tiles   = { sm_90a = { simt { lanes = 32, rows = 4, v = 2, resident = 0, split = 1 },
+                         simt { lanes = 64, rows = 2, v = 2, resident = 0, split = 1, narrow = 2 } } },
 }
 
 -- Rows that lie one behind the other are one; with a matrix that is wider they are not.
