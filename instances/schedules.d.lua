@@ -154,6 +154,7 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|144|160|168|176|192|224|256|288|320|384|448
 ---@alias kiln.wgmma_decode.wg 1|2|3|4
 ---@alias kiln.wgmma_decode.slabs 1|2|4
+---@alias kiln.wgmma_decode.box 128|64|32
 ---@alias kiln.wgmma_decode.blocks 1|2|3|4
 ---@alias kiln.wgmma_decode.ring 0|3|4|5|6|8
 ---@alias kiln.wgmma_decode.l2 0|1|2
@@ -169,6 +170,7 @@ function wgmma(axes) end
 ---@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] columns of the block's tile
 ---@field wg? kiln.wgmma_decode.wg|kiln.wgmma_decode.wg[] warpgroups that multiply, each a part of the columns
 ---@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] boxes of 128 bytes along K of B that arrive together
+---@field box? kiln.wgmma_decode.box|kiln.wgmma_decode.box[] bytes along K of a box of B; fewer than 128 of elements of 4 bits
 ---@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] blocks that a unit holds at once; they share its memory for the ring
 ---@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] tiles in the ring; 0: as many as fit
 ---@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] rings of B that come as far as L2 while the kernel ahead ends

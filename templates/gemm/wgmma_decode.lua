@@ -198,10 +198,9 @@ return schedule {
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
     if types.b.bits < 8 then
-      return { tile(8, 112, 1, 2, 1, { sets = 1 }), tile(8, 56, 1, 3, 0, { sets = 1 }),
-               tile(16, 112, 1, 2, 1, { sets = 1 }), tile(16, 56, 1, 3, 0, { sets = 1 }),
-               tile(64, 224, 4, 1, 1, { sets = 1, box = 64 }), tile(64, 168, 3, 1, 0, { sets = 1, box = 64 }),
-               tile(128, 128, 2, 1, 0, { sets = 1, box = 32 }) }
+      return { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }),
+               tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }), tile(64, 168, 3, 1, 1, { sets = 1, box = 64 }),
+               tile(128, 192, 3, 1, 1, { sets = 1, box = 32 }) }
     end
     if op.block and mixed(types) then
       return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }

@@ -141,6 +141,8 @@ decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BO
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
 decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
+decode_fault "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
+decode_fault "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
 attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'

@@ -18,3 +18,13 @@ gemm "emul_fault_decode_block" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma_decode { m = 16, n = 56 } } },
 }
+
+gemm "emul_fault_decode_bits" {
+  types    = { { a = bf16, b = u4, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", u4, 1, 32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, sets = 1 } } },
+}

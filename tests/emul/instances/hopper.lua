@@ -441,3 +441,27 @@ gemm "emul_bits_relu" {
   tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
   check    = { shapes = groups },
 }
+
+-- The same as the operand of `wgmma` that comes through registers.
+local through = { wgmma { m = 64, n = 128, depth = 3, cluster = { 1, 2 }, wg = { 1, 2 } } }
+local function one_each(t) return (t.cluster == 2) == (t.wg == 2) end
+gemm "emul_bits_widened" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = u4, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", u4, 1, 128), full = full "e" },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc, d) return acc + d.full end,
+  tiles    = { sm_90a = through, where = one_each },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 72, 80, 81 } } },
+}
+gemm "emul_bits_widened_any" {
+  types    = { { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 1, 64), col = per_col(f16) },
+  b_op     = function(w, d) return w * d.scale + d.col + 1 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = through, where = one_each },
+  check    = { shapes = { { 136, 144, 592 }, { 72, 80, 81 } } },
+}
