@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What of a family's file its ops choose: words (options), with which rows are of all batches or in
-// pages, sizes that only ops with a word have, sizes that kernels are compiled for; and the names of an element's places.
+// pages, sizes that only ops with a word have, sizes that kernels are compiled for; and the names
+// of an element's places.
 #include "family.h"
 #include <string.h>
 
@@ -68,7 +69,8 @@ void kg_read_options(kg_reader *r, const kg_value *v)
     }
 }
 
-/* ---- ragged = { "lengths", sizes = { "q" } }, paged = { "kv", size = "kv", pages = "pages" } ---- */
+/* ---- ragged = { "lengths", sizes = { "q" } }, paged = { "kv", size = "kv", pages = "pages" } ----
+ */
 
 /* The option that the table on top begins with. */
 static uint8_t read_option(kg_reader *r, const kg_value *v)
@@ -113,8 +115,8 @@ void kg_read_paged(kg_reader *r, const kg_value *v)
     if (option == KILN_NOWHERE) return;
     kg_read_fields(r, v, f, COUNT(f));
     if (!r->fam->option[option].number)
-        kg_wrong(&r->sp, v->pos, "%s: the words of '%s' take no number: how long is a page?", v->what,
-                 r->fam->option[option].name);
+        kg_wrong(&r->sp, v->pos, "%s: the words of '%s' take no number: how long is a page?",
+                 v->what, r->fam->option[option].name);
 }
 
 /* ---- only = { window = { "mask", "window" } } ---- */

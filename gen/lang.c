@@ -499,8 +499,8 @@ static int count_word(lua_State *L)
     if (lua_gettop(L) != 1)
         return kg_raise(L, word, "%s takes a number: %s(%s)", word, word, o->number);
     if (!exact || n < 1 || n > KG_NUMBER_MOST)
-        return kg_raise(L, word, "%s: %s must be a whole number from 1 to %d, got %s", word, o->number,
-                        KG_NUMBER_MOST, kg_kind_of(L, 1));
+        return kg_raise(L, word, "%s: %s must be a whole number from 1 to %d, got %s", word,
+                        o->number, KG_NUMBER_MOST, kg_kind_of(L, 1));
     lua_pushfstring(L, "%s(%I)", word, n);
     return 1;
 }

@@ -131,8 +131,7 @@ static uint64_t op_hash(kg_arena *arena, const kg_op *op)
             feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
         }
     feed_text(&h, op->code);
-    for (size_t i = 0; i < op->family->noptions; i++)
-        feed_text(&h, kg_option_text(arena, op, i));
+    for (size_t i = 0; i < op->family->noptions; i++) feed_text(&h, kg_option_text(arena, op, i));
     for (size_t i = 0; i < op->nlayouts && op->family->nfixed; i++)
         feed(&h, op->layouts[i].fixed, sizeof op->layouts[i].fixed);
     return XXH3_64bits_digest(&h);
@@ -187,8 +186,8 @@ static void put_tensor(writer *w, const kg_tensor *t)
             "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
             str(w, t->name), t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
             t->pointer, t->pitch, t->out);
-    kg_putf(w->out, "0x%02x, %u, %u, %u, %u, %u, %u, %u, %u },\n", t->planes, t->row_block, t->col_block,
-            t->result, t->page, t->batches, t->beyond, t->index, t->within);
+    kg_putf(w->out, "0x%02x, %u, %u, %u, %u, %u, %u, %u, %u },\n", t->planes, t->row_block,
+            t->col_block, t->result, t->page, t->batches, t->beyond, t->index, t->within);
 }
 
 static void put_strs(writer *w, const char *field, const char *const *text, size_t n)

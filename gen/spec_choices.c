@@ -18,7 +18,8 @@ static bool read_number(const char *s, uint16_t *number)
 {
     int end = 0;
     unsigned n = 0;
-    if (sscanf(s, "(%4u)%n", &n, &end) != 1 || !end || s[end] || !n || n > KG_NUMBER_MOST) return false;
+    if (sscanf(s, "(%4u)%n", &n, &end) != 1 || !end || s[end] || !n || n > KG_NUMBER_MOST)
+        return false;
     *number = (uint16_t)n;
     return true;
 }

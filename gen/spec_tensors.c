@@ -386,7 +386,8 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
 
 /* ---- index arrays ---- */
 
-static void add_index(kg_spec *sp, const char *size, const char *what, kiln_index index, uint8_t within)
+static void add_index(kg_spec *sp, const char *size, const char *what, kiln_index index,
+                      uint8_t within)
 {
     kg_op *op = sp->op;
     const kg_family *fam = op->family;

@@ -199,7 +199,9 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
         const kiln_tensor_row *t = &row->tensor[i];
         info->tensor_planes[i] = position(t->planes);
         info->rows_of[i] = (kiln_rows_info){
-            .batches = t->batches == KILN_ONE_BATCH ? -1 : t->batches ? t->batches - 1 : KILN_BATCH,
+            .batches = t->batches == KILN_ONE_BATCH ? -1
+                       : t->batches                 ? t->batches - 1
+                                                    : KILN_BATCH,
             .page = t->page,
             .beyond = t->beyond,
             .index = (kiln_index)t->index,

@@ -288,9 +288,9 @@ typedef struct kr_operand {
     int64_t inner, outer;  /* contiguous elements, and how many such runs */
     int64_t ld, stride;    /* stride 0: every batch reads the same; ld 0: all rows are one */
     int64_t planes, plane; /* how many such matrices, and from one to the next; 0: the same one */
-    int64_t batches;       /* how often all that is there, `stride` apart: the problem's batch, pages */
-    int64_t extent;        /* elements of one batch, from the first to the last */
-    int64_t bytes;         /* from the first to behind the last of all batches */
+    int64_t batches; /* how often all that is there, `stride` apart: the problem's batch, pages */
+    int64_t extent;  /* elements of one batch, from the first to the last */
+    int64_t bytes;   /* from the first to behind the last of all batches */
 } kr_operand;
 
 /* Bytes of n elements that begin at a byte. */

@@ -12,10 +12,19 @@
 #include <string.h>
 #include "internal.h"
 
-enum { Q, K, V, O };                                            /* the family's own tensors */
-enum { SCORE, SINK, EPILOGUE };                                 /* its functions */
-enum { HEADS, KV_HEADS, QUERIES, KEYS = 4, DIM, DIMV, WINDOW, PAGES }; /* its sizes, batch among them */
-enum { QUERY, KEY, HEAD, BATCH };                               /* places */
+enum { Q, K, V, O };            /* the family's own tensors */
+enum { SCORE, SINK, EPILOGUE }; /* its functions */
+enum {
+    HEADS,
+    KV_HEADS,
+    QUERIES,
+    KEYS = 4,
+    DIM,
+    DIMV,
+    WINDOW,
+    PAGES
+};                                /* its sizes, batch among them */
+enum { QUERY, KEY, HEAD, BATCH }; /* places */
 
 #define U      0x1p-24 /* half a unit in the last place of f32, relative */
 #define F16_U  0x1p-11 /* of f16, and bf16 */
@@ -340,10 +349,12 @@ static int64_t index_at(const attention *a, int tensor, int64_t i, int64_t j)
 {
     const kr_operand *o = &a->job->view.t[tensor];
     const char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
-    return (int64_t)kr_decode(o->type, (kr_at){(char *)(uintptr_t)base + 4 * kr_place(o, 0, i, j), 0});
+    return (int64_t)kr_decode(o->type,
+                              (kr_at){(char *)(uintptr_t)base + 4 * kr_place(o, 0, i, j), 0});
 }
 
-/* Rows first .. first + *count - 1 of the size are the sequence's; false: they are not all there. */
+/* Rows first .. first + *count - 1 of the size are the sequence's; false: they are not all there.
+ */
 static bool range_of(const attention *a, int begin, int64_t size, int64_t *first, int64_t *count)
 {
     *first = 0, *count = size;

@@ -229,9 +229,8 @@ static bool describe(const kiln_tensor_row *row, const kr_signature *sig, int nt
     o->rows = row->page ? row->page : length_of(s, row->rows, row->row_block) + row->beyond;
     o->cols = length_of(s, row->cols, row->col_block);
     o->planes = length_of(s, row->planes, 1);
-    o->batches = row->batches == KILN_ONE_BATCH
-                     ? 1
-                     : s->size[row->batches ? row->batches - 1 : KILN_BATCH];
+    o->batches =
+        row->batches == KILN_ONE_BATCH ? 1 : s->size[row->batches ? row->batches - 1 : KILN_BATCH];
     if (row->cols == KILN_NOWHERE)
         o->layout = row->rows == KILN_NOWHERE ? KILN_ROW : KILN_COL; /* a column is contiguous */
     else if (row->rows == KILN_NOWHERE || !row->layout)

@@ -42,7 +42,8 @@ static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsign
     const kiln_status status = kiln_malloc(ctx, b->total, &device);
     if (status) return status;
     b->device = device;
-    if (!tight) b->start = round_up((uintptr_t)device + GUARD, 2 * align) + align - (uintptr_t)device;
+    if (!tight)
+        b->start = round_up((uintptr_t)device + GUARD, 2 * align) + align - (uintptr_t)device;
     b->image = malloc(b->total);
     if (!b->image) return KILN_NO_MEMORY;
     memset(b->image, fill, b->total);
@@ -197,7 +198,8 @@ int64_t kh_matrix_at(const samples *at, const kh_operand *o, int64_t nth)
 
 static int64_t place_at(const samples *at, const kh_operand *o, int which, int64_t i)
 {
-    const int whole = o->along[which] < 0 || o->block[which] > 1 || o->index || o->batches != KH_BATCH;
+    const int whole =
+        o->along[which] < 0 || o->block[which] > 1 || o->index || o->batches != KH_BATCH;
     return whole ? i : at->of[o->along[which]].at[i];
 }
 
@@ -340,8 +342,8 @@ static kiln_status expect_compared(kh_case *c)
     const samples *at = &c->compared;
     /* Index arrays are of all batches. */
     const int whole = kh_has_indices(&c->shape);
-    const int64_t batches = whole ? 1 : at->of[KH_BATCH].count, rows = at->of[c->shape.op.rows].count,
-                  cols = at->of[c->shape.op.cols].count;
+    const int64_t batches = whole ? 1 : at->of[KH_BATCH].count,
+                  rows = at->of[c->shape.op.rows].count, cols = at->of[c->shape.op.cols].count;
     size_t count = 0;
     for (int o = c->shape.inputs; o < c->shape.count; o++) {
         c->output[o].first = count;
@@ -477,7 +479,8 @@ static kiln_status open_operands(kh_case *c, const kh_options *options, uint64_t
     for (int i = 0; i < c->shape.count; i++) {
         const kh_operand *o = &c->shape.operand[i];
         buffer *b = &c->operand[i];
-        kiln_status status = buffer_open(c->ctx, kh_span(o), o->align, kh_poison(o->dtype), c->tight, b);
+        kiln_status status =
+            buffer_open(c->ctx, kh_span(o), o->align, kh_poison(o->dtype), c->tight, b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
         if (o->out) {
@@ -659,7 +662,8 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
     }
     kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run */
     if (!status && r->ok) r->ok = kh_padding_kept(c, r);
-    if (c->indices == KH_DISORDER && kh_has_indices(&c->shape)) return status; /* no more is known */
+    if (c->indices == KH_DISORDER && kh_has_indices(&c->shape))
+        return status; /* no more is known */
     if (!status && r->ok) r->ok = kh_runs_agree(c, r);
     if (!status && r->ok) status = expect_of(c, kernel);
     if (!status && r->ok) kh_compare(c, r);

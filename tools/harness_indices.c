@@ -147,8 +147,8 @@ static void poison(const kh_operand *o, const char *used, char *base)
 {
     for (int64_t row = 0; row < o->batch * o->rows; row++)
         for (int64_t p = 0; p < o->planes && !used[row]; p++)
-            memset(base +
-                       (size_t)kh_place(o, row / o->rows * o->planes + p, row % o->rows, 0) * o->size,
+            memset(base + (size_t)kh_place(o, row / o->rows * o->planes + p, row % o->rows, 0) *
+                              o->size,
                    kh_poison(o->dtype), (size_t)o->cols * o->size);
 }
 

@@ -2,14 +2,17 @@
 -- Few queries, many keys: blocks share the keys of a tile of rows, which are queries of all heads that share K and V, so
 -- that K and V are read once, by 16 bytes a lane; a second stage brings the blocks' sums together, in their order.
 
--- Rows of all tiles, and blocks that share a tile's keys: as many as keep every unit busy, of 256 keys at least.
+-- Tiles that are counted, and those of them that there are, about: of sequences of different lengths each has one.
 local function tiles_of(p, t)
   local rows = p.q * (p.heads // max(p.kv_heads, 1))
-  local each = select(eq(t.ragged, 1), rows // t.q + p.batch, ceil_div(rows, t.q) * p.batch)
-  return each * p.kv_heads, max(ceil_div(rows, t.q) * select(eq(t.ragged, 1), 1, p.batch), 1) * p.kv_heads
+  local full = ceil_div(rows, t.q)
+  local counted = select(eq(t.ragged, 1), rows // t.q + p.batch, full * p.batch)
+  local there = select(eq(t.ragged, 1), max(full, min(p.q, p.batch)), full * p.batch)
+  return counted * p.kv_heads, max(there * p.kv_heads, 1)
 end
 -- Keys that a tile's rows may see.
 local function span_of(p, t) return select(eq(t.window, 1), min(p.kv, p.window + p.q), p.kv) end
+-- Blocks that share a tile's keys: as many as keep every unit busy, of 256 keys at least.
 local function parts_of(p, t)
   local _, busy = tiles_of(p, t)
   return max(min(min(ceil_div(4 * p.units, max(busy, 1)), ceil_div(span_of(p, t), 256)), t.parts), 1)
@@ -95,10 +98,10 @@ return schedule {
     local blocks = tiles * parts
     local rounds = ceil_div(blocks, max(p.units, 1) * t.blocks)
     local read = tiles * keys * t.bytes / select(eq(t.packed, 1), p.batch, 1)
-    local memory = read / (target.gbps * 0.9e3)
+    local memory = read / (target.gbps * 0.93e3)
     -- As far as blocks come out even; each begins and ends.
     local share = min(blocks / (rounds * t.blocks * max(p.units, 1)), 1)
-    local ends = 3 * rounds + select(gt(parts, 1), 4 + 0.05 * parts, 0)
+    local ends = 2 + 0.7 * rounds + select(gt(parts, 1), 4 + 0.05 * parts, 0)
     local work = tiles * t.q * keys * (2 * (t.dim + t.dimv) + 60) / select(eq(t.packed, 1), p.batch, 1)
     local busy = work / (target.simt_tflops * 1e6 * 0.35) / max(share, 0.01)
     memory = memory / max(share, 0.01)

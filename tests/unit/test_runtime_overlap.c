@@ -100,9 +100,8 @@ static void test_two_operands(void **state)
         }
         bool share = false;
         for (int b = 0; b < MOST && !share; b++) share = count[b] > 1;
-        const bool yes =
-            kr_interleaved(&o[0], 4096 + (uintptr_t)at[0], batch, &o[1],
-                           4096 + (uintptr_t)at[1], batch);
+        const bool yes = kr_interleaved(&o[0], 4096 + (uintptr_t)at[0], batch, &o[1],
+                                        4096 + (uintptr_t)at[1], batch);
         if (yes && share)
             fail_msg("%d runs of %d at %d, %d apart, and %d of %d at %d, %d apart, share a byte",
                      (int)o[0].outer, (int)o[0].inner, (int)at[0], (int)o[0].ld, (int)o[1].outer,
