@@ -58,7 +58,17 @@ typedef enum kiln_dkind {
 #define X(name, id, text) id,
     KILN_DKINDS(X)
 #undef X
+    KILN_D_INDEX     /* an array of i32 that says where other tensors' rows are: kiln_index */
 } kiln_dkind;
+
+/* What an index array's numbers are.  Kernels check each against its bound, and leave out what passes it.
+ * ORDER INDEX: the position is stored in modules. */
+typedef enum kiln_index {
+    KILN_INDEX_NONE = 0,
+    KILN_INDEX_BEGIN,  /* batch + 1: where each batch's rows begin, and the last one's end */
+    KILN_INDEX_LENGTH, /* batch: how many rows each batch has */
+    KILN_INDEX_PAGE    /* batch x pages of the longest: the matrix that has a page of a batch's rows */
+} kiln_index;
 
 enum {
     KILN_MAX_D = 8,       /* extra inputs of one op */

@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 7,
+    KILN_ABI_VERSION = 8,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -123,8 +123,13 @@ typedef struct kiln_tensor_row {
     uint8_t planes;     /* position in sizes: it is so many such matrices; KILN_NOWHERE: one */
     uint16_t row_block, col_block; /* 1: an element for each row, column */
     uint16_t result;    /* of an output: node of the main function's expression; 0 where the family's schedules make it */
-    uint16_t reserved_2;
+    uint16_t page;      /* rows of each matrix, whatever the size says: it is in pages; 0: not so */
+    uint8_t batches;    /* 0: as many as the problem has; else 1 + the position of the size that they are counted by */
+    uint8_t beyond;     /* rows beside those of the size */
+    uint8_t index;      /* kiln_index, of an index array */
+    uint8_t within;     /* of one: position of the size that its numbers stay within */
 } kiln_tensor_row;
+enum { KILN_ONE_BATCH = 0xff }; /* kiln_tensor_row.batches: all batches' rows are in one matrix, or it has no batches */
 
 /* One of the types of a signature.  Where a problem leaves it out it is `integer` if the types in `of` all are integers,
  * else `real`; KILN_DTYPE_NONE: it may not be left out. */

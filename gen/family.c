@@ -210,6 +210,8 @@ static const kg_field family_field[] = {
     {"groups", false, LUA_TSTRING, "a size's name", read_groups},
     {"fixed", false, LUA_TTABLE, "a table { \"field\", sizes = }", kg_read_fixed},
     {"options", false, LUA_TTABLE, "a list of options", kg_read_options},
+    {"ragged", false, LUA_TTABLE, "a table { \"option\", sizes = }", kg_read_ragged},
+    {"paged", false, LUA_TTABLE, "a table { \"option\", size =, pages = }", kg_read_paged},
     {"only", false, LUA_TTABLE, "a table size = { option, word }", kg_read_only},
     {"at", false, LUA_TTABLE, "a list of names", kg_read_places},
     {"empty", false, LUA_TTABLE, "a list of sizes", read_empty},
@@ -333,6 +335,7 @@ bool kg_families_load(kg_ctx *cx)
         *fam = (kg_family){
             .name = list.v[i], .prefix = "", .rows = KILN_NOWHERE, .cols = KILN_NOWHERE};
         fam->summed = fam->input_type = fam->planes = fam->groups = KILN_NOWHERE;
+        fam->ragged = fam->paged = KILN_NOWHERE;
         fam->place[0] = "row", fam->place[1] = "col", fam->nplaces = 2;
         good &= load(cx, L, fam);
         cx->family[cx->nfamilies++] = fam;

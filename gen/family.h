@@ -42,7 +42,7 @@ uint8_t kg_read_size(kg_reader *, const kg_value *);
  * reported. */
 const char *kg_read_first(kg_reader *, const kg_value *, const char *kind);
 
-/* family_choices.c: options, only, fixed, at; family_parts.c: the rest */
+/* family_choices.c: options, ragged, paged, only, fixed, at; family_parts.c: the rest */
 void kg_read_types(kg_reader *, const kg_value *);
 void kg_read_tensors(kg_reader *, const kg_value *);
 void kg_read_layouts(kg_reader *, const kg_value *);
@@ -50,6 +50,8 @@ void kg_read_inputs(kg_reader *, const kg_value *);
 void kg_read_outputs(kg_reader *, const kg_value *);
 void kg_read_functions(kg_reader *, const kg_value *);
 void kg_read_options(kg_reader *, const kg_value *);
+void kg_read_ragged(kg_reader *, const kg_value *);
+void kg_read_paged(kg_reader *, const kg_value *);
 void kg_read_only(kg_reader *, const kg_value *);
 void kg_read_fixed(kg_reader *, const kg_value *);
 void kg_read_places(kg_reader *, const kg_value *);

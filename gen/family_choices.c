@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What of a family's file its ops choose: words (options), sizes that only ops with a word have,
-// sizes that kernels are compiled for; and the names of an element's places.
+// What of a family's file its ops choose: words (options), with which rows are of all batches or in
+// pages, sizes that only ops with a word have, sizes that kernels are compiled for; and the names
+// of an element's places.
 #include "family.h"
 #include <string.h>
 
@@ -38,9 +39,18 @@ static void read_words(kg_reader *r, const kg_value *v)
     o->nwords = kg_spec_names(&r->sp, v, "word", o->word, COUNT(o->word));
 }
 
+static void read_number(kg_reader *r, const kg_value *v)
+{
+    (void)v;
+    ((kg_option *)r->into)->number = kg_read_text(r);
+}
+
 void kg_read_options(kg_reader *r, const kg_value *v)
 {
-    static const kg_field f[] = {{"words", true, LUA_TTABLE, "a list of words", read_words}};
+    static const kg_field f[] = {
+        {"words", true, LUA_TTABLE, "a list of words", read_words},
+        {"number", false, LUA_TSTRING, "what is counted", read_number},
+    };
     kg_family *fam = r->fam;
     size_t n;
     if (!kg_spec_list(&r->sp, v, &n, "options { \"name\", words = { ... } }")) return;
@@ -57,6 +67,56 @@ void kg_read_options(kg_reader *r, const kg_value *v)
         }
         lua_pop(r->sp.L, 1);
     }
+}
+
+/* ---- ragged = { "lengths", sizes = { "q" } }, paged = { "kv", size = "kv", pages = "pages" } ----
+ */
+
+/* The option that the table on top begins with. */
+static uint8_t read_option(kg_reader *r, const kg_value *v)
+{
+    const kg_family *fam = r->fam;
+    const char *first = kg_read_first(r, v, "option"), *name[KILN_MAX_OPTIONS];
+    for (size_t i = 0; i < fam->noptions; i++) name[i] = fam->option[i].name;
+    return first ? kg_read_position(r, v, "option", first, name, fam->noptions) : KILN_NOWHERE;
+}
+
+static void read_ragged_sizes(kg_reader *r, const kg_value *v)
+{
+    r->fam->ragged_sizes = kg_read_sizes(r, v);
+}
+
+void kg_read_ragged(kg_reader *r, const kg_value *v)
+{
+    static const kg_field f[] = {
+        {"sizes", true, LUA_TTABLE, "a list of sizes", read_ragged_sizes},
+    };
+    r->fam->ragged = read_option(r, v);
+    if (r->fam->ragged != KILN_NOWHERE) kg_read_fields(r, v, f, COUNT(f));
+}
+
+static void read_paged_size(kg_reader *r, const kg_value *v)
+{
+    r->fam->paged_size = kg_read_size(r, v);
+}
+
+static void read_pages(kg_reader *r, const kg_value *v)
+{
+    r->fam->pages = kg_read_size(r, v);
+}
+
+void kg_read_paged(kg_reader *r, const kg_value *v)
+{
+    static const kg_field f[] = {
+        {"size", true, LUA_TSTRING, "a size's name", read_paged_size},
+        {"pages", true, LUA_TSTRING, "a size's name", read_pages},
+    };
+    const uint8_t option = r->fam->paged = read_option(r, v);
+    if (option == KILN_NOWHERE) return;
+    kg_read_fields(r, v, f, COUNT(f));
+    if (!r->fam->option[option].number)
+        kg_wrong(&r->sp, v->pos, "%s: the words of '%s' take no number: how long is a page?",
+                 v->what, r->fam->option[option].name);
 }
 
 /* ---- only = { window = { "mask", "window" } } ---- */

@@ -90,7 +90,9 @@ typedef struct kg_function {          /* a function of instance files; the first
 /* A field of instance files whose value is one of a few words: `mask = causal`. */
 typedef struct kg_option {
     const char *name, *word[4]; size_t nwords;
+    const char *number;               /* its words take a number, of these: `kv = paged(16)`; NULL: none */
 } kg_option;
+enum { KG_NUMBER_MOST = 4096 };       /* of a word */
 enum { KG_FIXED_MOST = 1024, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
 enum { KG_PLACES = 4 };               /* of `at`: row, column, plane, batch */
 
@@ -104,6 +106,10 @@ typedef struct kg_family {
     const char *fixed_field;          /* of instance files: rows of the sizes that kernels are compiled for; NULL: none */
     uint8_t fixed[KILN_MAX_FIXED]; size_t nfixed;
     const char *place[KG_PLACES]; size_t nplaces; /* names of `at` */
+    uint8_t ragged;                   /* option with whose words rows of all batches are in one matrix, or KILN_NOWHERE: */
+    uint16_t ragged_sizes;            /* of these sizes, bits of positions */
+    uint8_t paged, paged_size, pages; /* option with whose words that size's rows are in pages of its number; the size
+                                         that pages are counted by */
     const char *computed[4]; size_t ncomputed; /* the only outputs that ops may have, which schedules make */
     kg_type_rule type[KILN_MAX_TYPES]; size_t ntypes; /* 0: ops name their own */
     kg_own own[KILN_MAX_OWN]; size_t nown;
@@ -130,7 +136,8 @@ typedef struct kg_tensor {            /* with kiln_tensor_row's fields as it has
     const char *name;                 /* "bias"; of the family's own as messages call it: "A" */
     uint8_t at, arg, own, kind, type, layout, rows, cols, planes, pointer, pitch;
     bool out;
-    uint16_t row_block, col_block, result;
+    uint16_t row_block, col_block, result, page;
+    uint8_t batches, beyond, index, within;
     const char *given;                /* of an input or output: as the instance file calls it */
     uint8_t operand;                  /* of a per_block tensor: own tensor whose blocks it is for, or KILN_NOWHERE */
     uint8_t product;                  /* that it belongs to alone, or KILN_NOWHERE */
@@ -152,6 +159,7 @@ typedef struct kg_op {
     kg_types *types; size_t ntypes;   /* rows */
     kg_layout *layouts; size_t nlayouts; /* rows; of a family without layouts its fixed sizes', or one of none */
     uint8_t option[KILN_MAX_OPTIONS]; /* the word chosen, from 1; 0: none */
+    uint16_t number[KILN_MAX_OPTIONS]; /* and its number */
     kg_tensor tensor[KILN_MAX_TENSORS]; size_t ntensors; /* in the order of kiln_op_row.tensor */
     size_t first_input, ninputs;      /* of them, those of field d: what leaf `d` counts */
     size_t noutputs;                  /* those that are written, the family's own among them */
@@ -273,6 +281,24 @@ bool kg_families_load(kg_ctx *);
 static inline const char *kg_option_word(const kg_family *f, const uint8_t *option, size_t i)
 {
     return option[i] ? f->option[i].word[option[i] - 1] : "";
+}
+/* As instance files have it: with its number. */
+static inline const char *kg_option_text(kg_arena *a, const kg_op *op, size_t i)
+{
+    const char *word = kg_option_word(op->family, op->option, i);
+    return op->number[i] ? kg_printf(a, "%s(%d)", word, op->number[i]) : word;
+}
+/* Whether rows along a size, by position, are in one matrix for all batches; whether they are in pages. */
+static inline bool kg_is_paged(const kg_op *op, unsigned size)
+{
+    const kg_family *f = op->family;
+    return f->paged != KILN_NOWHERE && op->option[f->paged] && f->paged_size == size;
+}
+static inline bool kg_is_ragged(const kg_op *op, unsigned size)
+{
+    const kg_family *f = op->family;
+    return f->ragged != KILN_NOWHERE && op->option[f->ragged] && size != KILN_NOWHERE &&
+           f->ragged_sizes >> size & 1 && !kg_is_paged(op, size);
 }
 /* Whether an op has the family's i-th size: those of a word it did not choose it lacks. */
 static inline bool kg_has_size(const kg_op *op, size_t i)

@@ -489,6 +489,22 @@ static void open_schedules(lua_State *L, kg_ctx *cx)
     lua_remove(L, -2);
 }
 
+/* paged(16): the text of it. */
+static int count_word(lua_State *L)
+{
+    const char *word = lua_tostring(L, lua_upvalueindex(1));
+    const kg_option *o = lua_touserdata(L, lua_upvalueindex(2));
+    int exact = 0;
+    lua_Integer n = lua_type(L, 1) == LUA_TNUMBER ? lua_tointegerx(L, 1, &exact) : 0;
+    if (lua_gettop(L) != 1)
+        return kg_raise(L, word, "%s takes a number: %s(%s)", word, word, o->number);
+    if (!exact || n < 1 || n > KG_NUMBER_MOST)
+        return kg_raise(L, word, "%s: %s must be a whole number from 1 to %d, got %s", word,
+                        o->number, KG_NUMBER_MOST, kg_kind_of(L, 1));
+    lua_pushfstring(L, "%s(%I)", word, n);
+    return 1;
+}
+
 /* The words of options: texts, so that instance files can do without quotes. */
 static void open_words(lua_State *L, kg_ctx *cx)
 {
@@ -498,6 +514,10 @@ static void open_words(lua_State *L, kg_ctx *cx)
                 const char *word = cx->family[i]->option[k].word[w];
                 if (!is_free(L, cx, "word", word)) continue;
                 lua_pushstring(L, word);
+                if (cx->family[i]->option[k].number) {
+                    lua_pushlightuserdata(L, &cx->family[i]->option[k]);
+                    lua_pushcclosure(L, count_word, 2);
+                }
                 lua_setfield(L, -2, word);
             }
 }

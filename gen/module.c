@@ -104,13 +104,14 @@ static void feed_tensor(XXH3_state_t *h, const kg_tensor *t)
     feed_text(h, t->name);
     feed(h,
          (const uint8_t[]){t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
-                           t->planes, t->out},
-         10);
-    feed(h, (const uint16_t[]){t->row_block, t->col_block, t->result}, 3 * sizeof(uint16_t));
+                           t->planes, t->out, t->batches, t->beyond, t->index, t->within},
+         14);
+    feed(h, (const uint16_t[]){t->row_block, t->col_block, t->result, t->page},
+         4 * sizeof(uint16_t));
 }
 
 /* What an op means: not where it is written, nor which types and layouts it is compiled for. */
-static uint64_t op_hash(const kg_op *op)
+static uint64_t op_hash(kg_arena *arena, const kg_op *op)
 {
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
@@ -130,8 +131,7 @@ static uint64_t op_hash(const kg_op *op)
             feed(&h, e->count ? (const void *)e->node : "", e->count * sizeof *e->node);
         }
     feed_text(&h, op->code);
-    for (size_t i = 0; i < op->family->noptions; i++)
-        feed_text(&h, kg_option_word(op->family, op->option, i));
+    for (size_t i = 0; i < op->family->noptions; i++) feed_text(&h, kg_option_text(arena, op, i));
     for (size_t i = 0; i < op->nlayouts && op->family->nfixed; i++)
         feed(&h, op->layouts[i].fixed, sizeof op->layouts[i].fixed);
     return XXH3_64bits_digest(&h);
@@ -186,7 +186,8 @@ static void put_tensor(writer *w, const kg_tensor *t)
             "        { %u, %u, %u, 0x%02x, %u, 0x%02x, 0x%02x, 0x%02x, 0x%02x, %u, %u, %d, ",
             str(w, t->name), t->at, t->arg, t->own, t->kind, t->type, t->layout, t->rows, t->cols,
             t->pointer, t->pitch, t->out);
-    kg_putf(w->out, "0x%02x, %u, %u, %u, 0 },\n", t->planes, t->row_block, t->col_block, t->result);
+    kg_putf(w->out, "0x%02x, %u, %u, %u, %u, %u, %u, %u, %u },\n", t->planes, t->row_block,
+            t->col_block, t->result, t->page, t->batches, t->beyond, t->index, t->within);
 }
 
 static void put_strs(writer *w, const char *field, const char *const *text, size_t n)
@@ -222,7 +223,7 @@ static void put_choices(writer *w, const kg_op *op, uint32_t first_fixed)
     unsigned sizes = 0;
     for (size_t i = 0; i < f->nsizes; i++)
         sizes |= (unsigned)kg_has_size(op, i) << KILN_POSITION(i);
-    for (size_t i = 0; i < f->noptions; i++) word[i] = kg_option_word(f, op->option, i);
+    for (size_t i = 0; i < f->noptions; i++) word[i] = kg_option_text(w->cx->arena, op, i);
     put_strs(w, "option", word, f->noptions);
     kg_putf(w->out, "      .sizes = 0x%03x, .first_fixed = %u, .nfixed = %zu,\n", sizes,
             first_fixed, f->nfixed ? op->nlayouts : 0);
@@ -241,7 +242,7 @@ static void put_refs(kg_buf *b, const kiln_expr_ref *ref, size_t n)
 static void put_op(writer *w, const kg_op *op, const refs *ref, uint32_t first_shape)
 {
     kg_buf *b = w->out;
-    uint64_t hash = op_hash(op);
+    uint64_t hash = op_hash(w->cx->arena, op);
     kiln_str name = str(w, op->name), file = str(w, kg_shown(w->cx, op->pos.file));
     feed_number(&w->id, hash);
     kg_putf(b,

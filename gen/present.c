@@ -173,6 +173,8 @@ static const char *kind_text(uint8_t kind)
         return #name;
         KILN_DKINDS(X)
 #undef X
+    case KILN_D_INDEX:
+        return "index";
     case KILN_D_NONE:
         break;
     }
@@ -257,6 +259,15 @@ static void push_outputs(kg_ctx *cx, kg_view v)
     }
 }
 
+/* Index arrays by name: their positions in d. */
+static void push_indices(kg_ctx *cx, kg_view v)
+{
+    lua_newtable(cx->T);
+    for (size_t i = 0; i < v.op->ntensors; i++)
+        if (v.op->tensor[i].index)
+            set_integer(cx->T, v.op->tensor[i].name, (lua_Integer)(i - v.op->first_input));
+}
+
 /* What functions take of the inputs: op.epilogue_inputs; of an element operator op.b_inputs, after
  * what it gets elements of; of blocks op.block_inputs[product], and op.block. */
 static void push_inputs_of_functions(kg_ctx *cx, const kg_op *op)
@@ -304,6 +315,10 @@ static void push_op(kg_ctx *cx, kg_view v)
     }
     for (size_t i = 0; i < f->noptions; i++)
         if (op->option[i]) set_text(T, f->option[i].name, kg_option_word(f, op->option, i));
+    if (f->paged != KILN_NOWHERE && op->option[f->paged])
+        set_integer(T, "page", op->number[f->paged]);
+    push_indices(cx, v);
+    lua_setfield(T, -2, "indices");
     push_inputs(cx, v);
     lua_setfield(T, -2, "d");
     push_inputs_of_functions(cx, op);

@@ -96,7 +96,7 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
                           false,
                           false,
                           LUA_TSTRING,
-                          kg_listed(cx, fam->option[i].word, fam->option[i].nwords, " or "),
+                          kg_words_want(cx, &fam->option[i]),
                           kg_spec_option,
                           0};
     for (size_t i = 0; i < fam->nown; i++)
@@ -230,6 +230,7 @@ void kg_spec_check(kg_spec *sp)
         placed |= !own;
         read_field(sp, &k.field[i], &k);
     }
+    kg_spec_indices(sp);
     if (!sp->wrong) check_types_used(sp);
     if (!sp->wrong) kg_spec_uses(sp);
 }

@@ -66,6 +66,7 @@ void kg_spec_own(kg_spec *);
 void kg_spec_b(kg_spec *, const kg_value *);
 void kg_spec_d(kg_spec *, const kg_value *);
 void kg_spec_outputs(kg_spec *, const kg_value *);
+void kg_spec_indices(kg_spec *); /* the index arrays that follow from the op's choices */
 
 /* spec_read.c */
 void kg_wrong(kg_spec *, kg_pos, const char *, ...) __attribute__((format(printf, 3, 4)));
@@ -109,6 +110,7 @@ kg_expr kg_spec_factor(kg_spec *, const char *field, const kg_extent *, const kg
 kg_pos kg_return_pos(const kg_extent *, const char *name, kg_pos otherwise);
 
 /* spec_choices.c: a family's options and fixed sizes */
+const char *kg_words_want(kg_ctx *, const kg_option *); /* "causal or window" */
 void kg_spec_option(kg_spec *, const kg_value *);
 void kg_spec_fixed(kg_spec *, const kg_value *);
 

@@ -2,7 +2,27 @@
 // What an op chooses of what its family offers: words (`mask = causal`), and the sizes that its
 // kernels are compiled for, row by row (`heads = { { 128, 128 } }`).
 #include "spec.h"
+#include <stdio.h>
 #include <string.h>
+
+const char *kg_words_want(kg_ctx *cx, const kg_option *o)
+{
+    const char *word[sizeof o->word / sizeof *o->word];
+    for (size_t i = 0; i < o->nwords; i++)
+        word[i] = o->number ? kg_printf(cx->arena, "%s(%s)", o->word[i], o->number) : o->word[i];
+    return kg_listed(cx, word, o->nwords, " or ");
+}
+
+/* The number behind a word: "(16)". */
+static bool read_number(const char *s, uint16_t *number)
+{
+    int end = 0;
+    unsigned n = 0;
+    if (sscanf(s, "(%4u)%n", &n, &end) != 1 || !end || s[end] || !n || n > KG_NUMBER_MOST)
+        return false;
+    *number = (uint16_t)n;
+    return true;
+}
 
 void kg_spec_option(kg_spec *sp, const kg_value *v)
 {
@@ -11,11 +31,15 @@ void kg_spec_option(kg_spec *sp, const kg_value *v)
     while (strcmp(fam->option[at].name, v->what) != 0) at++;
     const kg_option *o = &fam->option[at];
     const char *s = lua_tostring(sp->L, -1);
-    for (size_t i = 0; i < o->nwords; i++)
-        if (strcmp(o->word[i], s) == 0) sp->op->option[at] = (uint8_t)(i + 1);
+    for (size_t i = 0; i < o->nwords; i++) {
+        const size_t n = strlen(o->word[i]);
+        if (strncmp(o->word[i], s, n) != 0) continue;
+        if (o->number ? read_number(s + n, &sp->op->number[at]) : !s[n])
+            sp->op->option[at] = (uint8_t)(i + 1);
+    }
     if (!sp->op->option[at])
-        kg_wrong(sp, v->pos, "%s: expected %s, got %s", v->what,
-                 kg_listed(sp->cx, o->word, o->nwords, " or "), kg_kind_of(sp->L, -1));
+        kg_wrong(sp, v->pos, "%s: expected %s, got %s", v->what, kg_words_want(sp->cx, o),
+                 kg_kind_of(sp->L, -1));
 }
 
 static bool read_row(kg_spec *sp, const kg_value *v, const char *names, kg_layout *row)

@@ -45,6 +45,18 @@ static uint8_t own_layout(const kg_family *fam, size_t own)
     return KILN_ROW;
 }
 
+/* Whose matrices it is: each batch's, that of all of them, or pages. */
+static void set_batches(const kg_op *op, kg_tensor *t)
+{
+    const kg_family *fam = op->family;
+    if (t->own != KILN_NOWHERE && kg_is_paged(op, t->rows)) {
+        t->page = op->number[fam->paged];
+        t->batches = (uint8_t)(1 + fam->pages);
+    } else if (kg_is_ragged(op, t->rows)) {
+        t->batches = KILN_ONE_BATCH;
+    }
+}
+
 /* One of them, as often as the op has it; out of order in the arguments only where outputs are:
  * those stand last. */
 static void add_own(kg_op *op, size_t i, size_t *arg, size_t *last_arg, size_t pointer)
@@ -63,6 +75,7 @@ static void add_own(kg_op *op, size_t i, size_t *arg, size_t *last_arg, size_t p
         t->rows = own->rows;
         t->cols = own->cols;
         t->planes = own->planes;
+        set_batches(op, t);
         t->pointer = (uint8_t)(pointer + k);
         t->pitch = (uint8_t)i;
         t->out = own->out;
@@ -262,6 +275,7 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
         to->layout = matrix_layout(op->family, t, m);
         to->out = l->out;
         set_extent(to, op->family, m);
+        set_batches(op, to);
         *(l->out ? &op->noutputs : &op->ninputs) += !(l->out && op->family->ncomputed);
     }
 }
@@ -368,4 +382,49 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
     place(sp->op, first);
     if (sp->op->ntensors == first && !sp->names_wrong && sp->cx->errors == before)
         kg_wrong(sp, v->pos, "outputs: the table is empty: an op writes at least one");
+}
+
+/* ---- index arrays ---- */
+
+static void add_index(kg_spec *sp, const char *size, const char *what, kiln_index index,
+                      uint8_t within)
+{
+    kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    const char *name = kg_printf(sp->cx->arena, "%s_%s", size, what);
+    if (find(op, name)) {
+        kg_wrong(sp, find(op, name)->pos, "'%s' is what an index array of this op is called", name);
+    } else if (op->ntensors - op->first_input == fam->most) {
+        kg_wrong(sp, op->pos, "%s, its index arrays among them", most_text(sp));
+    } else {
+        kg_tensor *t = add(op);
+        t->name = t->given = name;
+        t->kind = KILN_D_INDEX;
+        t->type = KILN_I32;
+        t->rows = KILN_BATCH;
+        t->batches = KILN_ONE_BATCH;
+        t->index = (uint8_t)index;
+        t->within = within;
+        t->pos = op->pos;
+        if (index == KILN_INDEX_BEGIN) t->beyond = 1;
+        if (index != KILN_INDEX_PAGE) return;
+        t->layout = KILN_ROW;
+        t->cols = fam->paged_size;
+        t->col_block = op->number[fam->paged];
+    }
+}
+
+void kg_spec_indices(kg_spec *sp)
+{
+    kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    const size_t first = op->ntensors;
+    for (size_t i = 0; i < fam->nsizes; i++) {
+        const uint8_t at = KILN_POSITION((uint8_t)i);
+        if (kg_is_ragged(op, at)) add_index(sp, fam->size[i], "begin", KILN_INDEX_BEGIN, at);
+        if (!kg_is_paged(op, at)) continue;
+        add_index(sp, fam->size[i], "length", KILN_INDEX_LENGTH, at);
+        add_index(sp, fam->size[i], "pages", KILN_INDEX_PAGE, fam->pages);
+    }
+    place(op, first);
 }

@@ -190,17 +190,20 @@ static void read_shapes(kg_spec *sp, const kg_value *v)
     kg_op *op = sp->op;
     const kg_family *fam = op->family;
     const char *sizes = kg_listed(sp->cx, fam->size, fam->nsizes, ", ");
-    size_t n, count;
+    size_t n, count, least = fam->nsizes; /* the last ones may be left out where the op has none */
     if (!kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "shapes { %s }", sizes))) return;
+    while (least && !kg_has_size(op, least - 1)) least--;
     op->shape = kg_alloc(sp->cx->arena, n * sizeof *op->shape);
+    memset(op->shape, 0, n * sizeof *op->shape);
     for (size_t i = 1; i <= n; i++) {
         size_t before = sp->cx->errors;
         kg_value item =
             kg_spec_item(sp, v, i, kg_printf(sp->cx->arena, "check.shapes: shape %zu", i));
         bool ok = kg_spec_list(sp, &item, &count, sizes);
-        if (ok && count != fam->nsizes)
+        const bool fits = ok && count >= least && count <= fam->nsizes;
+        if (ok && !fits)
             kg_wrong(sp, item.pos, "%s: expected { %s }, got %zu numbers", item.what, sizes, count);
-        for (size_t k = 0; ok && count == fam->nsizes && k < count; k++) {
+        for (size_t k = 0; fits && k < count; k++) {
             kg_value size = kg_spec_item(sp, &item, k + 1, item.what);
             kg_spec_whole(sp, &size, &op->shape[op->nshapes][k]);
             lua_pop(sp->L, 1);

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Attention as models have it: plain, causal, over a window, with K and V in fp8 and a scale for each of their heads;
--- with scores capped (Gemma 2), slopes (MPT), sinks (gpt-oss); and with one latent vector for K and V (MLA).
+-- with scores capped (Gemma 2), slopes (MPT), sinks (gpt-oss); with one latent vector for K and V (MLA); and for
+-- sequences of different lengths, with K and V in one piece or in pages.
 local plain = {
   { q = bf16, k = bf16, v = bf16, o = bf16 }, { q = f16, k = f16, v = f16, o = f16 },
 }
@@ -85,6 +86,41 @@ attention "mla" {
   types   = { plain[1] },
   heads   = { { 576, 512 } },
   mask    = causal,
+  scalars = { "scale" },
+  score   = function(x, _, s) return x * s.scale end,
+  outputs = { lse = per_query(f32) },
+}
+
+-- Sequences of different lengths, one behind the other in one matrix: prefill.
+attention "ragged_attention" {
+  types   = plain,
+  heads   = { { 128, 128 } },
+  mask    = causal,
+  lengths = ragged,
+  scalars = { "scale" },
+  score   = function(x, _, s) return x * s.scale end,
+  outputs = { lse = per_query(f32) },
+}
+
+-- K and V in pages of 16 keys: decode, and prefill behind what is there already.
+attention "paged_attention" {
+  types   = plain,
+  heads   = { { 128, 128 } },
+  mask    = causal,
+  lengths = ragged,
+  kv      = paged(16),
+  scalars = { "scale" },
+  score   = function(x, _, s) return x * s.scale end,
+  outputs = { lse = per_query(f32) },
+}
+
+-- The latent cache in pages of 64: V is the first 512 elements of K, in the same memory.
+attention "paged_mla" {
+  types   = { plain[1] },
+  heads   = { { 576, 512 } },
+  mask    = causal,
+  lengths = ragged,
+  kv      = paged(64),
   scalars = { "scale" },
   score   = function(x, _, s) return x * s.scale end,
   outputs = { lse = per_query(f32) },

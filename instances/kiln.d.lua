@@ -144,6 +144,8 @@ function rowwise(name) end
 ---@field types table<"q"|"k"|"v"|"o", kiln.Dtype>[] number formats: one set of instances for each row
 ---@field heads integer[][] sizes of a head: { { of Q and K, of V and O }, ... }
 ---@field mask? "causal"|"window" keys that a query sees; absent: all
+---@field lengths? "ragged" all sequences' rows in one matrix, and arrays of where each begins; absent: a matrix for each
+---@field kv? string paged(n): K and V in pages of n keys, and a table of each sequence's; absent: a matrix for each
 ---@field score? fun(x: kiln.Value, at: kiln.ScorePlace, s: kiln.Named, d: kiln.Named): kiln.Number absent: x / sqrt(dim)
 ---@field sink? fun(s: kiln.Named, d: kiln.Named): kiln.Number score of one more key, whose value is zero
 ---@field epilogue? fun(x: kiln.Value, s: kiln.Named, d: kiln.Named): kiln.Number an element of O
@@ -169,6 +171,12 @@ function attention(name) end
 causal = "causal"
 ---A mask: no key after the query, nor one that is `window` or more before it.
 window = "window"
+---Lengths: each sequence has its own.
+ragged = "ragged"
+---K and V in pages.
+---@param n integer keys of a page, 1 to 4096
+---@return string
+function paged(n) end
 
 ---A matrix: M x N, of rowwise rows x cols, of attention a query and key's.
 ---@param type kiln.SameAs

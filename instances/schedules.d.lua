@@ -96,16 +96,24 @@ function mfma(axes) end
 ---@return kiln.Sweep
 function simt(axes) end
 
+---@alias kiln.simt_decode.q 1|2|4|8
+---@alias kiln.simt_decode.lanes 8|16|32
+---@alias kiln.simt_decode.deep 1|2|4
+---@alias kiln.simt_decode.parts 1|16|64|128
 ---@alias kiln.simt_decode.m 2|4|8
 ---@alias kiln.simt_decode.n 2|4
 ---@alias kiln.simt_decode.threads 256|512
 
 ---@class kiln.simt_decode.Sweep
----@field m? kiln.simt_decode.m|kiln.simt_decode.m[] rows that a block multiplies at once; one has code of its own
----@field n? kiln.simt_decode.n|kiln.simt_decode.n[] columns of a wave, where B is contiguous along K
----@field threads? kiln.simt_decode.threads|kiln.simt_decode.threads[] of a block
+---@field q? kiln.simt_decode.q|kiln.simt_decode.q[] attention: queries of a block, of one head or of several that share K and V
+---@field lanes? kiln.simt_decode.lanes|kiln.simt_decode.lanes[] attention: lanes that share a key
+---@field deep? kiln.simt_decode.deep|kiln.simt_decode.deep[] attention: keys that a lane has in flight
+---@field parts? kiln.simt_decode.parts|kiln.simt_decode.parts[] attention: most blocks that share a tile's keys
+---@field m? kiln.simt_decode.m|kiln.simt_decode.m[] gemm: rows that a block multiplies at once; one has code of its own
+---@field n? kiln.simt_decode.n|kiln.simt_decode.n[] gemm: columns of a wave, where B is contiguous along K
+---@field threads? kiln.simt_decode.threads|kiln.simt_decode.threads[] gemm: of a block
 
----few rows on vector units, at any stride and alignment.
+---attention: few queries: blocks share the keys, each key and value is read once; gemm: few rows on vector units, at any stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.simt_decode.Sweep
 ---@return kiln.Sweep

@@ -37,26 +37,27 @@ static kiln_status check_pointer(const use *u)
 }
 
 /* The same elements at the same places, of the same type. */
-static bool in_place(const use *out, const use *in, int64_t batch)
+static bool in_place(const use *out, const use *in)
 {
     const kr_operand *x = out->o, *y = in->o;
     return in->full && out->full && in->at == out->at && y->type == x->type &&
            y->layout == x->layout && (y->ld == x->ld || x->outer == 1) &&
-           (y->stride == x->stride || batch == 1) && (y->plane == x->plane || x->planes == 1);
+           (y->stride == x->stride || x->batches == 1) && (y->plane == x->plane || x->planes == 1);
 }
 
-static kiln_status check_apart(const use *out, const use *in, int64_t batch)
+static kiln_status check_apart(const use *out, const use *in)
 {
     if (out->o->bytes == 0 || in->o->bytes == 0) return KILN_OK;
     if (out->at >= in->at + (uintptr_t)in->o->bytes || in->at >= out->at + (uintptr_t)out->o->bytes)
         return KILN_OK;
-    if (kr_interleaved(out->o, out->at, in->o, in->at, batch)) return KILN_OK;
+    if (kr_interleaved(out->o, out->at, out->o->batches, in->o, in->at, in->o->batches))
+        return KILN_OK;
     if (in->out)
         return INVALID("%s (%p, %lld bytes) overlaps %s (%p, %lld bytes): give each output memory "
                        "of its own",
                        out->name, (void *)out->at, (long long)out->o->bytes, in->name,
                        (void *)in->at, (long long)in->o->bytes);
-    if (in_place(out, in, batch)) return KILN_OK;
+    if (in_place(out, in)) return KILN_OK;
     char only[KILN_NAME_MAX + 64] = "";
     kr_text text = {only, sizeof only, 0};
     if (out->full && !in->full) kr_put(&text, " (only a full extra input may be %s)", out->name);
@@ -86,7 +87,6 @@ kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_ro
     if (kr_nothing_to_do(kr_family(m, op), &v->shape)) return KILN_OK; /* nothing is touched */
     use u[KILN_MAX_TENSORS];
     const int n = op->ntensors;
-    const int64_t batch = v->shape.size[KILN_BATCH];
     kiln_status status = KILN_OK;
     for (int i = 0; i < n; i++) u[i] = use_of(v, m, op, args, i);
     for (int i = 0; i < n && writes && status == KILN_OK; i++)
@@ -94,7 +94,7 @@ kiln_status kr_args_check(const kr_view *v, const kr_module *m, const kiln_op_ro
     for (int i = 0; i < n && status == KILN_OK; i++) {
         if (!u[i].out) status = check_pointer(&u[i]);
         for (int o = 0; o < n && writes && status == KILN_OK; o++)
-            if (u[o].out && (!u[i].out || o < i)) status = check_apart(&u[o], &u[i], batch);
+            if (u[o].out && (!u[i].out || o < i)) status = check_apart(&u[o], &u[i]);
     }
     return status;
 }

@@ -195,8 +195,19 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     for (int i = 0; i < f->nfixed; i++) info->fixed[i] = f->fixed[i];
     info->fixed_rows = row->nfixed;
     if (row->nfixed) info->fixed_sizes = (const int64_t(*)[KILN_MAX_FIXED])kr_fixed(m, row, 0);
-    for (int i = 0; i < row->ntensors; i++)
-        info->tensor_planes[i] = position(row->tensor[i].planes);
+    for (int i = 0; i < row->ntensors; i++) {
+        const kiln_tensor_row *t = &row->tensor[i];
+        info->tensor_planes[i] = position(t->planes);
+        info->rows_of[i] = (kiln_rows_info){
+            .batches = t->batches == KILN_ONE_BATCH ? -1
+                       : t->batches                 ? t->batches - 1
+                                                    : KILN_BATCH,
+            .page = t->page,
+            .beyond = t->beyond,
+            .index = (kiln_index)t->index,
+            .within = t->index ? t->within : -1,
+        };
+    }
 }
 
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)

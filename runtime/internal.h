@@ -118,7 +118,6 @@ static inline const kiln_family *kr_family(const kr_module *m, const kiln_op_row
 {
     return &m->table->families[op->family];
 }
-/* Whether a tensor is one of the op's inputs that expressions' leaves `d` count. */
 /* A problem's size by its position. */
 static inline int64_t *kr_size(kiln_problem *p, int position)
 {
@@ -137,9 +136,10 @@ static inline const int64_t *kr_fixed(const kr_module *m, const kiln_op_row *op,
 {
     return m->table->shapes + op->first_fixed + (ptrdiff_t)at * KILN_MAX_FIXED;
 }
+/* Whether a tensor is one of the op's inputs that expressions' leaves `d` count. */
 static inline bool kr_is_input(const kiln_tensor_row *t)
 {
-    return t->own == KILN_NOWHERE && !t->out;
+    return t->own == KILN_NOWHERE && !t->out && !t->index;
 }
 kiln_status kr_module_open(const char *path, kr_module **);
 void kr_module_close(kr_module *);
@@ -288,8 +288,9 @@ typedef struct kr_operand {
     int64_t inner, outer;  /* contiguous elements, and how many such runs */
     int64_t ld, stride;    /* stride 0: every batch reads the same; ld 0: all rows are one */
     int64_t planes, plane; /* how many such matrices, and from one to the next; 0: the same one */
-    int64_t extent;        /* elements of one batch, from the first to the last */
-    int64_t bytes;         /* from the first to behind the last of all batches */
+    int64_t batches; /* how often all that is there, `stride` apart: the problem's batch, pages */
+    int64_t extent;  /* elements of one batch, from the first to the last */
+    int64_t bytes;   /* from the first to behind the last of all batches */
 } kr_operand;
 
 /* Bytes of n elements that begin at a byte. */
@@ -341,7 +342,8 @@ kiln_status kr_put_problem(const kiln_problem *, kr_text *); /* as text (problem
 /* overlap.c: whether two batches of one operand share an element, exactly; whether two operands lie
  * between each other without sharing one (false: not known). */
 bool kr_batches_meet(const kr_operand *, int64_t batch);
-bool kr_interleaved(const kr_operand *, uintptr_t, const kr_operand *, uintptr_t, int64_t batch);
+bool kr_interleaved(const kr_operand *, uintptr_t, int64_t batch, const kr_operand *, uintptr_t,
+                    int64_t other_batch);
 /* Pointers, alignment, overlap. */
 kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row *,
                           const kiln_args *, bool writes);

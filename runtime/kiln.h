@@ -91,8 +91,9 @@ typedef struct kiln_tensor {
  *   gemm      E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, D the extra inputs in the order of their names
  *   rowwise   sizes rows and cols; its inputs and then its outputs are tensor[0], [1], ..., each in the order of their
  *             names (kiln_tensor_index finds one)
- *   attention sizes heads, kv_heads, q, kv, dim, dimv and, of ops with a window, window; Q, K, V and O are tensor[0] to
- *             [3], extra inputs and then outputs are [4], [5], ..., each in the order of their names
+ *   attention sizes heads, kv_heads, q, kv, dim, dimv and, of ops with a window, window, of those with pages, pages; Q,
+ *             K, V and O are tensor[0] to [3], extra inputs, then outputs, then index arrays are [4], [5], ..., each in
+ *             the order of their names
  * Types: a gemm's A, B and E must say theirs, and their layout; of another op's tensors one of each type that the op
  * names, the rest may be 0. */
 typedef struct kiln_problem {
@@ -114,7 +115,7 @@ typedef struct kiln_problem {
     };
     KILN_EXTENSION union {
         int64_t more[KILN_MAX_SIZES - KILN_BATCH]; /* sizes of the positions from KILN_BATCH + 1 on */
-        KILN_EXTENSION struct { int64_t kv, dim, dimv, window; };
+        KILN_EXTENSION struct { int64_t kv, dim, dimv, window, pages; };
     };
     int64_t plane_stride[KILN_MAX_TENSORS]; /* elements from one plane (head) of tensor[i] to the next; 0: packed, behind
                                                each other, or KILN_BROADCAST (not for outputs) */
@@ -138,7 +139,7 @@ typedef struct kiln_args {
             void *e;                   /* this and every output: may be exactly a full extra input, by its pointer, type,
                                           layout, ld and batch stride; else must not overlap an input or another output */
         };
-        KILN_EXTENSION struct {        /* of attention; extra inputs and outputs are tensor[4], [5], ... */
+        KILN_EXTENSION struct {        /* of attention; extra inputs, outputs and index arrays are tensor[4], [5], ... */
             const void *q, *k, *v;
             void *others[KILN_MAX_TENSORS - 4];
             void *o;
@@ -175,7 +176,8 @@ KILN_API kiln_status kiln_launch(kiln_ctx *, const kiln_kernel *, const kiln_pro
 KILN_API kiln_status kiln_reference(const kiln_problem *, const kiln_args *);
 /* Bounds that a correct f32 evaluation of each element of the outputs stays within; lo, hi: of each output in the order of
  * their positions batch * its planes * its rows * its columns doubles, row-major, packed (a gemm's E: batch*m*n).
- * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any.  Outputs are not read. */
+ * NaN in both: the element must be NaN; -inf and +inf: not determined, NaN is as good as any; +inf and -inf: it is left as
+ * it is, since its row belongs to no batch.  Outputs are not read. */
 KILN_API kiln_status kiln_reference_bounds(const kiln_problem *, const kiln_args *, double *lo, double *hi);
 
 /* ---- problems as text: the op, its types, layouts where the family has any, sizes and what else is not at its default:
@@ -226,6 +228,16 @@ typedef struct kiln_tensor_info {
     int summed;           /* 1: it has elements along kiln_op_info.summed: a gemm's A and B */
 } kiln_tensor_info;
 
+/* What else there is to know of a tensor's rows. */
+typedef struct kiln_rows_info {
+    int batches;          /* position of the size that its matrices are counted by: batch, or, of what is in pages, pages;
+                             -1: all batches' rows are in one matrix, or it has none of its own for a batch */
+    int page;             /* rows of each matrix, whatever the size says; 0: as many as it says */
+    int beyond;           /* rows beside those of the size: 1 of an array of beginnings, which has an end */
+    kiln_index index;     /* of an index array (kind KILN_D_INDEX): what its numbers are, */
+    int within;           /* and position of the size that they stay within; else -1 */
+} kiln_rows_info;
+
 typedef struct kiln_op_info {
     size_t struct_size;
     const char *name, *file;
@@ -257,6 +269,7 @@ typedef struct kiln_op_info {
     int fixed[2];                     /* their positions */
     size_t fixed_rows;
     const int64_t (*fixed_sizes)[2];
+    kiln_rows_info rows_of[KILN_MAX_TENSORS]; /* of tensor[] */
 } kiln_op_info;
 
 typedef struct kiln_device_info {

@@ -80,7 +80,7 @@ static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand 
     const uint64_t per_byte = (uint64_t)kiln_per_byte(o->type);
     const uint64_t inner = ((uint64_t)o->inner + per_byte - 1) / per_byte;
     /* An operand that all batches share has one: the kernel reads coordinate 0. */
-    const uint64_t batches = o->stride ? (uint64_t)l->view->shape.size[KILN_BATCH] : 1;
+    const uint64_t batches = o->stride ? (uint64_t)o->batches : 1;
     map_key k = {{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
                       m->box_inner / per_byte << 32 | outer << 48,
                   inner | (uint64_t)o->outer << 32, batches, pitch,

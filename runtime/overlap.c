@@ -75,16 +75,16 @@ static int64_t width_in(const kr_operand *o, int64_t batch, int64_t period)
     return width <= period ? width : 0;
 }
 
-bool kr_interleaved(const kr_operand *x, uintptr_t x_at, const kr_operand *y, uintptr_t y_at,
-                    int64_t batch)
+bool kr_interleaved(const kr_operand *x, uintptr_t x_at, int64_t x_batch, const kr_operand *y,
+                    uintptr_t y_at, int64_t y_batch)
 {
     const int64_t period[] = {kr_span(x, x->ld),     kr_span(y, y->ld),    kr_span(x, x->stride),
                               kr_span(y, y->stride), kr_span(x, x->plane), kr_span(y, y->plane)};
     for (size_t i = 0; i < sizeof period / sizeof *period; i++) {
         if (period[i] == 0) continue;
         const uint64_t p = (uint64_t)period[i];
-        const uint64_t wx = (uint64_t)width_in(x, batch, period[i]),
-                       wy = (uint64_t)width_in(y, batch, period[i]);
+        const uint64_t wx = (uint64_t)width_in(x, x_batch, period[i]),
+                       wy = (uint64_t)width_in(y, y_batch, period[i]);
         const uint64_t offset = x_at >= y_at ? (x_at - y_at) % p : (p - (y_at - x_at) % p) % p;
         if (wx && wy && offset >= wy && offset + wx <= p) return true;
     }

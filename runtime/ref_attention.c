@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What an attention op means, in double precision, and what a correct evaluation in f32 stays
 // within:  O = epilogue(sum_j w_j V_j / sum_j w_j),  w_j = e^(s_j - m),  s_j = score(Q . K_j).
-//   Query by query.  A weight is off by what its score is (dot product, the traced function), by
+//   Query by query of each sequence, which is a batch or some rows of a matrix of all of them.  A
+// weight is off by what its score is (dot product, the traced function), by
 // rounding of the exponent and of e^x: w_j (1 + d_j), |d_j| <= D_j, which moves O by at most
 // sum w_j D_j |V_j - O| / sum w_j (1 - D_j).  Weights may be rounded to a 16-bit type before they
 // meet V, and sums are of as many terms as there are keys, with a rescaling for each at most.
@@ -11,10 +12,19 @@
 #include <string.h>
 #include "internal.h"
 
-enum { Q, K, V, O };                                            /* the family's own tensors */
-enum { SCORE, SINK, EPILOGUE };                                 /* its functions */
-enum { HEADS, KV_HEADS, QUERIES, KEYS = 4, DIM, DIMV, WINDOW }; /* its sizes, batch among them */
-enum { QUERY, KEY, HEAD, BATCH };                               /* places */
+enum { Q, K, V, O };            /* the family's own tensors */
+enum { SCORE, SINK, EPILOGUE }; /* its functions */
+enum {
+    HEADS,
+    KV_HEADS,
+    QUERIES,
+    KEYS = 4,
+    DIM,
+    DIMV,
+    WINDOW,
+    PAGES
+};                                /* its sizes, batch among them */
+enum { QUERY, KEY, HEAD, BATCH }; /* places */
 
 #define U      0x1p-24 /* half a unit in the last place of f32, relative */
 #define F16_U  0x1p-11 /* of f16, and bf16 */
@@ -30,14 +40,17 @@ typedef struct weight {
 
 typedef struct attention {
     const kr_job *job;
-    int64_t keys, dim, dimv;
+    int64_t keys, queries, dim, dimv; /* of the sequence, */
+    int64_t first_key, first_query;   /* which begins there in matrices of all sequences */
+    int q_begin, kv_begin, kv_length, kv_pages; /* index arrays; -1: there is none */
     bool causal, window;
     double *k, *v, *q; /* of a head: keys x dim, keys x dimv; dim */
+    bool *lost;        /* of a key: its page is none */
     weight *key;
     iv *scratch;
     double to_p; /* what rounding a weight for its product with V is off by */
     int lse;     /* position in the op's tensors; -1: not asked for */
-    int64_t batch, head, kv_head, query;
+    int64_t batch, head, kv_head, query; /* query: of the sequence */
 } attention;
 
 /* What is known of a query's weights. */
@@ -70,7 +83,7 @@ static double input(const attention *a, int d, int64_t j)
     const kr_operand *o = &a->job->view.t[at];
     const int64_t plane = o->planes == 1 ? 0 : t->kind == KILN_D_PER_KV_HEAD ? a->kv_head : a->head;
     const bool full = t->kind == KILN_D_FULL;
-    return (double)(float)element(a, at, plane, full ? a->query : 0, full ? j : 0);
+    return (double)(float)element(a, at, plane, full ? a->first_query + a->query : 0, full ? j : 0);
 }
 
 static bool has(const attention *a, int function)
@@ -85,7 +98,7 @@ static iv apply(const attention *a, int function, iv x, int64_t j)
     const kiln_expr_ref ref = job->op->function[function];
     const kiln_xnode *n = kr_nodes(job, ref);
     double d[KILN_MAX_TENSORS] = {0};
-    const int64_t at = a->keys - job->view.shape.size[QUERIES] + a->query;
+    const int64_t at = a->keys - a->queries + a->query;
     const kr_leaves leaf = {
         .d = d, .s = job->scalar, .at = {(double)at, (double)j, (double)a->head, (double)a->batch}};
     for (uint32_t i = 0; i < ref.count; i++) {
@@ -108,7 +121,7 @@ static double value_of(const attention *a, int function, double x, int64_t j)
     const kiln_expr_ref ref = a->job->op->function[function];
     const kiln_xnode *n = kr_nodes(a->job, ref);
     double d[KILN_MAX_TENSORS] = {0};
-    const int64_t at = a->keys - a->job->view.shape.size[QUERIES] + a->query;
+    const int64_t at = a->keys - a->queries + a->query;
     const kr_leaves leaf = {.d = d,
                             .s = a->job->scalar,
                             .x = x,
@@ -123,7 +136,8 @@ static double value_of(const attention *a, int function, double x, int64_t j)
 static bool sees(const attention *a, int64_t j)
 {
     const int64_t *size = a->job->view.shape.size;
-    const int64_t at = a->keys - size[QUERIES] + a->query;
+    const int64_t at = a->keys - a->queries + a->query;
+    if (a->lost[j]) return false;
     if (a->causal || a->window)
         if (j > at) return false;
     return !a->window || j > at - size[WINDOW];
@@ -230,7 +244,7 @@ static bool not_finite(const attention *a, int64_t col, iv *x)
     for (int64_t j = 0; j < a->keys; j++) {
         const double v = a->v[j * a->dimv + col];
         const weight *w = &a->key[j];
-        if (isfinite(v)) continue;
+        if (isfinite(v) || a->lost[j]) continue;
         any = true;
         sum += v;
         vague |= w->w == 0 || log(w->w) < SURE || w->d > 0.5;
@@ -291,24 +305,32 @@ static iv logarithm(const attention *a, const row *r)
 
 /* ---- a query ---- */
 
+/* Where bounds of a row of an output are: a matrix of all batches' rows is the first one's. */
+static int64_t result_at(const attention *a, const kr_operand *o, int64_t head, int64_t row)
+{
+    return (((o->batches > 1 ? a->batch : 0) * o->planes + head) * o->rows + row) * o->cols;
+}
+
 static void put(const attention *a, int tensor, int64_t col, iv x, double *lo, double *hi)
 {
     const kr_operand *o = &a->job->view.t[tensor];
     if (a->job->bounds) {
-        const int64_t at = ((a->batch * o->planes + a->head) * o->rows + a->query) * o->cols + col;
+        const int64_t at = result_at(a, o, a->head, a->first_query + a->query) + col;
         kr_interval_put(o->type, x, &lo[at], &hi[at]);
         return;
     }
-    kr_encode(o->type, x.nan ? NAN : x.lo, place(a, tensor, a->head, a->query, col));
+    kr_encode(o->type, x.nan ? NAN : x.lo,
+              place(a, tensor, a->head, a->first_query + a->query, col));
 }
 
 static void do_query(attention *a, double *lo, double *hi)
 {
     const kr_operand *o = &a->job->view.t[O];
-    const int64_t all = a->job->view.shape.size[KILN_BATCH] * o->planes * o->rows * o->cols;
+    const int64_t all = o->batches * o->planes * o->rows * o->cols;
     row r;
     weight sink;
-    for (int64_t e = 0; e < a->dim; e++) a->q[e] = element(a, Q, a->head, a->query, e);
+    for (int64_t e = 0; e < a->dim; e++)
+        a->q[e] = element(a, Q, a->head, a->first_query + a->query, e);
     weigh_all(a, &r, &sink);
     for (int64_t c = 0; c < a->dimv; c++) {
         iv x = average(a, &r, &sink, c);
@@ -321,28 +343,99 @@ static void do_query(attention *a, double *lo, double *hi)
         put(a, a->lse, 0, logarithm(a, &r), lo ? lo + all : NULL, hi ? hi + all : NULL);
 }
 
+/* ---- sequences ---- */
+
+static int64_t index_at(const attention *a, int tensor, int64_t i, int64_t j)
+{
+    const kr_operand *o = &a->job->view.t[tensor];
+    const char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
+    return (int64_t)kr_decode(o->type,
+                              (kr_at){(char *)(uintptr_t)base + 4 * kr_place(o, 0, i, j), 0});
+}
+
+/* Rows first .. first + *count - 1 of the size are the sequence's; false: they are not all there.
+ */
+static bool range_of(const attention *a, int begin, int64_t size, int64_t *first, int64_t *count)
+{
+    *first = 0, *count = size;
+    if (begin < 0) return true;
+    *first = index_at(a, begin, a->batch, 0);
+    *count = index_at(a, begin, a->batch + 1, 0) - *first;
+    return *first >= 0 && *count >= 0 && *first + *count <= size;
+}
+
+/* The sequence's queries and keys; false: it is left out. */
+static bool find_sequence(attention *a)
+{
+    const int64_t *size = a->job->view.shape.size;
+    bool good = range_of(a, a->q_begin, size[QUERIES], &a->first_query, &a->queries);
+    if (!range_of(a, a->kv_begin, size[KEYS], &a->first_key, &a->keys)) good = false;
+    if (a->kv_length >= 0) a->keys = index_at(a, a->kv_length, a->batch, 0);
+    return good && a->keys >= 0 && a->keys <= size[KEYS];
+}
+
+/* Where offsets of queries decrease, rows may be several sequences', or none's. */
+static bool is_ordered(const attention *a)
+{
+    for (int64_t b = 0; a->q_begin >= 0 && b < a->job->view.shape.size[KILN_BATCH]; b++)
+        if (index_at(a, a->q_begin, b, 0) > index_at(a, a->q_begin, b + 1, 0)) return false;
+    return true;
+}
+
+static double key_element(const attention *a, int tensor, int64_t page, int64_t row, int64_t e)
+{
+    const kr_operand *o = &a->job->view.t[tensor];
+    char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
+    const int64_t at = kr_place(o, a->kv_pages < 0 ? a->batch : page, row, e);
+    return kr_decode(o->type, (kr_at){base + kr_span(o, at + a->kv_head * o->plane), 0});
+}
+
 static void load_head(attention *a)
 {
+    const int64_t rows = a->job->view.t[K].rows; /* of a page, where there are pages */
     for (int64_t j = 0; j < a->keys; j++) {
-        for (int64_t e = 0; e < a->dim; e++) a->k[j * a->dim + e] = element(a, K, a->kv_head, j, e);
+        const int64_t page = a->kv_pages < 0 ? 0 : index_at(a, a->kv_pages, a->batch, j / rows);
+        const int64_t row = a->kv_pages < 0 ? a->first_key + j : j % rows;
+        a->lost[j] = a->kv_pages >= 0 && (page < 0 || page >= a->job->view.t[K].batches);
+        for (int64_t e = 0; e < a->dim; e++)
+            a->k[j * a->dim + e] = a->lost[j] ? 0 : key_element(a, K, page, row, e);
         for (int64_t e = 0; e < a->dimv; e++)
-            a->v[j * a->dimv + e] = element(a, V, a->kv_head, j, e);
+            a->v[j * a->dimv + e] = a->lost[j] ? 0 : key_element(a, V, page, row, e);
     }
+}
+
+/* Bounds of every element of the outputs: left as it is, or not determined. */
+static void put_everywhere(const attention *a, double least, double most, double *lo, double *hi)
+{
+    const kr_job *job = a->job;
+    int64_t n = 0;
+    for (int i = 0; i < job->op->ntensors; i++) {
+        const kr_operand *o = &job->view.t[i];
+        if (job->op->tensor[i].out) n += o->batches * o->planes * o->rows * o->cols;
+    }
+    for (int64_t i = 0; i < n; i++) lo[i] = least, hi[i] = most;
 }
 
 static void do_all(attention *a, double *lo, double *hi)
 {
     const int64_t *size = a->job->view.shape.size;
     const int64_t group = size[HEADS] / size[KV_HEADS];
-    for (a->batch = 0; a->batch < size[KILN_BATCH]; a->batch++)
+    const bool ordered = is_ordered(a);
+    if (lo && a->q_begin >= 0) put_everywhere(a, INFINITY, -INFINITY, lo, hi);
+    if (lo && a->kv_length >= 0) put_everywhere(a, INFINITY, -INFINITY, lo, hi);
+    if (lo && !ordered) put_everywhere(a, -INFINITY, INFINITY, lo, hi);
+    if (lo && !ordered) return;
+    for (a->batch = 0; a->batch < size[KILN_BATCH]; a->batch++) {
+        if (!find_sequence(a)) continue;
         for (a->kv_head = 0; a->kv_head < size[KV_HEADS]; a->kv_head++) {
             load_head(a);
             for (int64_t h = 0; h < group; h++)
-                for (a->query = 0; a->query < size[QUERIES]; a->query++) {
+                for (a->query = 0; a->query < a->queries; a->query++) {
                     a->head = a->kv_head * group + h;
                     do_query(a, lo, hi);
                 }
         }
+    }
 }
 
 /* ---- the interface ---- */
@@ -359,12 +452,26 @@ static const char *option(const kr_job *job, const char *name)
 static bool is_attention(const kr_job *job)
 {
     const kiln_op_row *op = job->op;
-    if (job->family->nsizes != 7 || job->family->nown != 4 || op->ntensors <= O) return false;
+    if (job->family->nsizes != 8 || job->family->nown != 4 || op->ntensors <= O) return false;
     for (int i = Q; i <= O; i++)
         if (op->tensor[i].own != i || op->tensor[i].planes == KILN_NOWHERE) return false;
     for (int i = O + 1; i < op->ntensors; i++)
         if (op->tensor[i].out && op->tensor[i].kind != KILN_D_PER_QUERY) return false;
+    for (int i = O + 1; i < op->ntensors; i++) {
+        const kiln_tensor_row *t = &op->tensor[i];
+        if (t->index && t->within != (t->index == KILN_INDEX_PAGE ? PAGES : KEYS) &&
+            (t->index != KILN_INDEX_BEGIN || t->within != QUERIES))
+            return false;
+    }
     return true;
+}
+
+/* Position of the op's index array of that kind; -1: it has none. */
+static int index_of(const kr_job *job, kiln_index index, int within)
+{
+    for (int i = O + 1; i < job->op->ntensors; i++)
+        if (job->op->tensor[i].index == index && job->op->tensor[i].within == within) return i;
+    return -1;
 }
 
 static double rounding_of(kiln_dtype v, kiln_dtype q)
@@ -387,6 +494,10 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
                    .causal = strcmp(mask, "causal") == 0,
                    .window = strcmp(mask, "window") == 0,
                    .to_p = rounding_of(job->view.t[V].type, job->view.t[Q].type),
+                   .q_begin = index_of(job, KILN_INDEX_BEGIN, QUERIES),
+                   .kv_begin = index_of(job, KILN_INDEX_BEGIN, KEYS),
+                   .kv_length = index_of(job, KILN_INDEX_LENGTH, KEYS),
+                   .kv_pages = index_of(job, KILN_INDEX_PAGE, PAGES),
                    .lse = -1};
     uint32_t nodes = 1;
     for (int i = 0; i < KILN_MAX_FUNCTIONS; i++)
@@ -398,10 +509,11 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
     a.v = malloc(keys * (size_t)a.dimv * sizeof *a.v);
     a.q = malloc((size_t)a.dim * sizeof *a.q);
     a.key = malloc(keys * sizeof *a.key);
+    a.lost = calloc(keys, sizeof *a.lost);
     a.scratch = malloc(nodes * sizeof *a.scratch);
-    const bool room = a.k && a.v && a.q && a.key && a.scratch;
+    const bool room = a.k && a.v && a.q && a.key && a.lost && a.scratch;
     if (room) do_all(&a, lo, hi);
-    free(a.k), free(a.v), free(a.q), free(a.key), free(a.scratch);
+    free(a.k), free(a.v), free(a.q), free(a.key), free(a.lost), free(a.scratch);
     return room ? KILN_OK
                 : kr_fail(KILN_NO_MEMORY, "no memory for a reference with kv=%lld",
                           (long long)a.keys);

@@ -223,15 +223,22 @@ static bool tensor_ok(const check *c, const op_facts *o, const kiln_tensor_row *
         t->out > 1 || t->pointer >= f->pointers || t->pitch >= f->pitches)
         return false;
     if (t->own != KILN_NOWHERE ? t->own >= f->nown || t->at != f->at[t->own] || t->kind
-                               : t->kind < KILN_D_FULL || t->kind > KILN_D_PER_QUERY ||
+                               : t->kind < KILN_D_FULL || t->kind > KILN_D_INDEX ||
                                      t->at < f->extra || t->at >= f->extra + f->most_extra)
         return false;
     if (t->type & 0x80 ? (t->type & 0x7f) >= o->op->ntypes : !kr_dtype_ok((kiln_dtype)t->type))
         return false;
     if (t->layout & 0x80 ? (t->layout & 0x7f) >= f->nlayouts : t->layout > KILN_COL) return false;
-    if (!dimension_ok(f, t->rows, t->row_block) || !dimension_ok(f, t->cols, t->col_block))
+    const bool by_batch = t->index && t->rows == KILN_BATCH && t->row_block == 1;
+    if ((!by_batch && !dimension_ok(f, t->rows, t->row_block)) ||
+        !dimension_ok(f, t->cols, t->col_block))
         return false;
     if (!dimension_ok(f, t->planes, 1)) return false;
+    if (t->batches && t->batches != KILN_ONE_BATCH && t->batches != KILN_BATCH + 1 &&
+        !is_size(f, (uint8_t)(t->batches - 1)))
+        return false;
+    if (t->index > KILN_INDEX_PAGE || (t->index != 0) != (t->kind == KILN_D_INDEX)) return false;
+    if (t->index && (t->out || t->type != KILN_I32 || !is_size(f, t->within))) return false;
     return !t->out || f->computes || t->result < o->op->function[0].count;
 }
 
@@ -249,7 +256,8 @@ static bool tensors_ok(const check *c, op_facts *o)
             (t[i].out || t[i].rows != t[i - 1].rows || t[i].cols != t[i - 1].cols ||
              t[i].row_block != t[i - 1].row_block || t[i].col_block != t[i - 1].col_block ||
              t[i].type != t[i - 1].type || t[i].layout != t[i - 1].layout ||
-             t[i].pitch != t[i - 1].pitch || t[i].planes != t[i - 1].planes))
+             t[i].pitch != t[i - 1].pitch || t[i].planes != t[i - 1].planes ||
+             t[i].page != t[i - 1].page || t[i].batches != t[i - 1].batches))
             return false;
         if (!again && (at >> t[i].at & 1 || pitch >> t[i].pitch & 1 ||
                        (t[i].own != KILN_NOWHERE && own >> t[i].own & 1)))

@@ -113,7 +113,7 @@ static bool place_strides(const asked *a, kr_operand *o)
 }
 
 /* Elements of one batch and bytes of all; false: more than fit. */
-static bool measure(int64_t batch, kr_operand *o)
+static bool measure(kr_operand *o)
 {
     int64_t rows, planes, last;
     o->extent = o->bytes = 0;
@@ -122,9 +122,9 @@ static bool measure(int64_t batch, kr_operand *o)
         __builtin_add_overflow(rows, planes, &last) ||
         __builtin_add_overflow(last, o->inner, &last))
         return false;
-    if (o->outer && o->inner && o->planes) o->extent = last;
+    if (o->outer && o->inner && o->planes && o->batches) o->extent = last;
     int64_t bits;
-    bool fits = times(o->stride, batch - 1, &last) &&
+    bool fits = times(o->stride, o->batches ? o->batches - 1 : 0, &last) &&
                 !__builtin_add_overflow(last, o->extent, &last) && times(last, o->bits, &bits) &&
                 times(o->stride, o->bits, &rows) && times(o->ld, o->bits, &rows) &&
                 times(o->plane, o->bits, &rows);
@@ -133,7 +133,7 @@ static bool measure(int64_t batch, kr_operand *o)
 }
 
 /* The shape is in o already; fills in what the problem leaves to defaults. */
-static bool place_operand(const asked *a, int64_t batch, kr_operand *o, bool *fit)
+static bool place_operand(const asked *a, kr_operand *o, bool *fit)
 {
     const kiln_tensor *const t = a->t;
     const bool row = o->layout == KILN_ROW;
@@ -143,12 +143,12 @@ static bool place_operand(const asked *a, int64_t batch, kr_operand *o, bool *fi
     const int64_t pieces = kiln_per_byte(o->type);
     const uint32_t size = (uint32_t)kr_span(o, 1);
     o->align = t->align > size ? t->align : size;
-    const bool fits = place_strides(a, o) && measure(batch, o);
+    const bool fits = place_strides(a, o) && measure(o);
     if (!fits || (t->ld < 0 && !one_row(a)) || (o->ld < o->inner && !one_row(a)) ||
         t->batch_stride < KILN_BROADCAST || a->plane < KILN_BROADCAST ||
         (t->align & (t->align - 1)) || ((o->ld | o->stride) & (pieces - 1)) ||
         (a->out && (t->batch_stride == KILN_BROADCAST || a->plane == KILN_BROADCAST ||
-                    kr_batches_meet(o, batch)))) {
+                    kr_batches_meet(o, o->batches)))) {
         *fit = fits;
         return false;
     }
@@ -156,10 +156,10 @@ static bool place_operand(const asked *a, int64_t batch, kr_operand *o, bool *fi
 }
 
 /* Largest power of two that divides base, pitch and the strides of planes and batches. */
-static int64_t common_alignment(const kr_operand *o, int64_t batch)
+static int64_t common_alignment(const kr_operand *o)
 {
     int64_t bits = ALIGN_LIMIT | o->align | kr_span(o, o->ld) | kr_span(o, o->plane);
-    if (batch > 1) bits |= kr_span(o, o->stride);
+    if (o->batches > 1) bits |= kr_span(o, o->stride);
     return bits & -bits;
 }
 
@@ -226,9 +226,11 @@ static bool describe(const kiln_tensor_row *row, const kr_signature *sig, int nt
                      const kiln_shape *s, const kiln_tensor *t, kr_operand *o)
 {
     o->type = (kiln_dtype)(row->type & 0x80 ? sig->sig[row->type & 0x7f] : row->type);
-    o->rows = length_of(s, row->rows, row->row_block);
+    o->rows = row->page ? row->page : length_of(s, row->rows, row->row_block) + row->beyond;
     o->cols = length_of(s, row->cols, row->col_block);
     o->planes = length_of(s, row->planes, 1);
+    o->batches =
+        row->batches == KILN_ONE_BATCH ? 1 : s->size[row->batches ? row->batches - 1 : KILN_BATCH];
     if (row->cols == KILN_NOWHERE)
         o->layout = row->rows == KILN_NOWHERE ? KILN_ROW : KILN_COL; /* a column is contiguous */
     else if (row->rows == KILN_NOWHERE || !row->layout)
@@ -257,9 +259,9 @@ static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_sha
     if (row->own != KILN_NOWHERE) {
         s->ld[row->own] = o->ld;
         s->plane[row->own] = o->plane;
-        s->align[row->own] = common_alignment(o, s->size[KILN_BATCH]);
+        s->align[row->own] = common_alignment(o);
     } else if (row->kind == KILN_D_FULL) {
-        const int64_t align = common_alignment(o, s->size[KILN_BATCH]);
+        const int64_t align = common_alignment(o);
         const int64_t vector = 8 * align / o->bits;
         if (align < s->align_d) s->align_d = align;
         if (vector < s->vector) s->vector = vector;
@@ -289,11 +291,12 @@ kiln_status kr_view_make(const kiln_problem *p, const kr_signature *sig, const k
         const asked a = {t, p->plane_stride[row->at], row->out, stacked};
         bool fits;
         if (!describe(row, sig, op->ntypes, s, t, o)) return bad_description(p, m, row, o);
-        if (!place_operand(&a, s->size[KILN_BATCH], o, &fits)) {
+        if (!place_operand(&a, o, &fits)) {
             const kr_label own =
                 row->own == KILN_NOWHERE ? (kr_label){{0}} : kr_own_label(m, op, row->own);
             return bad_operand(*own.text ? own.text : kr_str(m, row->name), &a, o, fits);
         }
+        if (row->batches == KILN_ONE_BATCH) o->stride = 0;
         note_shape(row, o, s);
     }
     return KILN_OK;

@@ -69,6 +69,9 @@ static void run_trial(run *r, unit *units, size_t n, const kt_trial *t, size_t n
     kiln_status status = kt_trial_problem(r->ctx, &units->info, t, (int)nth, &p, &in_place);
     if (!status && t->variant & KT_ONLY && !in_place) return;
     kh_options options = {.seed = r->seed, .values = t->values, .in_place = in_place};
+    options.indices = t->variant & KT_DISORDER  ? KH_DISORDER
+                      : t->variant & KT_HOSTILE ? KH_HOSTILE
+                                                : KH_UNEVEN;
     if (tile) memcpy(options.tile, tile, sizeof options.tile);
     if (!status) status = kh_case_open(r->ctx, &p, &options, &c);
     for (size_t i = 0; i < n; i++) {

@@ -31,16 +31,19 @@ static void buffer_close(kiln_ctx *ctx, buffer *b)
 }
 
 /* Elements start at a multiple of align that is no multiple of twice that: a kernel that counts on
- * more shows it. */
+ * more shows it.  tight: the allocation is the elements alone, so that devices that watch what is
+ * allocated see each access beside them. */
 static kiln_status buffer_open(kiln_ctx *ctx, size_t bytes, size_t align, unsigned char fill,
-                               buffer *b)
+                               int tight, buffer *b)
 {
     void *device;
-    *b = (buffer){.bytes = bytes, .total = bytes + 2 * GUARD + 3 * align};
+    *b = (buffer){.bytes = bytes, .total = tight ? bytes : bytes + 2 * GUARD + 3 * align};
+    if (tight && !bytes) b->total = 1;
     const kiln_status status = kiln_malloc(ctx, b->total, &device);
     if (status) return status;
     b->device = device;
-    b->start = round_up((uintptr_t)device + GUARD, 2 * align) + align - (uintptr_t)device;
+    if (!tight)
+        b->start = round_up((uintptr_t)device + GUARD, 2 * align) + align - (uintptr_t)device;
     b->image = malloc(b->total);
     if (!b->image) return KILN_NO_MEMORY;
     memset(b->image, fill, b->total);
@@ -126,7 +129,8 @@ static int64_t clamped(double x, int64_t lo, int64_t hi)
 /* Whether elements can be compared without their neighbours along a size. */
 static int can_sample(const kh_shape *s, int size)
 {
-    if (size < 0 || s->op.uses_at || !(s->op.independent >> size & 1)) return 0;
+    if (size < 0 || s->op.uses_at || kh_has_indices(s) || !(s->op.independent >> size & 1))
+        return 0;
     for (int i = 0; i < s->count; i++)
         for (int which = 0; which < 2; which++)
             if (s->operand[i].along[which] == size && s->operand[i].block[which] > 1) return 0;
@@ -150,7 +154,7 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
     int64_t batches = p->batch, rows = kh_size_of(p, row), cols = kh_size_of(p, col);
     for (int i = 0; i < KH_SIZES; i++) want[i] = kh_size_of(p, i);
     if ((double)batches * (double)rows * (double)cols * each > budget) {
-        batches = batches < 3 ? batches : 3;
+        batches = batches < 3 || kh_has_indices(s) ? batches : 3;
         const double elements = budget / each / (double)batches;
         if (can_sample(s, row) && can_sample(s, col)) {
             rows = rows < cols ? clamped(sqrt(elements), 32, rows) : rows;
@@ -181,14 +185,22 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
 }
 
 /* A size of which operands have blocks is compared in full: a block stands for itself. */
+int64_t kh_compared_matrices(const samples *at, const kh_operand *o)
+{
+    return (o->batches == KH_BATCH ? at->of[KH_BATCH].count : o->batch) * o->planes;
+}
+
 int64_t kh_matrix_at(const samples *at, const kh_operand *o, int64_t nth)
 {
+    if (o->batches != KH_BATCH) return nth;
     return at->of[KH_BATCH].at[nth / o->planes] * o->planes + nth % o->planes;
 }
 
 static int64_t place_at(const samples *at, const kh_operand *o, int which, int64_t i)
 {
-    return o->along[which] < 0 || o->block[which] > 1 ? i : at->of[o->along[which]].at[i];
+    const int whole =
+        o->along[which] < 0 || o->block[which] > 1 || o->index || o->batches != KH_BATCH;
+    return whole ? i : at->of[o->along[which]].at[i];
 }
 
 int64_t kh_row_at(const samples *at, const kh_operand *o, int64_t i)
@@ -211,8 +223,7 @@ int64_t kh_compared(const samples *at, const kh_operand *o, int which)
 size_t kh_compared_elements(const samples *at, const kh_operand *o)
 {
     if (!o->span) return 0;
-    return (size_t)(at->of[KH_BATCH].count * o->planes * kh_compared(at, o, 0) *
-                    kh_compared(at, o, 1));
+    return (size_t)(kh_compared_matrices(at, o) * kh_compared(at, o, 0) * kh_compared(at, o, 1));
 }
 
 /* ---- expected values: a packed problem of the sampled sizes ---- */
@@ -289,7 +300,7 @@ static kiln_status expect_run(const expectation *x, int64_t part)
     samples at = c->compared;
     const int64_t batch = part / x->runs, run = part % x->runs, rows = at.of[row].count,
                   first = rows * run / x->runs;
-    at.of[KH_BATCH].at += batch, at.of[KH_BATCH].count = 1;
+    if (!kh_has_indices(&c->shape)) at.of[KH_BATCH].at += batch, at.of[KH_BATCH].count = 1;
     at.of[row].at += first, at.of[row].count = rows * (run + 1) / x->runs - first;
     const size_t count = elements_of(c, &at);
     double *lo = malloc((count + 1) * sizeof *lo), *hi = malloc((count + 1) * sizeof *hi);
@@ -329,8 +340,10 @@ static kiln_status expect_compared(kh_case *c)
 {
     enum { ENOUGH = 1 << 20 }; /* multiplications for a thread */
     const samples *at = &c->compared;
-    const int64_t batches = at->of[KH_BATCH].count, rows = at->of[c->shape.op.rows].count,
-                  cols = at->of[c->shape.op.cols].count;
+    /* Index arrays are of all batches. */
+    const int whole = kh_has_indices(&c->shape);
+    const int64_t batches = whole ? 1 : at->of[KH_BATCH].count,
+                  rows = at->of[c->shape.op.rows].count, cols = at->of[c->shape.op.cols].count;
     size_t count = 0;
     for (int o = c->shape.inputs; o < c->shape.count; o++) {
         c->output[o].first = count;
@@ -393,7 +406,7 @@ static kiln_status choose_scalars(kh_case *c, kh_values values, uint64_t *state)
     kiln_status status = KILN_OK;
     int most = 0;
     if (!settings) return KILN_OK;
-    shorten(&corner.of[KH_BATCH], 1);
+    if (!kh_has_indices(s)) shorten(&corner.of[KH_BATCH], 1);
     shorten_size(s, &corner, s->op.rows), shorten_size(s, &corner, s->op.cols);
     const size_t n = elements_of(c, &corner);
     double *lo = malloc((n + 1) * sizeof *lo), *hi = malloc((n + 1) * sizeof *hi);
@@ -426,6 +439,28 @@ static kiln_status mark_inside(const kh_operand *e, kh_output *out)
     return KILN_OK;
 }
 
+/* Elements that are to be left as they are: of rows that belong to no batch. */
+static kiln_status mark_left(kh_case *c, int output)
+{
+    const kh_operand *e = &c->shape.operand[output];
+    kh_output *out = &c->output[output];
+    const samples *at = &c->compared;
+    size_t n = out->first;
+    if (!kh_has_indices(&c->shape) || !kh_compared_elements(at, e)) return KILN_OK;
+    for (int64_t b = 0; b < kh_compared_matrices(at, e); b++)
+        for (int64_t i = 0; i < kh_compared(at, e, 0); i++)
+            for (int64_t j = 0; j < kh_compared(at, e, 1); j++, n++) {
+                if (!(c->lo[n] > c->hi[n])) continue;
+                if (!out->inside) {
+                    out->inside = malloc((size_t)e->span);
+                    if (!out->inside) return KILN_NO_MEMORY;
+                    memset(out->inside, 1, (size_t)e->span);
+                }
+                out->inside[kh_place(e, b, i, j)] = 0;
+            }
+    return KILN_OK;
+}
+
 static kiln_status open_output(kh_case *c, int o)
 {
     kh_output *out = &c->output[o];
@@ -438,13 +473,14 @@ static kiln_status open_output(kh_case *c, int o)
     return mark_inside(&c->shape.operand[o], out);
 }
 
-static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
+static kiln_status open_operands(kh_case *c, const kh_options *options, uint64_t *state)
 {
     size_t largest = 0;
     for (int i = 0; i < c->shape.count; i++) {
         const kh_operand *o = &c->shape.operand[i];
         buffer *b = &c->operand[i];
-        kiln_status status = buffer_open(c->ctx, kh_span(o), o->align, kh_poison(o->dtype), b);
+        kiln_status status =
+            buffer_open(c->ctx, kh_span(o), o->align, kh_poison(o->dtype), c->tight, b);
         if (status) return status;
         if (b->total > largest) largest = b->total;
         if (o->out) {
@@ -452,9 +488,18 @@ static kiln_status open_operands(kh_case *c, kh_values values, uint64_t *state)
             if (status) return status;
             continue;
         }
-        kh_fill(&c->shape, o, values, state, b->image + b->start);
+        if (o->index)
+            kh_fill_indices(&c->shape, o, options->indices, state, b->image + b->start);
+        else
+            kh_fill(&c->shape, o, options->values, state, b->image + b->start);
         *kh_slot(&c->args, o) = b->device + b->start;
-        status = kiln_upload(c->ctx, b->device, b->image, b->total);
+    }
+    char *base[KH_MAX_OPERANDS];
+    for (int i = 0; i < c->shape.count; i++) base[i] = c->operand[i].image + c->operand[i].start;
+    if (kh_has_indices(&c->shape)) kh_poison_unused(&c->shape, base);
+    for (int i = 0; i < c->shape.inputs; i++) {
+        const buffer *b = &c->operand[i];
+        const kiln_status status = kiln_upload(c->ctx, b->device, b->image, b->total);
         if (status) return status;
     }
     c->scratch = malloc(largest + 1);
@@ -482,12 +527,15 @@ kiln_status kh_case_open(kiln_ctx *ctx, const kiln_problem *problem, const kh_op
     c->ctx = ctx;
     c->args.struct_size = sizeof c->args;
     c->values = o.values;
+    c->indices = o.indices;
+    c->tight = o.indices == KH_HOSTILE || o.indices == KH_DISORDER;
     kiln_status status = kh_shape_of(ctx, problem, &c->shape);
     if (!status) status = place_outputs(c, o.in_place);
-    if (!status) status = open_operands(c, o.values, &state);
+    if (!status) status = open_operands(c, &o, &state);
     if (!status) status = choose_samples(c, &o, &state);
     if (!status) status = choose_scalars(c, o.values, &state);
     if (!status) status = expect_compared(c);
+    for (int i = c->shape.inputs; i < c->shape.count && !status; i++) status = mark_left(c, i);
     if (status)
         kh_case_close(c);
     else
@@ -541,7 +589,7 @@ static kiln_status launch(kh_case *c, const kiln_kernel *kernel, int run, buffer
     for (int o = c->shape.inputs; o < c->shape.count && !status; o++)
         status = upload_output(c, o, run);
     if (!status && need) {
-        status = buffer_open(c->ctx, need, 256, kh_poisons[run], work);
+        status = buffer_open(c->ctx, need, 256, kh_poisons[run], c->tight, work);
         if (!status) status = kiln_upload(c->ctx, work->device, work->image, work->total);
         args.workspace = work->device + work->start;
         args.workspace_size = need;
@@ -613,7 +661,10 @@ kiln_status kh_case_run(kh_case *c, const kiln_kernel *kernel, kh_result *r)
         if (status || !r->ok) return status;
     }
     kiln_status status = inputs_kept(c, r); /* first: a changed input changes the second run */
-    if (!status && r->ok) r->ok = kh_padding_kept(c, r) && kh_runs_agree(c, r);
+    if (!status && r->ok) r->ok = kh_padding_kept(c, r);
+    if (c->indices == KH_DISORDER && kh_has_indices(&c->shape))
+        return status; /* no more is known */
+    if (!status && r->ok) r->ok = kh_runs_agree(c, r);
     if (!status && r->ok) status = expect_of(c, kernel);
     if (!status && r->ok) kh_compare(c, r);
     return status;

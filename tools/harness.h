@@ -32,6 +32,8 @@ typedef struct kh_operand {
     int64_t ld, stride, batch; /* in elements; stride 0: every batch reads the same */
     int64_t planes, plane;     /* matrices of a batch, and from one to the next; 0: all are one */
     int stacked;               /* the size that planes are counted by, -1: none */
+    int batches;               /* and that `batch` is: batch, or pages; -1: none, it is one */
+    int index, within;         /* kiln_index, of an index array: into that size */
     int64_t span;              /* elements from the first to the last, 0 where there are none */
     size_t size,
         align; /* bytes of an element, or those it shares; of which the base is a multiple */
@@ -90,8 +92,20 @@ typedef enum kh_values {
     KH_SPECIALS  /* KH_RANDOM with a few NaN and infinities */
 } kh_values;
 
-/* Writes an operand's elements to base[0 .. span); what lies between them is left alone. */
+/* Writes an operand's elements to base[0 .. span); what lies between them is left alone.
+ * An index array's are KH_EVEN. */
 void kh_fill(const kh_shape *, const kh_operand *, kh_values, uint64_t *state, void *base);
+/* What index arrays say. */
+typedef enum kh_indices {
+    KH_UNEVEN,  /* batches of different lengths, some of them empty, in pages in no order */
+    KH_EVEN,    /* as long as can be, alike: for timing */
+    KH_HOSTILE, /* as KH_UNEVEN, and some numbers that are none: negative, too large */
+    KH_DISORDER /* numbers in no order and range */
+} kh_indices;
+int kh_has_indices(const kh_shape *);
+void kh_fill_indices(const kh_shape *, const kh_operand *, kh_indices, uint64_t *state, void *base);
+/* Poisons what no batch has: the rest of pages, pages that are nobody's.  base: of each operand. */
+void kh_poison_unused(const kh_shape *, char *const *base);
 void kh_fill_scalars(const kh_shape *, kh_values, int attempt, uint64_t *state, float *scalars);
 unsigned char kh_poison(kiln_dtype); /* the byte that fills what an input's reader must not use */
 
@@ -100,6 +114,7 @@ typedef struct kh_options {
     uint64_t seed;
     kh_values values;
     int64_t tile[KH_SIZES]; /* further tile edges, by size, that a sample must include; 0: none */
+    kh_indices indices;
     int in_place;  /* 1 + which of kh_in_place's ways; 0: outputs have memory of their own */
     double budget; /* multiply-adds the reference may spend before rows and columns are sampled; 0:
                       default */

@@ -26,7 +26,7 @@ typedef struct samples {
 typedef struct kh_output {
     int written;           /* the operand whose memory it is: itself, or an input in place */
     char *image[KH_RUNS];  /* of that memory, after each run */
-    unsigned char *inside; /* of each element in its span: belongs to it; NULL: all do */
+    unsigned char *inside; /* of each element in its span: it is to be written; NULL: all are */
     size_t first;          /* of its elements in lo and hi */
 } kh_output;
 
@@ -40,10 +40,13 @@ struct kh_case {
     samples compared;
     double *lo, *hi; /* of each element compared: output by output, batch by batch, row-major */
     kh_values values;
+    kh_indices indices;
+    int tight; /* buffers without guards */
     char sampling[160];
 };
 
-/* The nth matrix among those compared. */
+/* How many matrices of an operand are compared; the nth of them. */
+int64_t kh_compared_matrices(const samples *, const kh_operand *);
 int64_t kh_matrix_at(const samples *, const kh_operand *, int64_t nth);
 /* The size's positions that an operand's row or column i stands for among those compared. */
 int64_t kh_row_at(const samples *, const kh_operand *, int64_t i);

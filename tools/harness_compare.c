@@ -75,6 +75,12 @@ static void place_text(const kh_case *c, int o, char *text, size_t size, int64_t
     if (used < size) snprintf(text + used, size - used, "]");
 }
 
+/* Whether an element is to be left as it is: padding_kept looks at it. */
+static int is_left(const kh_output *out, int64_t at)
+{
+    return out->inside && !out->inside[at];
+}
+
 static int runs_agree(const kh_case *c, int output, kh_result *r)
 {
     const kh_operand *e = &c->shape.operand[output];
@@ -88,9 +94,11 @@ static int runs_agree(const kh_case *c, int output, kh_result *r)
             if (!memcmp(out->image[0] + row, out->image[1] + row, (size_t)inner * e->size))
                 continue;
             int64_t x = 0;
-            while (!memcmp(out->image[0] + row + (size_t)x * e->size,
-                           out->image[1] + row + (size_t)x * e->size, e->size))
+            while (x < inner && (!memcmp(out->image[0] + row + (size_t)x * e->size,
+                                         out->image[1] + row + (size_t)x * e->size, e->size) ||
+                                 is_left(out, kh_place(e, b, 0, 0) + o * e->ld + x)))
                 x++;
+            if (x == inner) continue;
             char place[KH_PLACE];
             place_text(c, output, place, sizeof place, b, e->layout == KILN_ROW ? o : x,
                        e->layout == KILN_ROW ? x : o);
@@ -153,16 +161,19 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
     const kh_output *out = &c->output[output];
     const char *image = out->image[0] + c->operand[out->written].start;
     const samples *at = &c->compared;
-    const sample *batches = &at->of[KH_BATCH];
     const int64_t rows = kh_compared(at, e, 0), cols = kh_compared(at, e, 1);
     const size_t count = kh_compared_elements(at, e);
     const double usual = usual_size(c->lo + out->first, c->hi + out->first, count);
     if (!count) return;
-    size_t n = out->first, determined = 0;
-    for (int64_t b = 0; b < batches->count * e->planes; b++)
+    size_t n = out->first, determined = 0, left = 0;
+    for (int64_t b = 0; b < kh_compared_matrices(at, e); b++)
         for (int64_t i = 0; i < rows; i++)
-            for (int64_t j = 0; j < cols; j++, n++, r->checked++) {
+            for (int64_t j = 0; j < cols; j++, n++) {
                 const double lo = c->lo[n], hi = c->hi[n];
+                if (lo > hi) {
+                    left++;
+                    continue;
+                }
                 const int64_t row = kh_row_at(at, e, i), col = kh_col_at(at, e, j);
                 const int64_t matrix = kh_matrix_at(at, e, b);
                 const int64_t offset = kh_place(e, matrix, row, col);
@@ -175,12 +186,12 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
                 determined += (size_t)is_determined(lo, hi, usual);
                 const int worse = share > r->bound_share;
                 if (worse) r->bound_share = share;
-                if (r->checked && !(worse && share > 1) && !(largest && !r->wrong)) continue;
+                if (r->checked++ && !(worse && share > 1) && !(largest && !r->wrong)) continue;
                 w->got = got, w->lo = lo, w->hi = hi;
                 place_text(c, output, w->place, sizeof w->place, matrix, row, col);
             }
     r->determined += determined;
-    r->output[output - c->shape.inputs].checked = count;
+    r->output[output - c->shape.inputs].checked = count - left;
     r->output[output - c->shape.inputs].determined = determined;
 }
 

@@ -249,12 +249,16 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
     /* Where there is nothing to do nothing is written, not even what has an element for each row.
      */
     const int none = info->out && is_empty(s);
-    const int64_t rows = none ? 0 : extent(&s->problem, info->rows, info->row_block),
+    const kiln_rows_info *of = &s->op.rows_of[info - s->op.tensor];
+    const int64_t rows = none       ? 0
+                         : of->page ? of->page
+                                    : extent(&s->problem, info->rows, info->row_block) + of->beyond,
                   cols = none ? 0 : extent(&s->problem, info->cols, info->col_block);
     const int vector = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_COL ||
                        info->kind == KILN_D_PER_TENSOR || info->kind == KILN_D_PER_HEAD ||
-                       info->kind == KILN_D_PER_KV_HEAD || info->kind == KILN_D_PER_QUERY;
-    const int column = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_QUERY;
+                       info->kind == KILN_D_PER_KV_HEAD || info->kind == KILN_D_PER_QUERY ||
+                       (of->index && info->cols < 0);
+    const int column = info->kind == KILN_D_PER_ROW || info->kind == KILN_D_PER_QUERY || of->index;
     const kiln_layout layout = vector ? (column ? KILN_COL : KILN_ROW)
                                : t->layout == KILN_COL ? KILN_COL
                                                        : KILN_ROW;
@@ -274,7 +278,10 @@ static void set_operand(kh_shape *s, const kiln_tensor_info *info)
                                 info->col_block > 1 ? info->col_block : 1},
                       .rows = rows,
                       .cols = cols,
-                      .batch = s->problem.batch,
+                      .batch = of->batches < 0 ? 1 : kh_size_of(&s->problem, of->batches),
+                      .batches = of->batches,
+                      .index = (int)of->index,
+                      .within = of->within,
                       .planes = stacked < 0 ? 1 : kh_size_of(&s->problem, stacked),
                       .stacked = stacked,
                       .size = (size_t)(kiln_dtype_bits(t->dtype) + 7) / 8};
@@ -585,6 +592,10 @@ void kh_fill(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t 
     enum { LARGER = 8 };
     unsigned char pool[POOL * 4], larger[POOL * 4];
     if (!o->span) return;
+    if (o->index) {
+        kh_fill_indices(s, o, KH_EVEN, state, base);
+        return;
+    }
     const int uneven =
         values != KH_INTEGERS && s->op.summed < 0 && formats[o->dtype].is_float && is_full(s, o);
     const int64_t count = kh_elements(o);

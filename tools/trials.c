@@ -18,7 +18,9 @@ enum {
     QUICK = KT_QUICK,
     CUT = KT_CUT,
     IN_PLACE = KT_IN_PLACE,
-    ONLY = KT_ONLY
+    ONLY = KT_ONLY,
+    HOSTILE = KT_HOSTILE,
+    DISORDER = KT_DISORDER
 };
 
 static const kt_trial common_trials[] = {
@@ -109,6 +111,26 @@ static void add_stacked(const kiln_op_info *op, int quick, kt_trial *t, size_t *
         }
 }
 
+static int has_indices(const kiln_op_info *op)
+{
+    for (size_t i = 0; i < op->ntensors; i++)
+        if (op->rows_of[i].index) return 1;
+    return 0;
+}
+
+/* Of ops with index arrays: what they say is wrong here and there, and everywhere. */
+static void add_hostile(const kiln_op_info *op, int quick, kt_trial *t, size_t *count)
+{
+    const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
+    for (size_t i = 0; i < shapes; i++)
+        for (int disorder = 0; disorder < 2; disorder++) {
+            if (quick && disorder == (int)(i % 2)) continue;
+            kt_trial one = of_shape(family_shape(op, i), op->nsizes, disorder ? DISORDER : HOSTILE);
+            one.batch = 2;
+            add(t, count, &one);
+        }
+}
+
 size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
 {
     const int stacked = op->planes >= 0, by_rows = quick && op->summed < 0 && !stacked;
@@ -118,6 +140,7 @@ size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
     for (size_t i = 0; i < COMMON && !by_rows && !stacked; i++)
         if (!quick || common_trials[i].variant & QUICK) add(t, &count, &common_trials[i]);
     add_family(op, quick, t, &count);
+    if (has_indices(op)) add_hostile(op, quick, t, &count);
     for (size_t i = 0; i < op->nshapes && !quick; i++) {
         const kt_trial asked =
             of_shape(&op->shapes[0][0] + i * op->shape_step, op->nsizes, ALIGNED);
@@ -305,7 +328,7 @@ kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_
     if (status) return status;
     for (int i = 0; i < (int)op.nsizes; i++)
         if (is_free(&op, KILN_POSITION(i))) *kh_size(p, KILN_POSITION(i)) = t->size[i];
-    p->batch = t->batch;
+    p->batch = t->batch + (has_indices(&op) ? 3 : 0); /* enough to be of different lengths */
     status = kh_shape_of(ctx, p, &s);
     if (status) return status;
     for (int i = 0; i < s.count; i++)

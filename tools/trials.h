@@ -13,7 +13,9 @@ enum {
     KT_QUICK = 32,     /* with --quick, too */
     KT_CUT = 64,       /* of tiles that blocks share along the summed size */
     KT_IN_PLACE = 128, /* outputs are full inputs' memory where the op has such */
-    KT_ONLY = 256      /* else there is no such trial */
+    KT_ONLY = 256,     /* else there is no such trial */
+    KT_HOSTILE = 512,  /* index arrays with numbers that are none, */
+    KT_DISORDER = 1024 /* in no order: nothing is determined, but that nothing else is touched */
 };
 
 typedef struct kt_trial {

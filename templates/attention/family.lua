@@ -7,12 +7,17 @@ local input = { "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2f
 return family {
   name = "attention",
   title = "O = epilogue(softmax(mask(score(Q·K'))) · V)",
-  sizes = { "heads", "kv_heads", "q", "kv", "dim", "dimv", "window" },
+  sizes = { "heads", "kv_heads", "q", "kv", "dim", "dimv", "window", "pages" },
   rows = "q", cols = "kv",
   planes = "heads", groups = "kv_heads",   -- as many heads of Q and O to each of K and V
   fixed = { "heads", sizes = { "dim", "dimv" } },
-  options = { { "mask", words = { "causal", "window" } } },
-  only = { window = { "mask", "window" } },
+  options = {
+    { "mask", words = { "causal", "window" } }, { "lengths", words = { "ragged" } },
+    { "kv", words = { "paged" }, number = "keys of a page" },
+  },
+  ragged = { "lengths", sizes = { "q", "kv" } },
+  paged = { "kv", size = "kv", pages = "pages" },
+  only = { window = { "mask", "window" }, pages = { "kv", "paged" } },
   at = { "q", "k", "head", "batch" },
   empty = { "heads", "q" },
   types = {
@@ -34,13 +39,13 @@ return family {
     { "sink", args = { "s", "d" }, over = { "heads", "kv_heads" } },
     { "epilogue", args = { "x", "s", "d" }, over = { "heads", "kv_heads", "q" } },
   },
-  shapes = {                    -- beside common ones: heads, kv_heads, q, kv, dim, dimv, window
+  shapes = {                    -- beside common ones: heads, kv_heads, q, kv, dim, dimv, window, pages
     quick = {
-      { 2, 1, 1, 1, 0, 0, 1 }, { 4, 2, 1, 131, 0, 0, 40 }, { 3, 3, 37, 75, 0, 0, 16 }, { 2, 1, 5, 0, 0, 0, 4 },
-      { 2, 2, 70, 33, 0, 0, 9 },
+      { 2, 1, 1, 1, 0, 0, 1, 1 }, { 4, 2, 1, 131, 0, 0, 40, 40 }, { 3, 3, 37, 75, 0, 0, 16, 9 },
+      { 2, 1, 5, 0, 0, 0, 4, 0 }, { 2, 2, 70, 33, 0, 0, 9, 5 }, { 4, 1, 1, 1100, 0, 0, 900, 70 },
     },
-    { 8, 1, 1, 700, 0, 0, 300 }, { 6, 2, 64, 64, 0, 0, 0 }, { 1, 1, 129, 257, 0, 0, 64 }, { 10, 2, 3, 520, 0, 0, 33 },
-    { 1, 1, 300, 300, 0, 0, 100 },
+    { 8, 1, 1, 700, 0, 0, 300, 99 }, { 6, 2, 64, 64, 0, 0, 0, 7 }, { 1, 1, 129, 257, 0, 0, 64, 70 },
+    { 10, 2, 3, 520, 0, 0, 33, 50 }, { 1, 1, 300, 300, 0, 0, 100, 64 },
   },
   example = "causal bf16,bf16,bf16,bf16 heads=32 kv_heads=8 q=4096 kv=4096",
 }

@@ -9,13 +9,16 @@ return schedule {
     { "q", values = { 4, 8, 16 }, doc = "queries of a block, of one head or of several that share K and V" },
     { "kv", values = { 32, 64, 128 }, doc = "keys of a tile" },
   },
-  derived = { "threads", "lanes", "depth", "dim", "dimv", "lds_bytes", "bytes" },
+  derived = { "threads", "lanes", "depth", "dim", "dimv", "lds_bytes", "bytes", "ragged" },
   derive = function(t, op, types, layout)
     t.threads = 256
     t.lanes = t.threads // t.q -- threads of a row
     t.depth = 16                  -- elements of a head of Q and K that stand in LDS at a time
     t.dim, t.dimv = layout.dim, layout.dimv
     t.lds_bytes = 4 * (t.depth * (t.q + t.kv + 1) + t.q * (t.kv + t.lanes + 1))
+    if op.page then t.lds_bytes = t.lds_bytes + 4 * t.kv end
+    if op.lengths then t.lds_bytes = t.lds_bytes + 4 end
+    t.ragged = op.lengths and 1 or 0
     t.bytes = layout.dim * types.k.bytes + layout.dimv * types.v.bytes -- of a key and its value
   end,
   rules = {

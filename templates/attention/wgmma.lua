@@ -12,6 +12,8 @@ return schedule {
       return nil, "Q, K and V go to the matrix unit as they are: all f16 or all bf16"
     end
     if types.o.bytes == 1 then return nil, "O of one byte is not stored here: f32, f16 or bf16" end
+    if op.lengths then return nil, "ragged lengths: maps here have a matrix for each batch" end
+    if op.page then return nil, "K and V in pages: a block of keys here is one piece of memory" end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then return nil, d.name .. " is full: scores here take inputs per head, not per key" end
     end

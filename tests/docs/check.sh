@@ -111,7 +111,7 @@ documented dtype instances/kiln.d.lua 's/^([a-z0-9]+) = \{\}$/\1/p'
 documented kind instances/kiln.d.lua 's/^function (full|per_[a-z_]+)\(.*/\1/p'
 "$gen" --templates templates --annotations >"$tmp/have" 2>"$tmp/out"; outcome $? 'kiln-gen --annotations'
 same "$tmp/have" instances/schedules.d.lua 'instances/schedules.d.lua is what kiln-gen --annotations prints'
-grep -vE '^function (attention|gemm|rowwise|code|require|full|per_[a-z_]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
+grep -vE '^function (attention|gemm|rowwise|code|require|paged|full|per_[a-z_]+)\(' instances/kiln.d.lua >"$tmp/functions.lua"
 documented function "$tmp/functions.lua" 's/^function ([a-z_]+)\(.*/\1/p'
 awk '$1 == "global" && $2 != "code" { print $2 }' "$tmp/language" | sort -u >"$tmp/want"
 sed -nE '/^## The sandbox/,/^## Limits/ s/^\| `?([a-z]+\.)?`? ?\| (`.*`) \|$/\1 \2/p' docs/language.md | tr -d '`' |

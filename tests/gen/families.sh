@@ -39,7 +39,7 @@ wrong() {
 wrong 's/"pair"/"pear"/' "2:10: error: name: must be 'pair', as its folder is called, not 'pear'"
 wrong 's/title = /titel = /' "2:18: error: unknown field 'titel' (did you mean 'title'?)"
 wrong 's/example = .*/example = 3/' '12:13: error: example: expected a problem as text, got the number 3'
-wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, planes, groups, fixed, options, only, at, empty, independent, types, tensors, summed, layouts, inputs, outputs, functions, shapes, example and present"
+wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, planes, groups, fixed, options, ragged, paged, only, at, empty, independent, types, tensors, summed, layouts, inputs, outputs, functions, shapes, example and present"
 wrong 's/"k" \},/"k", "l", "o", "p", "r", "s", "t" },/' '3:11: error: sizes: 9 names, at most 8 are possible'
 wrong 's/"m", "n", "k" \}/"m", "n", "batch" }/; s/summed = "k",//; s/"k"/"batch"/g' '3:23: error: sizes: every family has batch: leave it out'
 wrong 's/"k", label/"n", label/; s/rows = "k"/rows = "m"/' "3:23: error: sizes: nothing uses 'k': no tensor's rows or cols, nor the family's"
@@ -90,6 +90,11 @@ wrong 's/summed = "k",/summed = "k", options = { { "a1", words = { "x" } }, { "a
 wrong 's/summed = "k",/summed = "k", only = { k = "mask" },/' '3:126: error: only.k: expected { option, word }'
 wrong 's/summed = "k",/summed = "k", only = { k = { "mask", "causal" } },/' "3:126: error: only: unknown option 'mask': there is none"
 wrong 's/summed = "k",/summed = "k", options = { { "mask", words = { "causal" } } }, only = { k = { "mask", "casual" } },/' "3:174: error: only: unknown word 'casual' (did you mean 'causal'?)"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "paged" }, number = 3 } },/' '3:164: error: options.lie.number: expected what is counted, got the number 3'
+wrong 's/summed = "k",/summed = "k", ragged = { "lie", sizes = { "m" } },/' "3:122: error: ragged: unknown option 'lie': there is none"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, ragged = { "lie", sizes = { "mm" } },/' "3:183: error: ragged.sizes: unknown size 'mm'; there are m, n and k"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, paged = { "lie", size = "m", pages = "n" },/' "3:163: error: paged: the words of 'lie' take no number: how long is a page?"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, paged = { "lie", size = "m" },/' "3:163: error: missing field 'paged.pages': a size's name"
 wrong 's/summed = "k",/summed = "k", only = { kk = { "mask", "causal" } },/' "3:127: error: only: unknown size 'kk'; there are m, n and k"
 wrong 's/summed = "k",/summed = "k", at = { "row" },/' '3:118: error: at: expected the names of row and column'
 wrong 's/summed = "k",/summed = "k", planes = "m", at = { "row", "col" },/' '3:132: error: at: expected the names of row, column, plane and batch'

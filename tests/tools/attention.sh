@@ -20,6 +20,15 @@ check 'strides of heads, interleaved' finds "mla $B $sizes ldq=4608 pq=576 ldo=4
 check 'inputs that heads and queries share' finds "bias_attention $B $sizes dim=64 pd.bias=broadcast ldd.bias=broadcast sd.bias=broadcast" '/64_64/'
 check 'a window' finds "sink_attention $B $sizes window=16" '/64_64/'
 
+paged="paged_attention $B heads=8 kv_heads=2 q=5 kv=70 batch=3"
+check 'rows of all sequences in one matrix' finds "ragged_attention $B $sizes batch=9" '/ragged_attention/'
+check 'pages, and strides from one to the next' finds "$paged pages=9 sk=8192 ldk=256 pk=128" '/paged_attention/'
+check 'rows of a table that lie apart' finds "$paged pages=9 ldd.kv_pages=100 alignd.q_begin=16" '/paged_attention/'
+check 'pages that are missing' told "$paged" 'pages= is missing'
+check 'pages of an op without' told "ragged_attention $B $sizes pages=3" "unknown field 'pages'; there are heads kv_heads q kv dim dimv batch ldq"
+check 'a table too narrow' told "$paged pages=9 ldd.kv_pages=4" "kv_pages's leading dimension is 4, but its rows have 5 elements"
+check 'pages that overlap in V and K may' finds "$paged pages=9 sv=64" '/paged_attention/'
+
 check 'sizes of a head that are not said' told "causal_attention $B $sizes" 'dim= is missing: causal_attention has dim=64 dimv=64, dim=96 dimv=96'
 check 'sizes that no kernel is compiled for' told "causal_attention $B $sizes dim=80" 'causal_attention is not described for these sizes; it has dim=64 dimv=64'
 check 'heads that do not divide' told "mla $B heads=8 kv_heads=3 q=1 kv=1" 'heads is 8 and kv_heads 3: the first must be a multiple of the second'

@@ -14,6 +14,7 @@ static long machine; /* cores that harness_parts.c sees */
 #define sysconf(name) machine
 #include "harness_parts.c"
 #include "harness_values.c"
+#include "harness_indices.c"
 
 static void known_codes(void **state)
 {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "harness_parts.c"
 #include "harness_values.c"
+#include "harness_indices.c"
 #include "harness_compare.c"
 #define by_value by_place // of harness.c
 #include "harness.c"
@@ -59,6 +60,8 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *name, kiln_op_info *op)
                          .groups = -1,
                          .uses_at = uses_at};
     for (int i = 0; i < TENSORS; i++) op->tensor_planes[i] = -1;
+    for (int i = 0; i < TENSORS; i++)
+        op->rows_of[i] = (kiln_rows_info){.batches = KILN_BATCH, .within = -1};
     for (int i = 0; i < TENSORS; i++)
         op->tensor[i] = (kiln_tensor_info){.name = tensors[i].name,
                                            .at = i,

@@ -27,6 +27,7 @@ static int fake_sleep(const struct timespec *t)
 #define nanosleep(t, rest)      fake_sleep(t)
 #include "harness_parts.c"
 #include "harness_values.c" // which harness_time.c calls
+#include "harness_indices.c"
 #include "harness_time.c"
 
 enum { SETS = 3 };

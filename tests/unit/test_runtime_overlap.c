@@ -100,8 +100,8 @@ static void test_two_operands(void **state)
         }
         bool share = false;
         for (int b = 0; b < MOST && !share; b++) share = count[b] > 1;
-        const bool yes =
-            kr_interleaved(&o[0], 4096 + (uintptr_t)at[0], &o[1], 4096 + (uintptr_t)at[1], batch);
+        const bool yes = kr_interleaved(&o[0], 4096 + (uintptr_t)at[0], batch, &o[1],
+                                        4096 + (uintptr_t)at[1], batch);
         if (yes && share)
             fail_msg("%d runs of %d at %d, %d apart, and %d of %d at %d, %d apart, share a byte",
                      (int)o[0].outer, (int)o[0].inner, (int)at[0], (int)o[0].ld, (int)o[1].outer,
@@ -120,13 +120,13 @@ static void test_layouts(void **state)
     const int64_t slot = SIZE, head = 4 * SIZE, token = HEADS * head;
     const kr_operand part = operand(SIZE, TOKENS, token, head, 2);
     for (int64_t other = 0; other < 3; other++)
-        assert_true(kr_interleaved(&part, 4096 + (uintptr_t)(3 * slot * 2), &part,
+        assert_true(kr_interleaved(&part, 4096 + (uintptr_t)(3 * slot * 2), HEADS, &part,
                                    4096 + (uintptr_t)(other * slot * 2), HEADS));
-    assert_false(kr_interleaved(&part, 4096, &part, 4096 + 2, HEADS));
+    assert_false(kr_interleaved(&part, 4096, HEADS, &part, 4096 + 2, HEADS));
     /* [token][q of all heads, o of all heads] */
     const kr_operand half = operand(SIZE, TOKENS, 2 * HEADS * SIZE, SIZE, 2);
-    assert_true(kr_interleaved(&half, 4096, &half, 4096 + HEADS * SIZE * 2, HEADS));
-    assert_false(kr_interleaved(&half, 4096, &half, 4096 + (HEADS - 1) * SIZE * 2, HEADS));
+    assert_true(kr_interleaved(&half, 4096, HEADS, &half, 4096 + HEADS * SIZE * 2, HEADS));
+    assert_false(kr_interleaved(&half, 4096, HEADS, &half, 4096 + (HEADS - 1) * SIZE * 2, HEADS));
 }
 
 int main(void)

@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- Calls of an op's functions, the same for every schedule.  The code around them has `batch`, `head`, `kv_head`, the
--- query `i`, its place `place` and the key `j`; g: "g." or "g->".
+-- query `i`, its place `place` and the key `j`; with lengths of their own the batch's `s` (lib/sequence.tmpl).  g: "g."
+-- or "g->".
 return function(op, call, layout, to_f32, g)
-  local c = {}
+  local c = { ragged = op.lengths == "ragged", page = op.page }
+  local row = c.ragged and "(s.q_first + i)" or "i" -- of Q, O and what has a row for each query
   local function input(_, d)
     local at = ("%d] * batch"):format(d.index)
     local text = ("((const kiln_%s_t *)%sd[%d])[%sstride_d[%s"):format(d.type.name, g, d.index, g, at)
     local plane = d.kind == "per_kv_head" and "kv_head" or d.kind ~= "per_tensor" and "head"
     if plane then text = ("%s + %splane_d[%d] * %s"):format(text, g, d.index, plane) end
-    if d.kind == "full" then text = ("%s + %sldd[%d] * i + j"):format(text, g, d.index) end
+    if d.kind == "full" then text = ("%s + %sldd[%d] * %s + j"):format(text, g, d.index, row) end
     return to_f32(d.type, text .. "]")
   end
   local function scalar(i) return ("%ss[%d]"):format(g, i) end
@@ -30,7 +32,7 @@ return function(op, call, layout, to_f32, g)
   end
   function c.lse_at()
     local n = c.lse.index
-    local at = ("[%sstride_d[%d] * batch + %splane_d[%d] * head + i]"):format(g, n, g, n)
+    local at = ("[%sstride_d[%d] * batch + %splane_d[%d] * head + %s]"):format(g, n, g, n, row)
     return ("((kiln_%s_t *)%sd[%d])"):format(c.lse.type.name, g, n) .. at
   end
   return c
