@@ -6,6 +6,7 @@ include mk/common.mk
 include mk/programs.mk
 include mk/sim.mk
 include mk/modules.mk
+include mk/python.mk
 include mk/tests.mk
 include mk/install.mk
 
