@@ -173,7 +173,7 @@ typedef struct kp_plan {
     int64_t *key;
     bool nothing;                    /* no batches: there is nothing to launch */
     kiln_problem problem;
-    const kiln_kernel *kernel;       /* NULL: outputs are still to be made */
+    const kiln_kernel *kernel;
     size_t workspace;
     kp_made made[KILN_MAX_TENSORS];
 } kp_plan;

@@ -41,11 +41,11 @@ static uint64_t hash_of(const int64_t *key, size_t n)
 static bool fill(const kp_bound *b, const kp_call *c, kp_plan *p)
 {
     if (!kp_problem(b, c, &p->problem, p->made, &p->nothing)) return false;
-    for (int i = 0; i < b->ntensors; i++)
-        if (!c->view[i]) return true;
     if (p->nothing) return true;
     const kiln_status status = kiln_find(b->ctx->ctx, &p->problem, &p->kernel);
     if (status) return kp_raise(status) != NULL;
+    for (int i = 0; i < b->ntensors; i++)
+        if (!c->view[i]) return true;
     p->workspace = kiln_workspace_size(p->kernel, &p->problem);
     return p->workspace != SIZE_MAX || kp_raise(KILN_INVALID) != NULL;
 }

@@ -12,6 +12,7 @@ typedef struct place {
     int nb;                           /* leading dimensions: batch */
     int64_t batch;                    /* stride */
     bool spread;                      /* all batches are one */
+    bool none;                        /* it has no elements */
     unsigned layouts;                 /* that the strides allow: bit 1 row-major, bit 2 column-major */
 } place;
 
@@ -257,7 +258,7 @@ static bool place_batch(solver *s, int i)
     place *p = &s->at[i];
     const int64_t count = count_of(v, p->nb);
     p->spread = count == 1 && s->batches != 1;
-    if (p->spread || s->batches == 1 || s->batches == 0) return true;
+    if (p->spread || s->batches == 1 || s->batches == 0 || p->rows * p->cols * p->planes == 0) return true;
     const char *name = s->b->tensor[i].name, *op = s->b->info.name;
     if (count != s->batches)
         return invalid("%s: '%s' has %lld batches where the others have %lld: all of them or one", op, name, (long long)count,
@@ -320,6 +321,14 @@ static bool apart(const solver *s, int i, int64_t outer, int64_t pitch, int64_t 
 static void allow_layouts(solver *s, int i)
 {
     place *p = &s->at[i];
+    if (p->rows == 0 || p->cols == 0 || p->planes == 0) { /* nothing lies anywhere */
+        p->layouts = ROW_BIT | COL_BIT;
+        p->row = p->col = 1;
+        p->plane = 0;
+        p->batch = 0;
+        p->none = true;
+        return;
+    }
     if (along(p->cols, p->col) && apart(s, i, p->rows, p->row, p->cols)) p->layouts |= ROW_BIT;
     if (along(p->rows, p->row) && apart(s, i, p->cols, p->col, p->rows)) p->layouts |= COL_BIT;
 }
@@ -494,7 +503,9 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
     const bool matrix = t->rows >= 0 && t->cols >= 0, row = layout != KILN_COL;
     kiln_tensor said = {.dtype = (kiln_dtype)(each == 2 ? wanted : v->dtype), .align = alignment(v)};
     int64_t plane = 0;
-    if (matrix) {
+    if (matrix && at->none) {
+        said.layout = (kiln_layout)layout;
+    } else if (matrix) {
         const int64_t outer = row ? at->rows : at->cols, pitch = row ? at->row : at->col, inner = row ? at->cols : at->rows;
         if (!(at->layouts >> layout & 1) && (s->sig || !at->layouts)) return bad_strides(s, i);
         said.layout = (kiln_layout)layout;
@@ -502,8 +513,8 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
     } else if ((at->rows > 1 && at->row != 1) || (at->cols > 1 && at->col != 1)) {
         return bad_strides(s, i);
     }
-    if (at->planes > 1) plane = at->plane == 0 ? KILN_BROADCAST : at->plane;
-    if (s->batches > 1) said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
+    if (at->planes > 1 && !at->none) plane = at->plane == 0 ? KILN_BROADCAST : at->plane;
+    if (s->batches > 1 && !at->none) said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
     if (plane < KILN_BROADCAST || said.batch_stride < KILN_BROADCAST) return bad_strides(s, i);
     const kiln_tensor *const twin = t->twin >= 0 ? &p->tensor[t->at] : NULL;
     if (twin && (twin->dtype != said.dtype || twin->layout != said.layout || twin->ld != said.ld ||
@@ -516,12 +527,23 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
     return true;
 }
 
+/* Where no signature fits, of the first tensor's type: the library says why there is none. */
+static int made_type(const solver *s, int i)
+{
+    const int wanted = wanted_type(s, s->sig, i);
+    if (wanted || s->type[s->b->tensor[i].type]) return wanted ? wanted : s->type[s->b->tensor[i].type];
+    if (s->c->dtype) return s->c->dtype;
+    for (int k = 0; k < s->b->ntensors; k++)
+        if (s->c->view[k] && s->c->view[k]->dtype != KP_BYTES) return s->c->view[k]->dtype;
+    return KILN_F32;
+}
+
 /* An output that is to be made: packed, batches as they came. */
 static bool set_made(const solver *s, int i, kp_made *m)
 {
     const kp_tensor *t = &s->b->tensor[i];
     const int64_t folded = s->folded && t->rows == s->b->info.rows;
-    *m = (kp_made){.dtype = wanted_type(s, s->sig, i), .columns = chosen_layout(s, i) == KILN_COL};
+    *m = (kp_made){.dtype = made_type(s, i), .columns = chosen_layout(s, i) == KILN_COL};
     if (s->nb + 3 > KP_DIMS) return invalid("%s: at most %d dimensions of batches", s->b->info.name, KP_DIMS - 3);
     for (int d = 0; d < s->nb; d++) m->shape[m->ndim++] = s->batch[d];
     if (t->planes >= 0) m->shape[m->ndim++] = s->size[t->planes];
@@ -557,7 +579,7 @@ bool kp_problem(const kp_bound *b, const kp_call *c, kiln_problem *p, kp_made *m
         if (c->view[i]) {
             if (!set_tensor(&s, i, p)) return false;
         } else {
-            p->tensor[t->at].dtype = (kiln_dtype)wanted_type(&s, s.sig, i);
+            p->tensor[t->at].dtype = (kiln_dtype)made_type(&s, i);
             if (t->letter >= 0) p->tensor[t->at].layout = (kiln_layout)chosen_layout(&s, i);
             if (t->out && !set_made(&s, i, &made[i])) return false;
         }

@@ -202,13 +202,33 @@ static bool by_exchange(PyObject *o, const char *name, kp_view *v)
     return false;
 }
 
+/* Types that go by their name are few objects, each for as long as its framework is there. */
 static int dtype_by_name(PyObject *o)
 {
-    PyObject *dtype = PyObject_GetAttrString(o, "dtype"), *text = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
-    char s[64];
-    const int found = text && kp_ascii(text, s, sizeof s) ? kp_dtype_named(s) : 0;
+    enum { KNOWN = 16 };
+    static struct {
+        PyObject *object;
+        int dtype;
+    } known[KNOWN];
+    static int nknown;
+    static PyObject *attribute;
+    if (!attribute && !(attribute = PyUnicode_InternFromString("dtype"))) return 0;
+    PyObject *dtype = PyObject_GetAttr(o, attribute);
+    int found = 0;
+    for (int i = 0; i < nknown && dtype && !found; i++)
+        if (known[i].object == dtype) found = known[i].dtype;
+    if (dtype && !found) {
+        char s[64];
+        PyObject *text = PyObject_GetAttrString(dtype, "name");
+        found = text && kp_ascii(text, s, sizeof s) ? kp_dtype_named(s) : 0;
+        Py_XDECREF(text);
+        if (found && nknown < KNOWN) {
+            Py_INCREF(dtype);
+            known[nknown].object = dtype;
+            known[nknown++].dtype = found;
+        }
+    }
     PyErr_Clear();
-    Py_XDECREF(text);
     Py_XDECREF(dtype);
     return found;
 }
