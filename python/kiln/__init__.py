@@ -7,6 +7,7 @@
     print(kiln.explain(kiln.ops.bias_relu.problem(x, w.T, b)))
 """
 import os as _os
+import sys as _sys
 
 from . import _frameworks, _kiln
 from ._kiln import (  # noqa: F401
@@ -88,6 +89,9 @@ def _open_anew():
     path = [p for p in [_os.environ.get("KILN_MODULE_PATH"), *_folders.values()] if p]
     _kiln.configure(":".join(path) if _folders else None, _settings["tuning"], _settings["threads"])
     ops._forget()
+    ours = _sys.modules.get(__name__ + ".torch")
+    if ours is not None:
+        ours.register()
 
 
 from . import ops  # noqa: E402  (it needs the names above)

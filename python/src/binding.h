@@ -75,6 +75,8 @@ bool kp_read(PyObject *, const char *name, void *stream, kp_view *);
 void kp_done(kp_view *);
 /* The framework's own current stream. */
 bool kp_stream_of(const kp_view *, void **stream);
+/* A new tensor on the same device, packed; NULL and no exception: the framework's table has no such function. */
+PyObject *kp_allocate(const kp_view *like, int dtype, int ndim, const int64_t *shape);
 const char *kp_dtype_text(int dtype); /* as frameworks call it: "bfloat16" */
 int kp_dtype_named(const char *);     /* by Kiln's name or a framework's; 0: none */
 

@@ -406,21 +406,29 @@ static bool read_tensors(running *r)
     return true;
 }
 
+/* A new tensor like the op's first input, by its framework's function. */
+static PyObject *make_by_call(const running *r, const kp_made *m)
+{
+    PyObject *shape = PyTuple_New(m->ndim);
+    for (int d = 0; shape && d < m->ndim; d++) PyTuple_SetItem(shape, d, PyLong_FromLongLong(m->shape[d]));
+    if (!shape) return NULL;
+    PyObject *made = PyObject_CallMethod(r->kind->framework, "make", "OsOi", r->object[r->face->input[0]],
+                                         kp_dtype_text(m->dtype), shape, (int)m->columns);
+    Py_DECREF(shape);
+    return made;
+}
+
 static bool make_outputs(running *r)
 {
-    face *o = r->face;
-    const kp_plan *p = r->plan;
-    PyObject *like = r->object[o->input[0]];
+    const face *o = r->face;
     for (int k = 0; k < o->noutputs; k++) {
         const int i = o->output[k];
         if (r->object[i]) continue;
-        const kp_made *m = &p->made[i];
-        PyObject *shape = PyTuple_New(m->ndim);
-        if (!shape) return false;
-        for (int d = 0; d < m->ndim; d++) PyTuple_SetItem(shape, d, PyLong_FromLongLong(m->shape[d]));
-        r->object[i] = r->made[i] = PyObject_CallMethod(r->kind->framework, "make", "OsOi", like, kp_dtype_text(m->dtype),
-                                                        shape, (int)m->columns);
-        Py_DECREF(shape);
+        const kp_made *m = &r->plan->made[i];
+        const kp_view *first = r->call.view[o->input[0]];
+        r->made[i] = m->columns || !r->kind->exchange ? NULL : kp_allocate(first, m->dtype, m->ndim, m->shape);
+        if (!r->made[i] && !PyErr_Occurred()) r->made[i] = make_by_call(r, m);
+        r->object[i] = r->made[i];
         if (!r->made[i] || !kp_read(r->made[i], o->bound[0]->tensor[i].name, r->stream, &r->view[i])) return false;
         r->call.view[i] = &r->view[i];
     }

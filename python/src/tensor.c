@@ -438,3 +438,29 @@ bool kp_stream_of(const kp_view *v, void **stream)
     Py_DECREF(s);
     return !PyErr_Occurred();
 }
+
+/* ---- new tensors ---- */
+
+static void refused(void *unused, const char *kind, const char *text)
+{
+    (void)unused;
+    PyErr_Format(strstr(kind, "Memory") ? PyExc_MemoryError : PyExc_RuntimeError, "%s", text);
+}
+
+PyObject *kp_allocate(const kp_view *like, int dtype, int ndim, const int64_t *shape)
+{
+    const dl_exchange *api = like->kind->exchange;
+    int64_t sizes[KP_DIMS], strides[KP_DIMS], step = 1;
+    if (!api->allocate || !api->managed_to) return NULL;
+    dl_tensor t = {.device = like->device, .id = like->id, .ndim = ndim, .lanes = 1, .shape = sizes, .strides = strides};
+    for (int i = 0; i < ELEMENTS; i++)
+        if (elements[i].dtype == dtype) t.code = (uint8_t)elements[i].code, t.bits = (uint8_t)elements[i].bits;
+    for (int i = ndim; i-- > 0; step *= shape[i] > 1 ? shape[i] : 1) sizes[i] = shape[i], strides[i] = step;
+    dl_versioned *made;
+    void *object;
+    if (api->allocate(&t, &made, NULL, refused) || api->managed_to(made, &object)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the framework made no tensor");
+        return NULL;
+    }
+    return object;
+}
