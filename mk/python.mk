@@ -23,6 +23,6 @@ $(PY_DIR)/%: python/kiln/%
 	$(Q)mkdir -p $(@D) && cp $< $@
 -include $(PY_OBJ:.o=.d)
 
-.PHONY: python wheel
+.PHONY: python
 python: $(PY_SO) $(PY_FILES) $(BUILD)/bin/kiln-gen $(BUILD)/bin/kiln ## the Python package, in $(BUILD)/python
 	$(Q)PYTHONPATH=$(BUILD)/python KILN_MODULE_PATH= $(PYTHON) -m kiln stubs

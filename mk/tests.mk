@@ -48,6 +48,7 @@ test-programs: programs $(TEST_PROGRAMS)
 test: test-programs instances ## everything that needs no GPU; closes with `N passed, N failed`
 	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
 	+$(sim_modules)
+	+$(Q)if [ -n "$$(PYTHON='$(PYTHON)' mk/python.sh)" ]; then $(MAKE) python; fi
 	$(Q)BUILD=$(BUILD) tests/run.sh
 # Both of the simulator's targets are tested, whichever the build is for.
 sim_modules = $(Q)$(foreach t,$(filter-out $(TARGETS),gfx942 gfx90a),$(MAKE) -f mk/instances.mk DIR=instances \

@@ -69,7 +69,7 @@ report_one() {
 
 only=("$@")
 for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done
-for d in spec gen tools docs sim emul; do
+for d in spec gen tools docs sim emul python; do
     for t in tests/"$d"/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
 done
 for t in tests/build/*.sh; do alone "build/$(basename "$t" .sh)" bash "$t"; done

@@ -67,12 +67,12 @@ def build(source, targets=None, verbose=False):
     rules, programs = places()
     name = re.sub(r"\W", "_", os.path.splitext(os.path.basename(source))[0])
     work = os.path.join(cache(), name + "-" + hashlib.sha256(source.encode()).hexdigest()[:8])
-    tools = os.path.join(cache(), "tools")
+    wanted = targets or _targets(rules)
+    tools = os.path.join(cache(), "tools" if set(wanted) - {"host"} else "host")
     os.makedirs(os.path.join(tools, "bin"), exist_ok=True)
     _link(os.path.join(programs, "kiln-gen"), os.path.join(tools, "bin", "kiln-gen"))
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    _run(["sh", "mk/toolchain.sh", os.path.join(tools, "toolchain.mk")], cwd=rules, env={**environment, "BUILD": tools})
-    wanted = targets or _targets(rules)
+    _find_compilers(rules, tools, wanted, environment)
     said = _run(["make", "-r", "--no-print-directory", f"-j{os.cpu_count() or 1}", "-f", "mk/instances.mk", f"DIR={source}",
                  f"OUT={work}/gen", f"LIB={work}/lib", f"BUILD={tools}", "CC=" + os.environ.get("CC", "gcc"),
                  "TARGETS=" + " ".join(wanted), "OPTIONAL=" + ("" if targets else " ".join(set(wanted) - {"host"}))],
@@ -80,6 +80,16 @@ def build(source, targets=None, verbose=False):
     if verbose and said:
         print(said, end="")
     return _settle(work), _names(work)
+
+
+def _find_compilers(rules, tools, wanted, environment):
+    """What compiles for GPUs; of the host make itself knows."""
+    path = os.path.join(tools, "toolchain.mk")
+    if set(wanted) - {"host"}:
+        _run(["sh", "mk/toolchain.sh", path], cwd=rules, env={**environment, "BUILD": tools})
+    elif not os.path.exists(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("KILN_TARGETS_AVAILABLE := host\n")
 
 
 def _link(to, path):

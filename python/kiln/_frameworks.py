@@ -11,9 +11,10 @@ from . import _kiln
 
 class Framework:
     """reader: how the extension reads tensors (tensor.c); ordered: memory that is freed is reused only behind what its stream
-    has queued; immutable: its tensors are never outputs of the caller's; finishes: what was made becomes its own when it has
+    has queued; immutable: its tensors are never outputs of the caller's; makes: it has `make`; finishes: what was made becomes its own when it has
     been computed; exchange: DLPack's table of C functions."""
     reader = "buffer"
+    makes = False
     finishes = False
     ordered = False
     immutable = False
@@ -37,7 +38,7 @@ def _swapped(shape):
 
 class Numpy(Framework):
     """numpy, with ml_dtypes' types where they are installed."""
-    name, reader = "numpy", "struct"
+    name, reader, makes = "numpy", "struct", True
 
     def make(self, like, dtype, shape, columns):
         import numpy
@@ -63,7 +64,7 @@ class Numpy(Framework):
 
 class Torch(Framework):
     """torch, from 1.12 on; its caching allocator reuses memory in the order of streams."""
-    name, reader, ordered = "torch", "describe", True
+    name, reader, ordered, makes = "torch", "describe", True, True
 
     def __init__(self, kind):
         table = getattr(kind, "__dlpack_c_exchange_api__", None)
@@ -105,7 +106,7 @@ class Torch(Framework):
 
 class Cupy(Framework):
     """cupy; its memory pool keeps what a stream freed to that stream."""
-    name, reader, ordered = "cupy", "describe", True
+    name, reader, ordered, makes = "cupy", "describe", True, True
 
     def __init__(self):
         self.cupy = sys.modules["cupy"]
@@ -140,7 +141,7 @@ class Cupy(Framework):
 
 class Jax(Framework):
     """jax, whose arrays are immutable: outputs are numpy's on the host, cupy's on a GPU, and jax takes them over."""
-    name, reader, immutable, finishes = "jax", "dlpack", True, True
+    name, reader, immutable, makes, finishes = "jax", "dlpack", True, True, True
 
     def make(self, like, dtype, shape, columns):
         platform = next(iter(like.devices())).platform

@@ -107,8 +107,9 @@ class _Shapes:
             if len(shape) - len(core) > most:  # dimensions that it has not are there as 1
                 shape = [n for i, n in enumerate(shape) if len(shape) - i > 2 or (t.rows, t.cols)[i - len(shape)]]
             own = shape[len(shape) - len(core):]
-            if t.block == (1, 1) and not self._bytes(t, x):
-                for size, n in zip(core, own):
+            packed = (t.cols if "r" in self._layouts(x) else t.rows) if self._bytes(t, x) else None
+            for size, n in zip(core, own) if t.block == (1, 1) else ():
+                if size != packed:
                     self.sizes.setdefault(size, n)
             self._add_batch(shape[:len(shape) - len(core)])
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An op on a device, as kiln_op_describe and its kernels' signatures tell it.  Nothing here knows a family.
+// An op on a device, as kiln_op_describe and its kernels' signatures tell it.  Nothing here knows a
+// family.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static void set_sizes(kp_bound *b)
 {
     const kiln_op_info *info = &b->info;
     for (int i = 0; i < KILN_BATCH; i++) b->size[i] = info->size_name[i];
-    for (int i = 0; i < KILN_MAX_SIZES - KILN_BATCH; i++) b->size[KILN_BATCH + 1 + i] = info->more_size_name[i];
+    for (int i = 0; i < KILN_MAX_SIZES - KILN_BATCH; i++)
+        b->size[KILN_BATCH + 1 + i] = info->more_size_name[i];
     for (int i = 0; i < b->ntensors; i++) {
         const int of[] = {b->tensor[i].planes, b->tensor[i].rows, b->tensor[i].cols};
         for (int k = 0; k < 3; k++)

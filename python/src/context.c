@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One context for each device, opened when a tensor of it comes or it is asked for by name.  Opening modules anew retires
-// them: those of the host are closed when nobody uses them any more, a GPU's are kept, for its kernels may be queued or in
-// graphs.
+// One context for each device, opened when a tensor of it comes or it is asked for by name. Opening
+// modules anew retires them: those of the host are closed when nobody uses them any more, a GPU's
+// are kept, for its kernels may be queued or in graphs.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static int by_order(const void *px, const void *py)
     int order = strcmp(x->op, y->op);
     if (!order) order = memcmp(x->type, y->type, sizeof x->type);
     if (!order) order = memcmp(x->layout, y->layout, sizeof x->layout);
-    for (int i = 0; i < 2 && !order; i++) order = (x->fixed[i] > y->fixed[i]) - (x->fixed[i] < y->fixed[i]);
+    for (int i = 0; i < 2 && !order; i++)
+        order = (x->fixed[i] > y->fixed[i]) - (x->fixed[i] < y->fixed[i]);
     return order;
 }
 
@@ -46,7 +47,8 @@ static bool list_signatures(kp_ctx *c)
     }
     if (n) qsort(c->signature, n, sizeof *c->signature, by_order);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || by_order(&c->signature[i], &c->signature[c->nsignatures - 1])) c->signature[c->nsignatures++] = c->signature[i];
+        if (i == 0 || by_order(&c->signature[i], &c->signature[c->nsignatures - 1]))
+            c->signature[c->nsignatures++] = c->signature[i];
     return true;
 }
 
@@ -73,8 +75,11 @@ static kp_ctx *open_context(const char *spec)
         PyErr_NoMemory();
         return NULL;
     }
-    const kiln_config k = {.struct_size = sizeof k, .device = *spec ? spec : NULL, .module_path = config.modules,
-                           .tuning = config.tuning, .threads = config.threads};
+    const kiln_config k = {.struct_size = sizeof k,
+                           .device = *spec ? spec : NULL,
+                           .module_path = config.modules,
+                           .tuning = config.tuning,
+                           .threads = config.threads};
     c->info.struct_size = sizeof c->info;
     kiln_status status = kiln_open(&c->ctx, &k);
     if (status == KILN_OK) status = kiln_device_describe(c->ctx, &c->info);
@@ -101,12 +106,15 @@ kp_ctx *kp_context_of(int device, int id)
     char spec[32];
     if (device == KP_HOST) return host ? host : (host = kp_context("host"));
     if (kp.forked) {
-        PyErr_SetString(PyExc_RuntimeError, "this process was forked off one that had opened Kiln: a GPU is not to be had in "
-                        "such a child; start processes with multiprocessing's 'spawn'");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this process was forked off one that had opened Kiln: a GPU is not to be had in "
+            "such a child; start processes with multiprocessing's 'spawn'");
         return NULL;
     }
     if (id < 0 || id >= 16) {
-        PyErr_Format(PyExc_ValueError, "the tensors are on device %d, and Kiln counts up to 15", id);
+        PyErr_Format(PyExc_ValueError, "the tensors are on device %d, and Kiln counts up to 15",
+                     id);
         return NULL;
     }
     kp_ctx **slot = &gpu[device == KP_ROCM][id];
@@ -180,6 +188,7 @@ kp_scratch *kp_scratch_take(kp_ctx *c, size_t size, void *stream)
         kp_raise(status);
         return NULL;
     }
-    *s = (kp_scratch){.next = c->scratch, .memory = s->memory, .stream = stream, .size = size, .busy = true};
+    *s = (kp_scratch){
+        .next = c->scratch, .memory = s->memory, .stream = stream, .size = size, .busy = true};
     return c->scratch = s;
 }

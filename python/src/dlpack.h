@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The structs of three C protocols, as their specifications give them: DLPack (https://dmlc.github.io/dlpack), the array
-// interface (https://numpy.org/doc/stable/reference/arrays.interface.html), and the buffer protocol, which Python's limited
-// API has from 3.11 on alone, with the struct as it was ever since 3.0.
+// The structs of three C protocols, as their specifications give them: DLPack
+// (https://dmlc.github.io/dlpack), the array interface
+// (https://numpy.org/doc/stable/reference/arrays.interface.html), and the buffer protocol, which
+// Python's limited API has from 3.11 on alone, with the struct as it was ever since 3.0.
 #ifndef KILN_DLPACK_H
 #define KILN_DLPACK_H
 #include "binding.h"
@@ -34,14 +35,24 @@ typedef struct dl_versioned {
 typedef struct dl_exchange {
     uint32_t major, minor;
     struct dl_exchange *previous;
-    int (*allocate)(dl_tensor *, dl_versioned **, void *, void (*)(void *, const char *, const char *));
+    int (*allocate)(dl_tensor *, dl_versioned **, void *,
+                    void (*)(void *, const char *, const char *));
     int (*managed_from)(void *, dl_versioned **);
     int (*managed_to)(dl_versioned *, void **);
     int (*tensor_from)(void *, dl_tensor *); /* the object keeps what it points to */
     int (*current_stream)(int32_t device, int32_t id, void **);
 } dl_exchange;
 
-enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_F8E4M3FN = 10, DL_F8E4M3FNUZ, DL_F8E5M2, DL_F8E5M2FNUZ };
+enum {
+    DL_INT,
+    DL_UINT,
+    DL_FLOAT,
+    DL_BFLOAT = 4,
+    DL_F8E4M3FN = 10,
+    DL_F8E4M3FNUZ,
+    DL_F8E5M2,
+    DL_F8E5M2FNUZ
+};
 enum { DL_CPU = 1, DL_CUDA, DL_CUDA_HOST, DL_ROCM = 10, DL_ROCM_HOST, DL_CUDA_MANAGED = 13 };
 
 /* What __array_struct__ points to. */

@@ -10,16 +10,22 @@ static const struct {
     kiln_status status;
     const char *name, *base;
 } errors[] = {
-    {KILN_INVALID, "InvalidError", "ValueError"},         {KILN_NOT_FOUND, "NotFoundError", "LookupError"},
-    {KILN_NOT_SUPPORTED, "NotSupportedError", NULL},      {KILN_NO_DEVICE, "NoDeviceError", NULL},
-    {KILN_NO_MEMORY, "NoMemoryError", "MemoryError"},     {KILN_BAD_MODULE, "BadModuleError", "ImportError"},
-    {KILN_WORKSPACE, "WorkspaceError", "ValueError"},     {KILN_DRIVER, "DriverError", NULL},
-    {KILN_TRUNCATED, "TruncatedError", NULL},             {KILN_IO, "FileError", "OSError"},
+    {KILN_INVALID, "InvalidError", "ValueError"},
+    {KILN_NOT_FOUND, "NotFoundError", "LookupError"},
+    {KILN_NOT_SUPPORTED, "NotSupportedError", NULL},
+    {KILN_NO_DEVICE, "NoDeviceError", NULL},
+    {KILN_NO_MEMORY, "NoMemoryError", "MemoryError"},
+    {KILN_BAD_MODULE, "BadModuleError", "ImportError"},
+    {KILN_WORKSPACE, "WorkspaceError", "ValueError"},
+    {KILN_DRIVER, "DriverError", NULL},
+    {KILN_TRUNCATED, "TruncatedError", NULL},
+    {KILN_IO, "FileError", "OSError"},
 };
 
 PyObject *kp_raise(kiln_status status)
 {
-    PyObject *text = PyUnicode_DecodeUTF8(kiln_error(), (Py_ssize_t)strlen(kiln_error()), "replace");
+    PyObject *text =
+        PyUnicode_DecodeUTF8(kiln_error(), (Py_ssize_t)strlen(kiln_error()), "replace");
     if (text) PyErr_SetObject(kp.error[status], text);
     Py_XDECREF(text);
     return NULL;
@@ -36,8 +42,9 @@ static bool add(PyObject *m, const char *name, PyObject *value)
 /* kiln.Error, and one below it for each status. */
 static bool add_errors(PyObject *m)
 {
-    PyObject *base = PyErr_NewExceptionWithDoc("kiln.Error", "What Kiln says; each status has a class below this one.",
-                                               PyExc_RuntimeError, NULL);
+    PyObject *base = PyErr_NewExceptionWithDoc(
+        "kiln.Error", "What Kiln says; each status has a class below this one.", PyExc_RuntimeError,
+        NULL);
     if (!base) return false;
     Py_INCREF(base);
     for (size_t i = 0; i < sizeof kp.error / sizeof *kp.error; i++) kp.error[i] = base;
@@ -72,16 +79,18 @@ static PyObject *install(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"install", install, METH_VARARGS, "install(framework_of, result_type)"}, {0}};
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kiln._kiln", "Kiln's C API for Python", -1, methods, 0, 0, 0, 0};
+static PyMethodDef methods[] = {
+    {"install", install, METH_VARARGS, "install(framework_of, result_type)"}, {0}};
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "kiln._kiln", "Kiln's C API for Python", -1, methods, 0, 0, 0, 0};
 
 PyMODINIT_FUNC PyInit__kiln(void);
 PyMODINIT_FUNC PyInit__kiln(void)
 {
     PyObject *m = PyModule_Create(&definition);
     if (!m) return NULL;
-    if (PyModule_AddFunctions(m, kp_registry_methods) || !add_errors(m) || !add(m, "Op", kp_op_type()) ||
-        !add(m, "version", PyUnicode_FromString(kiln_version()))) {
+    if (PyModule_AddFunctions(m, kp_registry_methods) || !add_errors(m) ||
+        !add(m, "Op", kp_op_type()) || !add(m, "version", PyUnicode_FromString(kiln_version()))) {
         Py_DECREF(m);
         return NULL;
     }

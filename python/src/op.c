@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// kiln.Op: a call reads its arguments, finds its plan and launches.  Arguments are the op's inputs and then its scalars, by
-// place or by name; sizes that no tensor tells, outputs, out=, stream= and dtype= by name.
+// kiln.Op: a call reads its arguments, finds its plan and launches.  Arguments are the op's inputs
+// and then its scalars, by place or by name; sizes that no tensor tells, outputs, out=, stream= and
+// dtype= by name.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,14 @@ typedef struct face {
     char *name;
     PyObject *word[KP_ARGUMENTS]; /* interned names: tensors, scalars, sizes */
     int ntensors, nscalars, ninputs;
-    int input[KILN_MAX_TENSORS];  /* inputs in order, by position in kp_bound.tensor */
+    int input[KILN_MAX_TENSORS]; /* inputs in order, by position in kp_bound.tensor */
     int output[KILN_MAX_TENSORS], noutputs;
-    PyObject *result;             /* a named tuple's type; NULL: one output */
-    kp_bound *bound[BOUND];       /* [0]: the host's, which names are of */
+    PyObject *result;       /* a named tuple's type; NULL: one output */
+    kp_bound *bound[BOUND]; /* [0]: the host's, which names are of */
 } face;
 
 typedef struct op {
-    PyObject_HEAD
-    char *name;
+    PyObject_HEAD char *name;
     face *face;
 } op;
 
@@ -41,7 +41,8 @@ typedef struct running {
     PyObject *stream_object;
     bool streamed;
     void *stream;
-    const kp_kind *kind;                /* of the first tensor */
+    const kp_kind *kind;  /* of the first tensor */
+    const kp_kind *maker; /* of outputs that are made */
     kp_plan *plan;
     PyObject *workspace;
     kp_scratch *scratch;
@@ -78,10 +79,12 @@ static bool name_arguments(face *f)
             f->input[f->ninputs++] = i;
     }
     for (int i = 0; i < f->nscalars && ok; i++)
-        ok = (f->word[SCALAR_WORDS + i] = PyUnicode_InternFromString(b->info.scalar_name[i])) != NULL;
+        ok = (f->word[SCALAR_WORDS + i] = PyUnicode_InternFromString(b->info.scalar_name[i])) !=
+             NULL;
     for (int i = 0; i < KILN_MAX_SIZES && ok; i++) {
         const int at = KILN_POSITION(i);
-        if (is_extra_size(b, at)) ok = (f->word[SIZE_WORDS + i] = PyUnicode_InternFromString(b->size[at])) != NULL;
+        if (is_extra_size(b, at))
+            ok = (f->word[SIZE_WORDS + i] = PyUnicode_InternFromString(b->size[at])) != NULL;
     }
     return ok;
 }
@@ -124,7 +127,9 @@ static bool same_arguments(const kp_bound *x, const kp_bound *y)
 {
     if (x->ntensors != y->ntensors || x->info.nscalars != y->info.nscalars) return false;
     for (int i = 0; i < x->ntensors; i++)
-        if (strcmp(x->tensor[i].name, y->tensor[i].name) != 0 || x->tensor[i].out != y->tensor[i].out) return false;
+        if (strcmp(x->tensor[i].name, y->tensor[i].name) != 0 ||
+            x->tensor[i].out != y->tensor[i].out)
+            return false;
     for (size_t i = 0; i < x->info.nscalars; i++)
         if (strcmp(x->info.scalar_name[i], y->info.scalar_name[i]) != 0) return false;
     return true;
@@ -139,8 +144,10 @@ static kp_bound *bound_for(face *o, int device, int id)
     if (!b) return NULL;
     if (!same_arguments(b, o->bound[0])) {
         kp_unbind(b);
-        PyErr_Format(kp.error[KILN_BAD_MODULE], "'%s' has other arguments in this device's module than in the host's: build "
-                     "both again", o->name);
+        PyErr_Format(kp.error[KILN_BAD_MODULE],
+                     "'%s' has other arguments in this device's module than in the host's: build "
+                     "both again",
+                     o->name);
         return NULL;
     }
     return o->bound[slot] = b;
@@ -193,7 +200,8 @@ static bool put_size(running *r, int i, PyObject *value)
     const int64_t x = PyLong_AsLongLong(value);
     if (x == -1 && PyErr_Occurred()) return false;
     if (x < 0) {
-        PyErr_Format(PyExc_ValueError, "%s: a size is negative (%lld)", r->face->name, (long long)x);
+        PyErr_Format(PyExc_ValueError, "%s: a size is negative (%lld)", r->face->name,
+                     (long long)x);
         return false;
     }
     r->call.size[KILN_POSITION(i)] = x;
@@ -202,14 +210,17 @@ static bool put_size(running *r, int i, PyObject *value)
 
 static bool put_dtype(running *r, PyObject *value)
 {
-    PyObject *named = PyObject_GetAttrString(value, "name");
+    PyObject *named = PyObject_GetAttrString(value, "name"); /* of a numpy.dtype; of its classes: */
     char text[64];
+    if (!named && PyType_Check(value)) named = PyObject_GetAttrString(value, "__name__");
     PyErr_Clear();
     PyObject *plain = named ? named : PyObject_Str(value);
     if (!plain) return false;
-    const char *dot = kp_ascii(plain, text, sizeof text) ? strrchr(text, '.') : NULL; /* torch.bfloat16 */
+    const char *dot =
+        kp_ascii(plain, text, sizeof text) ? strrchr(text, '.') : NULL; /* torch.bfloat16 */
     r->call.dtype = kp_dtype_named(dot ? dot + 1 : text);
-    if (!r->call.dtype) PyErr_Format(PyExc_TypeError, "%s: dtype=%R is no type of Kiln's", r->face->name, value);
+    if (!r->call.dtype)
+        PyErr_Format(PyExc_TypeError, "%s: dtype=%R is no type of Kiln's", r->face->name, value);
     Py_DECREF(plain);
     return r->call.dtype != 0;
 }
@@ -235,7 +246,8 @@ static bool put_out(running *r, PyObject *value)
         while (PyDict_Next(value, &at, &key, &item)) {
             int found = -1;
             for (int i = 0; i < o->noutputs; i++)
-                if (PyObject_RichCompareBool(key, o->word[o->output[i]], Py_EQ) == 1) found = o->output[i];
+                if (PyObject_RichCompareBool(key, o->word[o->output[i]], Py_EQ) == 1)
+                    found = o->output[i];
             if (found < 0) {
                 PyErr_Format(PyExc_TypeError, "%s: it has no output %R", o->name, key);
                 return false;
@@ -246,16 +258,19 @@ static bool put_out(running *r, PyObject *value)
     }
     if (!PyTuple_Check(value) && !PyList_Check(value)) {
         if (o->noutputs == 1) return put_tensor(r, o->output[0], value);
-        PyErr_Format(PyExc_TypeError, "%s has %d outputs: out= takes so many, in their order, or a dict", o->name, o->noutputs);
+        PyErr_Format(PyExc_TypeError,
+                     "%s has %d outputs: out= takes so many, in their order, or a dict", o->name,
+                     o->noutputs);
         return false;
     }
     if (PySequence_Size(value) != o->noutputs) {
-        PyErr_Format(PyExc_TypeError, "%s has %d output%s, and out= %zd", o->name, o->noutputs, o->noutputs == 1 ? "" : "s",
-                     PySequence_Size(value));
+        PyErr_Format(PyExc_TypeError, "%s has %d output%s, and out= %zd", o->name, o->noutputs,
+                     o->noutputs == 1 ? "" : "s", PySequence_Size(value));
         return false;
     }
     for (int i = 0; i < o->noutputs; i++) {
-        PyObject *item = PyTuple_Check(value) ? PyTuple_GetItem(value, i) : PyList_GetItem(value, i);
+        PyObject *item =
+            PyTuple_Check(value) ? PyTuple_GetItem(value, i) : PyList_GetItem(value, i);
         if (!item || !put_tensor(r, o->output[i], item)) return false;
     }
     return true;
@@ -276,7 +291,9 @@ static bool unknown_word(const face *o, PyObject *key)
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < KP_ARGUMENTS; i++)
         if (o->word[i]) PyList_Append(list, o->word[i]);
-    if (list) PyErr_Format(PyExc_TypeError, "%s has no argument %R; it has %S, and out, stream, dtype", o->name, key, list);
+    if (list)
+        PyErr_Format(PyExc_TypeError, "%s has no argument %R; it has %S, and out, stream, dtype",
+                     o->name, key, list);
     Py_XDECREF(list);
     return false;
 }
@@ -287,17 +304,20 @@ static bool put_word(running *r, PyObject *key, PyObject *value)
     const int at = find_word(o, key);
     if (at >= SIZE_WORDS) return put_size(r, at - SIZE_WORDS, value);
     if (at >= SCALAR_WORDS) {
-        if (!(r->scalars_seen >> (at - SCALAR_WORDS) & 1)) return put_scalar(r, at - SCALAR_WORDS, value);
+        if (!(r->scalars_seen >> (at - SCALAR_WORDS) & 1))
+            return put_scalar(r, at - SCALAR_WORDS, value);
         PyErr_Format(PyExc_TypeError, "%s: '%U' is given twice", o->name, key);
         return false;
     }
     if (at >= 0) return put_tensor(r, at, value);
-    if (key == word_out || PyObject_RichCompareBool(key, word_out, Py_EQ) == 1) return put_out(r, value);
+    if (key == word_out || PyObject_RichCompareBool(key, word_out, Py_EQ) == 1)
+        return put_out(r, value);
     if (key == word_stream || PyObject_RichCompareBool(key, word_stream, Py_EQ) == 1) {
         r->stream_object = value == Py_None ? NULL : value;
         return true;
     }
-    if (PyObject_RichCompareBool(key, word_dtype, Py_EQ) == 1) return value == Py_None || put_dtype(r, value);
+    if (PyObject_RichCompareBool(key, word_dtype, Py_EQ) == 1)
+        return value == Py_None || put_dtype(r, value);
     return unknown_word(o, key);
 }
 
@@ -306,17 +326,20 @@ static bool missing(const running *r)
     const face *o = r->face;
     for (int i = 0; i < o->ninputs; i++)
         if (!r->object[o->input[i]]) {
-            PyErr_Format(PyExc_TypeError, "%s: input '%U' is missing", o->name, o->word[o->input[i]]);
+            PyErr_Format(PyExc_TypeError, "%s: input '%U' is missing", o->name,
+                         o->word[o->input[i]]);
             return true;
         }
     for (int i = 0; i < o->nscalars; i++)
         if (!(r->scalars_seen >> i & 1)) {
-            PyErr_Format(PyExc_TypeError, "%s: '%U' is missing, a number", o->name, o->word[SCALAR_WORDS + i]);
+            PyErr_Format(PyExc_TypeError, "%s: '%U' is missing, a number", o->name,
+                         o->word[SCALAR_WORDS + i]);
             return true;
         }
     for (int i = 0; i < KILN_MAX_SIZES; i++)
         if (o->word[SIZE_WORDS + i] && r->call.size[KILN_POSITION(i)] < 0) {
-            PyErr_Format(PyExc_TypeError, "%s: '%U' is missing, a size that no tensor tells", o->name, o->word[SIZE_WORDS + i]);
+            PyErr_Format(PyExc_TypeError, "%s: '%U' is missing, a size that no tensor tells",
+                         o->name, o->word[SIZE_WORDS + i]);
             return true;
         }
     return false;
@@ -327,13 +350,15 @@ static bool read_arguments(running *r, PyObject *args, PyObject *kw)
     face *o = r->face;
     const Py_ssize_t n = PyTuple_Size(args);
     if (n > o->ninputs + o->nscalars) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d inputs and %d numbers by place, and gets %zd", o->name, o->ninputs,
-                     o->nscalars, n);
+        PyErr_Format(PyExc_TypeError, "%s takes %d inputs and %d numbers by place, and gets %zd",
+                     o->name, o->ninputs, o->nscalars, n);
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *value = PyTuple_GetItem(args, i);
-        if (i < o->ninputs ? !put_tensor(r, o->input[i], value) : !put_scalar(r, (int)i - o->ninputs, value)) return false;
+        if (i < o->ninputs ? !put_tensor(r, o->input[i], value)
+                           : !put_scalar(r, (int)i - o->ninputs, value))
+            return false;
     }
     PyObject *key, *value;
     Py_ssize_t at = 0;
@@ -360,8 +385,10 @@ static bool read_stream(running *r)
     } else if (PyObject_HasAttrString(o, "ptr")) {
         s = PyObject_GetAttrString(o, "ptr");
     } else {
-        PyErr_Format(PyExc_TypeError, "%s: stream=%R is no stream: a number, or what has cuda_stream, __cuda_stream__ or ptr",
-                     r->face->name, o);
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s: stream=%R is no stream: a number, or what has cuda_stream, __cuda_stream__ or ptr",
+            r->face->name, o);
     }
     r->stream = s ? PyLong_AsVoidPtr(s) : NULL;
     Py_XDECREF(s);
@@ -386,7 +413,8 @@ static bool read_tensor(running *r, int i)
             static const char *const names[] = {"the host", "CUDA device", "ROCm device"};
             const int x = first->device == KP_HOST ? 0 : first->device == KP_CUDA ? 1 : 2;
             const int y = v->device == KP_HOST ? 0 : v->device == KP_CUDA ? 1 : 2;
-            PyErr_Format(PyExc_ValueError, "%s: '%s' is on %s %d, other tensors on %s %d: all must be on one device",
+            PyErr_Format(PyExc_ValueError,
+                         "%s: '%s' is on %s %d, other tensors on %s %d: all must be on one device",
                          r->face->name, name, names[y], v->id, names[x], first->id);
             return false;
         }
@@ -406,13 +434,23 @@ static bool read_tensors(running *r)
     return true;
 }
 
-/* A new tensor like the op's first input, by its framework's function. */
-static PyObject *make_by_call(const running *r, const kp_made *m)
+/* The first input whose framework makes tensors; where there is none, the first. */
+static int maker(const running *r)
+{
+    const face *o = r->face;
+    for (int i = 0; i < o->ninputs; i++)
+        if (r->view[o->input[i]].kind->makes) return o->input[i];
+    return o->input[0];
+}
+
+/* A new tensor like input i, by its framework's function. */
+static PyObject *make_by_call(const running *r, int i, const kp_made *m)
 {
     PyObject *shape = PyTuple_New(m->ndim);
-    for (int d = 0; shape && d < m->ndim; d++) PyTuple_SetItem(shape, d, PyLong_FromLongLong(m->shape[d]));
+    for (int d = 0; shape && d < m->ndim; d++)
+        PyTuple_SetItem(shape, d, PyLong_FromLongLong(m->shape[d]));
     if (!shape) return NULL;
-    PyObject *made = PyObject_CallMethod(r->kind->framework, "make", "OsOi", r->object[r->face->input[0]],
+    PyObject *made = PyObject_CallMethod(r->view[i].kind->framework, "make", "OsOi", r->object[i],
                                          kp_dtype_text(m->dtype), shape, (int)m->columns);
     Py_DECREF(shape);
     return made;
@@ -421,15 +459,19 @@ static PyObject *make_by_call(const running *r, const kp_made *m)
 static bool make_outputs(running *r)
 {
     const face *o = r->face;
+    const int like = maker(r);
+    const kp_view *v = &r->view[like];
+    r->maker = v->kind;
     for (int k = 0; k < o->noutputs; k++) {
         const int i = o->output[k];
         if (r->object[i]) continue;
         const kp_made *m = &r->plan->made[i];
-        const kp_view *first = r->call.view[o->input[0]];
-        r->made[i] = m->columns || !r->kind->exchange ? NULL : kp_allocate(first, m->dtype, m->ndim, m->shape);
-        if (!r->made[i] && !PyErr_Occurred()) r->made[i] = make_by_call(r, m);
+        if (!m->columns && v->kind->exchange) r->made[i] = kp_allocate(v, m);
+        if (!r->made[i] && !PyErr_Occurred()) r->made[i] = make_by_call(r, like, m);
         r->object[i] = r->made[i];
-        if (!r->made[i] || !kp_read(r->made[i], o->bound[0]->tensor[i].name, r->stream, &r->view[i])) return false;
+        if (!r->made[i] ||
+            !kp_read(r->made[i], o->bound[0]->tensor[i].name, r->stream, &r->view[i]))
+            return false;
         r->call.view[i] = &r->view[i];
     }
     return true;
@@ -447,7 +489,8 @@ static bool find_workspace(running *r, kiln_args *args)
         args->workspace = r->scratch->memory;
         return true;
     }
-    PyObject *pair = PyObject_CallMethod(r->kind->framework, "scratch", "On", r->object[r->face->input[0]], (Py_ssize_t)size);
+    PyObject *pair = PyObject_CallMethod(r->kind->framework, "scratch", "On",
+                                         r->object[r->face->input[0]], (Py_ssize_t)size);
     if (!pair) return false;
     r->workspace = PyTuple_GetItem(pair, 0);
     Py_XINCREF(r->workspace);
@@ -457,7 +500,8 @@ static bool find_workspace(running *r, kiln_args *args)
     return !PyErr_Occurred();
 }
 
-/* Memory that was queued for another stream than its framework believes must not be reused before that stream is past it. */
+/* Memory that was queued for another stream than its framework believes must not be reused before
+ * that stream is past it. */
 static bool keep(running *r)
 {
     const face *o = r->face;
@@ -468,24 +512,24 @@ static bool keep(running *r)
         if (!k->ordered)
             wait = true;
         else if (r->streamed) {
-            PyObject *kept = PyObject_CallMethod(k->framework, "keep", "OOi", r->object[i], r->stream_object, r->view[i].id);
+            PyObject *kept = PyObject_CallMethod(k->framework, "keep", "OOi", r->object[i],
+                                                 r->stream_object, r->view[i].id);
             if (!kept) return false;
             wait |= kept != Py_True;
             Py_DECREF(kept);
         }
     }
     if (r->streamed && r->workspace) {
-        PyObject *kept = PyObject_CallMethod(r->kind->framework, "keep", "OOi", r->workspace, r->stream_object, r->view[0].id);
+        PyObject *kept = PyObject_CallMethod(r->kind->framework, "keep", "OOi", r->workspace,
+                                             r->stream_object, r->view[0].id);
         if (!kept) return false;
         wait |= kept != Py_True;
         Py_DECREF(kept);
     }
     if (!wait) return true;
     kiln_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = kiln_synchronize(r->b->ctx->ctx, r->stream);
-    Py_END_ALLOW_THREADS
-    return status == KILN_OK || kp_raise(status) != NULL;
+    Py_BEGIN_ALLOW_THREADS status = kiln_synchronize(r->b->ctx->ctx, r->stream);
+    Py_END_ALLOW_THREADS return status == KILN_OK || kp_raise(status) != NULL;
 }
 
 static bool launch(running *r)
@@ -497,10 +541,9 @@ static bool launch(running *r)
     for (int i = 0; i < o->nscalars; i++) args.scalars[i] = r->scalar[i];
     if (!find_workspace(r, &args)) return false;
     kiln_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = kiln_launch(r->b->ctx->ctx, r->plan->kernel, &r->plan->problem, &args, r->stream);
-    Py_END_ALLOW_THREADS
-    if (status) kp_raise(status);
+    Py_BEGIN_ALLOW_THREADS status =
+        kiln_launch(r->b->ctx->ctx, r->plan->kernel, &r->plan->problem, &args, r->stream);
+    Py_END_ALLOW_THREADS if (status) kp_raise(status);
     if (r->scratch) r->scratch->busy = false;
     return status == KILN_OK;
 }
@@ -509,7 +552,8 @@ static bool launch(running *r)
 static PyObject *one_result(const running *r, int k)
 {
     const int i = r->face->output[k];
-    if (r->made[i] && r->kind->finishes) return PyObject_CallMethod(r->kind->framework, "finish", "O", r->made[i]);
+    if (r->made[i] && r->maker->finishes)
+        return PyObject_CallMethod(r->maker->framework, "finish", "O", r->made[i]);
     Py_INCREF(r->object[i]);
     return r->object[i];
 }
@@ -551,7 +595,8 @@ static bool begin(running *r, PyObject *self, PyObject *args, PyObject *kw)
     }
     r->face = o->face;
     r->face->uses++;
-    return read_arguments(r, args, kw) && read_tensors(r) && (r->plan = kp_plan_find(r->b, &r->call));
+    return read_arguments(r, args, kw) && read_tensors(r) &&
+           (r->plan = kp_plan_find(r->b, &r->call));
 }
 
 /* Outputs that were not given are made, and the plan is that with them. */
@@ -593,7 +638,8 @@ static PyObject *op_launch_time(PyObject *self, PyObject *args, PyObject *kw)
 {
     running r;
     memset(&r, 0, sizeof r);
-    PyObject *count = PyTuple_GetItem(args, 0), *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args)), *result = NULL;
+    PyObject *count = PyTuple_Size(args) ? PyTuple_GetItem(args, 0) : NULL,
+             *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args)), *result = NULL;
     const long n = count ? PyLong_AsLong(count) : -1;
     if (n > 0 && rest && begin(&r, self, rest, kw) && complete(&r)) {
         kiln_args a = {.struct_size = sizeof a};
@@ -607,7 +653,8 @@ static PyObject *op_launch_time(PyObject *self, PyObject *args, PyObject *kw)
                 status = kiln_launch(r.b->ctx->ctx, r.plan->kernel, &r.plan->problem, &a, r.stream);
             clock_gettime(CLOCK_MONOTONIC, &t1);
             if (r.scratch) r.scratch->busy = false;
-            const double seconds = (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
+            const double seconds =
+                (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
             result = status ? kp_raise(status) : PyFloat_FromDouble(seconds / (double)n);
         }
     } else if (!PyErr_Occurred()) {
@@ -636,11 +683,15 @@ static PyMethodDef methods[] = {
     {"launch_time", (PyCFunction)(void (*)(void))op_launch_time, METH_VARARGS | METH_KEYWORDS,
      "launch_time(n, ...): seconds of one of n launches by the C API, arguments as for a call"},
     {0}};
-static PyType_Slot slots[] = {
-    {Py_tp_new, op_new},         {Py_tp_dealloc, op_dealloc}, {Py_tp_call, op_call},
-    {Py_tp_repr, op_repr},       {Py_tp_getset, getters},     {Py_tp_methods, methods},
-    {Py_tp_doc, "An op, called with tensors: Op(name)(inputs..., scalars..., out=None, stream=None, dtype=None)."},
-    {0}};
+static PyType_Slot slots[] = {{Py_tp_new, op_new},
+                              {Py_tp_dealloc, op_dealloc},
+                              {Py_tp_call, op_call},
+                              {Py_tp_repr, op_repr},
+                              {Py_tp_getset, getters},
+                              {Py_tp_methods, methods},
+                              {Py_tp_doc, "An op, called with tensors: Op(name)(inputs..., "
+                                          "scalars..., out=None, stream=None, dtype=None)."},
+                              {0}};
 static PyType_Spec spec = {"kiln.Op", sizeof(op), 0, Py_TPFLAGS_DEFAULT, slots};
 
 PyObject *kp_op_type(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plans: what calls whose tensors look alike have in common.  Types, sizes, strides and alignments make the key; a table of
-// fixed size for each op and device keeps the plans met last.
+// Plans: what calls whose tensors look alike have in common.  Types, sizes, strides and alignments
+// make the key; a table of fixed size for each op and device keeps the plans met last.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static uint64_t hash_of(const int64_t *key, size_t n)
     return h;
 }
 
-/* What a call needs beside its pointers; of one whose outputs are still to be made, what they are to be. */
+/* What a call needs beside its pointers; of one whose outputs are still to be made, what they are
+ * to be. */
 static bool fill(const kp_bound *b, const kp_call *c, kp_plan *p)
 {
     if (!kp_problem(b, c, &p->problem, p->made, &p->nothing)) return false;

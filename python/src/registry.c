@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What there is: kernels found, explained and listed, ops described, as plain Python values.  kiln/__init__.py gives them
-// their shape.
+// What there is: kernels found, explained and listed, ops described, as plain Python values.
+// kiln/__init__.py gives them their shape.
 #include "binding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static PyObject *get(get_text *from, kiln_ctx *ctx, const kiln_problem *p)
     char *text = malloc(len + 1);
     if (!text) return PyErr_NoMemory();
     status = from(ctx, p, text, &len);
-    PyObject *result = status ? kp_raise(status) : PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    PyObject *result =
+        status ? kp_raise(status) : PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     free(text);
     return result;
 }
@@ -132,7 +133,9 @@ static PyObject *kernels(PyObject *module, PyObject *args)
     PyObject *list = c ? PyList_New(0) : NULL;
     for (size_t i = 0; list && kiln_kernel_at(c->ctx, i, &kernel) == KILN_OK; i++) {
         kiln_kernel_info k = {.struct_size = sizeof k};
-        if (kiln_kernel_describe(kernel, &k) || (op && strcmp(op, k.op) != 0) || (!all && !k.runnable)) continue;
+        if (kiln_kernel_describe(kernel, &k) || (op && strcmp(op, k.op) != 0) ||
+            (!all && !k.runnable))
+            continue;
         PyObject *d = kernel_dict(kernel);
         if (!d || PyList_Append(list, d)) Py_CLEAR(list);
         Py_XDECREF(d);
@@ -172,14 +175,16 @@ static PyObject *size_name(const kp_bound *b, int at)
 
 static PyObject *tensor_dict(const kp_bound *b, const kp_tensor *t)
 {
-    PyObject *d = PyDict_New(), *block = Py_BuildValue("LL", (long long)t->row_block, (long long)t->col_block);
+    PyObject *d = PyDict_New(),
+             *block = Py_BuildValue("LL", (long long)t->row_block, (long long)t->col_block);
     static const char *const layout[] = {NULL, "r", "c"};
     if (d && put(d, "block", block) && put(d, "name", PyUnicode_FromString(t->name)) &&
         put(d, "own", PyBool_FromLong(t->own)) && put(d, "planes", size_name(b, t->planes)) &&
         put(d, "rows", size_name(b, t->rows)) && put(d, "cols", size_name(b, t->cols)) &&
         put(d, "type", PyLong_FromLong(t->type)) &&
         put(d, "dtype", text_or_none(t->dtype ? kiln_dtype_name((kiln_dtype)t->dtype) : NULL)) &&
-        put(d, "letter", PyLong_FromLong(t->letter)) && put(d, "layout", text_or_none(layout[t->layout])))
+        put(d, "letter", PyLong_FromLong(t->letter)) &&
+        put(d, "layout", text_or_none(layout[t->layout])))
         return d;
     Py_XDECREF(d);
     return NULL;
@@ -205,8 +210,10 @@ static PyObject *signature_list(const kp_bound *b)
         char layouts[KILN_MAX_LAYOUTS + 1] = "";
         PyObject *all = PyTuple_New((Py_ssize_t)b->info.ntypes);
         for (size_t t = 0; all && t < b->info.ntypes; t++)
-            PyTuple_SetItem(all, (Py_ssize_t)t, PyUnicode_FromString(kiln_dtype_name((kiln_dtype)s->type[t])));
-        for (size_t l = 0; l < b->info.nlayouts; l++) layouts[l] = s->layout[l] == KILN_COL ? 'c' : 'r';
+            PyTuple_SetItem(all, (Py_ssize_t)t,
+                            PyUnicode_FromString(kiln_dtype_name((kiln_dtype)s->type[t])));
+        for (size_t l = 0; l < b->info.nlayouts; l++)
+            layouts[l] = s->layout[l] == KILN_COL ? 'c' : 'r';
         PyObject *fixed = PyDict_New();
         for (size_t f = 0; fixed && f < b->info.nfixed; f++)
             put(fixed, b->size[b->info.fixed[f]], PyLong_FromLongLong(s->fixed[f]));
@@ -250,12 +257,15 @@ static PyObject *describe(PyObject *module, PyObject *args)
     const int rows = b->info.rows;
     const bool folds = rows >= 0 && b->info.independent >> rows & 1 && !b->stacked;
     PyObject *d = PyDict_New();
-    if (d && put(d, "name", text_or_none(b->info.name)) && put(d, "family", text_or_none(b->info.family)) &&
-        put(d, "file", text_or_none(b->info.file)) && put(d, "line", PyLong_FromLong(b->info.line)) &&
-        put(d, "inputs", tensor_list(b, false)) && put(d, "outputs", tensor_list(b, true)) &&
-        put(d, "scalars", name_list(b->info.scalar_name, b->info.nscalars)) && put(d, "sizes", extra_sizes(b)) &&
-        put(d, "types", name_list(b->info.type_name, b->info.ntypes)) && put(d, "signatures", signature_list(b)) &&
-        put(d, "rows_fold", PyBool_FromLong(folds))) {
+    if (d && put(d, "name", text_or_none(b->info.name)) &&
+        put(d, "family", text_or_none(b->info.family)) &&
+        put(d, "file", text_or_none(b->info.file)) &&
+        put(d, "line", PyLong_FromLong(b->info.line)) && put(d, "inputs", tensor_list(b, false)) &&
+        put(d, "outputs", tensor_list(b, true)) &&
+        put(d, "scalars", name_list(b->info.scalar_name, b->info.nscalars)) &&
+        put(d, "sizes", extra_sizes(b)) &&
+        put(d, "types", name_list(b->info.type_name, b->info.ntypes)) &&
+        put(d, "signatures", signature_list(b)) && put(d, "rows_fold", PyBool_FromLong(folds))) {
         kp_unbind(b);
         return d;
     }
@@ -273,9 +283,9 @@ static PyObject *device_info(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "z", &device)) return NULL;
     kp_ctx *c = kp_context(device ? device : "");
     if (!c) return NULL;
-    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:n,s:n}", "name", c->info.name, "vendor", c->info.vendor, "target",
-                         c->info.target, "units", c->info.units, "memory", (Py_ssize_t)c->info.memory, "l2",
-                         (Py_ssize_t)c->info.l2);
+    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:n,s:n}", "name", c->info.name, "vendor",
+                         c->info.vendor, "target", c->info.target, "units", c->info.units, "memory",
+                         (Py_ssize_t)c->info.memory, "l2", (Py_ssize_t)c->info.l2);
 }
 
 static PyObject *refused(PyObject *module, PyObject *args)
@@ -298,7 +308,9 @@ static PyObject *configure(PyObject *module, PyObject *args)
     const char *modules, *tuning;
     int threads;
     (void)module;
-    if (!PyArg_ParseTuple(args, "zzi", &modules, &tuning, &threads) || !kp_configure(modules, tuning, threads)) return NULL;
+    if (!PyArg_ParseTuple(args, "zzi", &modules, &tuning, &threads) ||
+        !kp_configure(modules, tuning, threads))
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -312,10 +324,8 @@ static PyObject *synchronize(PyObject *module, PyObject *args)
     kp_ctx *c = kp_context(device ? device : "");
     if (!c) return NULL;
     kp_hold(c);
-    Py_BEGIN_ALLOW_THREADS
-    status = kiln_synchronize(c->ctx, (void *)(uintptr_t)stream);
-    Py_END_ALLOW_THREADS
-    if (status) kp_raise(status);
+    Py_BEGIN_ALLOW_THREADS status = kiln_synchronize(c->ctx, (void *)(uintptr_t)stream);
+    Py_END_ALLOW_THREADS if (status) kp_raise(status);
     kp_release(c);
     if (status) return NULL;
     Py_RETURN_NONE;
@@ -345,8 +355,10 @@ PyMethodDef kp_registry_methods[] = {
     {"ops", ops, METH_VARARGS, "ops(device): names"},
     {"describe", describe, METH_VARARGS, "describe(op, device)"},
     {"device", device_info, METH_VARARGS, "device(spec)"},
-    {"refused", refused, METH_VARARGS, "refused(device): modules and ops that are not used, and why"},
-    {"configure", configure, METH_VARARGS, "configure(module_path, tuning, threads): opens all anew"},
+    {"refused", refused, METH_VARARGS,
+     "refused(device): modules and ops that are not used, and why"},
+    {"configure", configure, METH_VARARGS,
+     "configure(module_path, tuning, threads): opens all anew"},
     {"synchronize", synchronize, METH_VARARGS, "synchronize(device, stream)"},
     {"dtype_name", dtype_name, METH_VARARGS, "dtype_name(name): as frameworks call it"},
     {"after_fork", after_fork, METH_NOARGS, "called in a child that was forked"},

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT
-// From the shapes and strides of a call's tensors to a problem: which sizes they tell, what their leading dimensions are
-// (batches, which become rows where that is the same), which of the op's types and layouts fit.
-//   A tensor is [batch...,] [planes,] [rows,] [cols]: of these what its op gives it.  Where it has no rows or no columns
+// From the shapes and strides of a call's tensors to a problem: which sizes they tell, what their
+// leading dimensions are (batches, which become rows where that is the same), which of the op's
+// types and layouts fit.
+//   A tensor is [batch...,] [planes,] [rows,] [cols]: of these what its op gives it.  Where it has
+//   no rows or no columns
 // there may be a 1 in their place.
 #include "binding.h"
 #include <string.h>
 
 typedef struct place {
-    int64_t planes, plane;            /* sizes, and strides in elements */
+    int64_t planes, plane; /* sizes, and strides in elements */
     int64_t rows, row, cols, col;
-    int nb;                           /* leading dimensions: batch */
-    int64_t batch;                    /* stride */
-    bool spread;                      /* all batches are one */
-    bool none;                        /* it has no elements */
-    unsigned layouts;                 /* that the strides allow: bit 1 row-major, bit 2 column-major */
+    int nb;           /* leading dimensions: batch */
+    int64_t batch;    /* stride */
+    bool spread;      /* all batches are one */
+    bool none;        /* it has no elements */
+    unsigned layouts; /* that the strides allow: bit 1 row-major, bit 2 column-major */
 } place;
 
 typedef struct solver {
     const kp_bound *b;
     const kp_call *c;
     place at[KILN_MAX_TENSORS];
-    int64_t size[KP_SIZES];           /* -1: not known yet */
-    int64_t batch[KP_DIMS];           /* of all, before it is one number */
+    int64_t size[KP_SIZES]; /* -1: not known yet */
+    int64_t batch[KP_DIMS]; /* of all, before it is one number */
     int nb;
     int64_t batches;
-    const kp_signature *sig;          /* NULL: none fits, and the library will say why */
-    uint8_t type[KILN_MAX_TYPES];     /* as given; 0: by no tensor */
-    bool folded;                      /* batches became rows */
+    const kp_signature *sig;      /* NULL: none fits, and the library will say why */
+    uint8_t type[KILN_MAX_TYPES]; /* as given; 0: by no tensor */
+    bool folded;                  /* batches became rows */
 } solver;
 
 enum { ROW_BIT = 1u << KILN_ROW, COL_BIT = 1u << KILN_COL };
@@ -70,7 +72,8 @@ static bool types_fit(const solver *s, const kp_signature *sig)
         const kp_tensor *t = &s->b->tensor[i];
         const kp_view *v = s->c->view[i];
         if (v && t->type >= 0 && !serves(v->dtype, sig->type[t->type])) return false;
-        if (!v && t->out && t->type >= 0 && s->c->dtype && s->c->dtype != sig->type[t->type]) return false;
+        if (!v && t->out && t->type >= 0 && s->c->dtype && s->c->dtype != sig->type[t->type])
+            return false;
     }
     return true;
 }
@@ -85,7 +88,9 @@ static bool take(const kp_tensor *t, const kp_view *v, bool gap, place *p)
     struct {
         int size;
         int64_t *n, *stride;
-    } part[] = {{t->cols, &p->cols, &p->col}, {t->rows, &p->rows, &p->row}, {t->planes, &p->planes, &p->plane}};
+    } part[] = {{t->cols, &p->cols, &p->col},
+                {t->rows, &p->rows, &p->row},
+                {t->planes, &p->planes, &p->plane}};
     for (int k = 0; k < 3; k++) {
         if (part[k].size < 0) {
             if (!gap || k == 2) continue;
@@ -125,7 +130,8 @@ static bool fits(solver *s, int i, const place *p, const kp_signature *sig, int6
     const kp_tensor *t = &s->b->tensor[i];
     const int side = packed_side(s, i, sig);
     if (!tell(t->planes, p->planes, 1, known)) return false;
-    if (!tell(t->rows, p->rows, side == KILN_COL ? 2 * t->row_block : t->row_block, known)) return false;
+    if (!tell(t->rows, p->rows, side == KILN_COL ? 2 * t->row_block : t->row_block, known))
+        return false;
     return tell(t->cols, p->cols, side == KILN_ROW ? 2 * t->col_block : t->col_block, known);
 }
 
@@ -155,7 +161,8 @@ static void add_batch(solver *s, const kp_view *v, int nb)
 static PyObject *shape_text(const kp_view *v)
 {
     PyObject *shape = PyTuple_New(v->ndim);
-    for (int i = 0; shape && i < v->ndim; i++) PyTuple_SetItem(shape, i, PyLong_FromLongLong(v->shape[i]));
+    for (int i = 0; shape && i < v->ndim; i++)
+        PyTuple_SetItem(shape, i, PyLong_FromLongLong(v->shape[i]));
     return shape;
 }
 
@@ -174,7 +181,9 @@ static bool bad_shape(const solver *s, int i)
         const char *name = s->b->size[part[k].size];
         const long long known = (long long)s->size[part[k].size];
         n += (size_t)PyOS_snprintf(text + n, sizeof text - n, ", %s", name ? name : "?");
-        if (part[k].block > 1) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "/%lld", (long long)part[k].block);
+        if (part[k].block > 1)
+            n +=
+                (size_t)PyOS_snprintf(text + n, sizeof text - n, "/%lld", (long long)part[k].block);
         if (known >= 0) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "=%lld", known);
     }
     PyObject *shape = shape_text(s->c->view[i]);
@@ -202,7 +211,8 @@ static bool solve_sizes(solver *s, const kp_signature *sig)
                 int64_t known[KP_SIZES];
                 place p;
                 memcpy(known, s->size, sizeof known);
-                if (!take(t, v, gap, &p) || !fits(s, i, &p, sig, known) || !batch_fits(s, v, p.nb)) continue;
+                if (!take(t, v, gap, &p) || !fits(s, i, &p, sig, known) || !batch_fits(s, v, p.nb))
+                    continue;
                 memcpy(s->size, known, sizeof known);
                 add_batch(s, v, p.nb);
                 s->at[i] = p;
@@ -215,7 +225,8 @@ static bool solve_sizes(solver *s, const kp_signature *sig)
         const place *p = &s->at[i];
         const int side = s->c->view[i] ? packed_side(s, i, sig) : 0;
         const int of = side == KILN_ROW ? b->tensor[i].cols : b->tensor[i].rows;
-        if (side && of >= 0 && s->size[of] < 0) s->size[of] = 2 * (side == KILN_ROW ? p->cols : p->rows);
+        if (side && of >= 0 && s->size[of] < 0)
+            s->size[of] = 2 * (side == KILN_ROW ? p->cols : p->rows);
     }
     for (int i = 0; i < KP_SIZES; i++) {
         if (i == KILN_BATCH || s->size[i] >= 0 || !(b->told >> i & 1)) continue;
@@ -223,7 +234,8 @@ static bool solve_sizes(solver *s, const kp_signature *sig)
     }
     s->batches = 1;
     for (int i = 0; i < s->nb; i++)
-        if (__builtin_mul_overflow(s->batches, s->batch[i], &s->batches)) return invalid("%s: too many batches", b->info.name);
+        if (__builtin_mul_overflow(s->batches, s->batch[i], &s->batches))
+            return invalid("%s: too many batches", b->info.name);
     return true;
 }
 
@@ -258,13 +270,15 @@ static bool place_batch(solver *s, int i)
     place *p = &s->at[i];
     const int64_t count = count_of(v, p->nb);
     p->spread = count == 1 && s->batches != 1;
-    if (p->spread || s->batches == 1 || s->batches == 0 || p->rows * p->cols * p->planes == 0) return true;
+    if (p->spread || s->batches == 1 || s->batches == 0 || p->rows * p->cols * p->planes == 0)
+        return true;
     const char *name = s->b->tensor[i].name, *op = s->b->info.name;
     if (count != s->batches)
-        return invalid("%s: '%s' has %lld batches where the others have %lld: all of them or one", op, name, (long long)count,
-                       (long long)s->batches);
+        return invalid("%s: '%s' has %lld batches where the others have %lld: all of them or one",
+                       op, name, (long long)count, (long long)s->batches);
     if (!join(v->shape, v->stride, p->nb, &p->batch))
-        return invalid("%s: the batch dimensions of '%s' lie at no one stride: make it contiguous", op, name);
+        return invalid("%s: the batch dimensions of '%s' lie at no one stride: make it contiguous",
+                       op, name);
     p->spread = p->batch == 0;
     return true;
 }
@@ -286,7 +300,9 @@ static void fold_batches(solver *s)
             if (count_of(v, s->at[i].nb) != 1) return;
             continue;
         }
-        if (count_of(v, s->at[i].nb) != s->batches || t->row_block != 1 || packed_side(s, i, s->sig) == KILN_COL) return;
+        if (count_of(v, s->at[i].nb) != s->batches || t->row_block != 1 ||
+            packed_side(s, i, s->sig) == KILN_COL)
+            return;
         int64_t shape[KP_DIMS + 1], strides[KP_DIMS + 1];
         const int nb = s->at[i].nb;
         memcpy(shape, v->shape, (size_t)nb * sizeof *shape);
@@ -321,7 +337,7 @@ static bool apart(const solver *s, int i, int64_t outer, int64_t pitch, int64_t 
 static void allow_layouts(solver *s, int i)
 {
     place *p = &s->at[i];
-    if (p->rows == 0 || p->cols == 0 || p->planes == 0) { /* nothing lies anywhere */
+    if (count_of(s->c->view[i], s->c->view[i]->ndim) == 0) { /* nothing lies anywhere */
         p->layouts = ROW_BIT | COL_BIT;
         p->row = p->col = 1;
         p->plane = 0;
@@ -338,11 +354,14 @@ static bool bad_strides(const solver *s, int i)
     const kp_tensor *t = &s->b->tensor[i];
     const kp_view *v = s->c->view[i];
     PyObject *strides = PyTuple_New(v->ndim);
-    for (int d = 0; strides && d < v->ndim; d++) PyTuple_SetItem(strides, d, PyLong_FromLongLong(v->stride[d]));
+    for (int d = 0; strides && d < v->ndim; d++)
+        PyTuple_SetItem(strides, d, PyLong_FromLongLong(v->stride[d]));
     if (!strides) return false;
     const bool matrix = t->rows >= 0 && t->cols >= 0;
-    invalid("%s: '%s' has strides %S (elements): %s; make it contiguous", s->b->info.name, t->name, strides,
-            matrix ? "neither its rows nor its columns are contiguous" : "its elements do not lie side by side");
+    invalid("%s: '%s' has strides %S (elements): %s; make it contiguous", s->b->info.name, t->name,
+            strides,
+            matrix ? "neither its rows nor its columns are contiguous"
+                   : "its elements do not lie side by side");
     Py_DECREF(strides);
     return false;
 }
@@ -351,7 +370,8 @@ static bool layouts_fit(const solver *s, const kp_signature *sig)
 {
     for (int i = 0; i < s->b->ntensors; i++) {
         const int letter = s->b->tensor[i].letter;
-        if (letter >= 0 && s->c->view[i] && !(s->at[i].layouts >> sig->layout[letter] & 1)) return false;
+        if (letter >= 0 && s->c->view[i] && !(s->at[i].layouts >> sig->layout[letter] & 1))
+            return false;
     }
     return true;
 }
@@ -393,7 +413,8 @@ static bool same_outputs(const solver *s, const kp_signature *x, const kp_signat
 {
     for (int i = 0; i < s->b->ntensors; i++) {
         const kp_tensor *t = &s->b->tensor[i];
-        if (t->out && !s->c->view[i] && t->type >= 0 && x->type[t->type] != y->type[t->type]) return false;
+        if (t->out && !s->c->view[i] && t->type >= 0 && x->type[t->type] != y->type[t->type])
+            return false;
     }
     return true;
 }
@@ -403,8 +424,9 @@ static bool ambiguous(const solver *s, const kp_signature *x, const kp_signature
     for (int i = 0; i < s->b->ntensors; i++) {
         const kp_tensor *t = &s->b->tensor[i];
         if (t->out && !s->c->view[i] && t->type >= 0 && x->type[t->type] != y->type[t->type])
-            return invalid("%s: output '%s' may be %s or %s: say dtype=, or give it by out=", s->b->info.name, t->name,
-                           kp_dtype_text(x->type[t->type]), kp_dtype_text(y->type[t->type]));
+            return invalid(
+                "%s: output '%s' may be %s or %s: say dtype=, or give it by out=", s->b->info.name,
+                t->name, kp_dtype_text(x->type[t->type]), kp_dtype_text(y->type[t->type]));
     }
     return true;
 }
@@ -420,7 +442,8 @@ static bool choose_signature(solver *s)
             best = sig;
             continue;
         }
-        const int alike = made_alike(s, sig) - made_alike(s, best), columns = made_columns(s, sig) - made_columns(s, best);
+        const int alike = made_alike(s, sig) - made_alike(s, best),
+                  columns = made_columns(s, sig) - made_columns(s, best);
         if (alike == 0 && !same_outputs(s, sig, best)) other = sig;
         if (alike > 0 || (alike == 0 && columns < 0)) {
             if (alike > 0) other = NULL;
@@ -440,9 +463,9 @@ static bool read_types(solver *s)
         const kp_view *v = s->c->view[i];
         if (!v || t->type < 0 || v->dtype == KP_BYTES) continue;
         if (s->type[t->type] && s->type[t->type] != v->dtype) {
-            PyErr_Format(PyExc_TypeError, "%s: '%s' is %s and '%s' is %s; they are of one type", s->b->info.name,
-                         s->b->tensor[teller[t->type]].name, kp_dtype_text(s->type[t->type]), t->name,
-                         kp_dtype_text(v->dtype));
+            PyErr_Format(PyExc_TypeError, "%s: '%s' is %s and '%s' is %s; they are of one type",
+                         s->b->info.name, s->b->tensor[teller[t->type]].name,
+                         kp_dtype_text(s->type[t->type]), t->name, kp_dtype_text(v->dtype));
             return false;
         }
         s->type[t->type] = (uint8_t)v->dtype;
@@ -451,7 +474,8 @@ static bool read_types(solver *s)
     return true;
 }
 
-/* Elements of less than a byte change what shapes mean: the first signature whose types fit says whether there are. */
+/* Elements of less than a byte change what shapes mean: the first signature whose types fit says
+ * whether there are. */
 static const kp_signature *first_of_types(const solver *s)
 {
     for (size_t i = 0; i < s->b->nsignatures; i++)
@@ -465,8 +489,11 @@ static bool no_bytes(const solver *s)
     for (int i = 0; i < s->b->ntensors; i++) {
         const kp_view *v = s->c->view[i];
         if (!v || v->dtype != KP_BYTES || is_packed(wanted_type(s, s->sig, i))) continue;
-        PyErr_Format(PyExc_TypeError, "%s: '%s' is uint8, which stands for elements of 4 bits alone, and this op has none "
-                     "there", s->b->info.name, s->b->tensor[i].name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s: '%s' is uint8, which stands for elements of 4 bits alone, and this op has none "
+            "there",
+            s->b->info.name, s->b->tensor[i].name);
         return false;
     }
     return true;
@@ -501,12 +528,14 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
     const int wanted = wanted_type(s, s->sig, i), layout = chosen_layout(s, i);
     const int64_t each = is_packed(wanted) && !is_packed(v->dtype) ? 2 : 1;
     const bool matrix = t->rows >= 0 && t->cols >= 0, row = layout != KILN_COL;
-    kiln_tensor said = {.dtype = (kiln_dtype)(each == 2 ? wanted : v->dtype), .align = alignment(v)};
+    kiln_tensor said = {.dtype = (kiln_dtype)(each == 2 ? wanted : v->dtype),
+                        .align = alignment(v)};
     int64_t plane = 0;
     if (matrix && at->none) {
         said.layout = (kiln_layout)layout;
     } else if (matrix) {
-        const int64_t outer = row ? at->rows : at->cols, pitch = row ? at->row : at->col, inner = row ? at->cols : at->rows;
+        const int64_t outer = row ? at->rows : at->cols, pitch = row ? at->row : at->col,
+                      inner = row ? at->cols : at->rows;
         if (!(at->layouts >> layout & 1) && (s->sig || !at->layouts)) return bad_strides(s, i);
         said.layout = (kiln_layout)layout;
         if (outer > 1 && inner > 0) said.ld = pitch == 0 ? KILN_BROADCAST : pitch * each;
@@ -514,13 +543,14 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
         return bad_strides(s, i);
     }
     if (at->planes > 1 && !at->none) plane = at->plane == 0 ? KILN_BROADCAST : at->plane;
-    if (s->batches > 1 && !at->none) said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
+    if (s->batches > 1 && !at->none)
+        said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
     if (plane < KILN_BROADCAST || said.batch_stride < KILN_BROADCAST) return bad_strides(s, i);
     const kiln_tensor *const twin = t->twin >= 0 ? &p->tensor[t->at] : NULL;
     if (twin && (twin->dtype != said.dtype || twin->layout != said.layout || twin->ld != said.ld ||
                  twin->batch_stride != said.batch_stride))
-        return invalid("%s: '%s' and '%s' must be of one type and lie alike", s->b->info.name, s->b->tensor[t->twin].name,
-                       t->name);
+        return invalid("%s: '%s' and '%s' must be of one type and lie alike", s->b->info.name,
+                       s->b->tensor[t->twin].name, t->name);
     if (twin && twin->align < said.align) said.align = twin->align;
     p->tensor[t->at] = said;
     p->plane_stride[t->at] = plane;
@@ -531,8 +561,9 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
 static int made_type(const solver *s, int i)
 {
     const int wanted = wanted_type(s, s->sig, i);
-    if (wanted || s->type[s->b->tensor[i].type]) return wanted ? wanted : s->type[s->b->tensor[i].type];
+    if (wanted) return wanted;
     if (s->c->dtype) return s->c->dtype;
+    if (s->type[s->b->tensor[i].type]) return s->type[s->b->tensor[i].type];
     for (int k = 0; k < s->b->ntensors; k++)
         if (s->c->view[k] && s->c->view[k]->dtype != KP_BYTES) return s->c->view[k]->dtype;
     return KILN_F32;
@@ -544,12 +575,15 @@ static bool set_made(const solver *s, int i, kp_made *m)
     const kp_tensor *t = &s->b->tensor[i];
     const int64_t folded = s->folded && t->rows == s->b->info.rows;
     *m = (kp_made){.dtype = made_type(s, i), .columns = chosen_layout(s, i) == KILN_COL};
-    if (s->nb + 3 > KP_DIMS) return invalid("%s: at most %d dimensions of batches", s->b->info.name, KP_DIMS - 3);
+    if (s->nb + 3 > KP_DIMS)
+        return invalid("%s: at most %d dimensions of batches", s->b->info.name, KP_DIMS - 3);
     for (int d = 0; d < s->nb; d++) m->shape[m->ndim++] = s->batch[d];
     if (t->planes >= 0) m->shape[m->ndim++] = s->size[t->planes];
     int64_t all = 1;
     for (int d = 0; d < s->nb; d++) all *= s->batch[d];
-    if (t->rows >= 0) m->shape[m->ndim++] = blocks(folded ? s->size[t->rows] / all : s->size[t->rows], t->row_block);
+    if (t->rows >= 0)
+        m->shape[m->ndim++] =
+            blocks(folded ? s->size[t->rows] / all : s->size[t->rows], t->row_block);
     if (t->cols >= 0) m->shape[m->ndim++] = blocks(s->size[t->cols], t->col_block);
     return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tensors of any framework: by DLPack's exchange table (torch, from 2.10 on), which costs no call of Python; by
-// __array_struct__ (numpy, ml_dtypes' types, too); by __dlpack__ (cupy, jax and others); by what kiln._frameworks describes
-// (older torch, __cuda_array_interface__); by the buffer protocol.
+// Tensors of any framework: by DLPack's exchange table (torch, from 2.10 on), which costs no call
+// of Python; by
+// __array_struct__ (numpy, ml_dtypes' types, too); by __dlpack__ (cupy, jax and others); by what
+// kiln._frameworks describes (older torch, __cuda_array_interface__); by the buffer protocol.
 #include "dlpack.h"
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +78,11 @@ static bool no_dtype(const char *name, PyObject *o)
     PyErr_Clear();
     PyObject *dtype = PyObject_GetAttrString(o, "dtype");
     if (!dtype) PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "%s has elements of type %S; Kiln's are float32, float16, bfloat16, float8_e4m3fn, "
-                 "float8_e5m2, both fnuz, int8, int32, and uint8 where two of 4 bits share a byte",
-                 name, dtype ? dtype : Py_None);
+    PyErr_Format(
+        PyExc_TypeError,
+        "%s has elements of type %S; Kiln's are float32, float16, bfloat16, float8_e4m3fn, "
+        "float8_e5m2, both fnuz, int8, int32, and uint8 where two of 4 bits share a byte",
+        name, dtype ? dtype : Py_None);
     Py_XDECREF(dtype);
     return false;
 }
@@ -112,7 +115,8 @@ static const void *exchange_table(PyObject *framework)
 {
     PyObject *capsule = PyObject_GetAttrString(framework, "exchange");
     const dl_exchange *table = NULL;
-    if (capsule && PyCapsule_CheckExact(capsule)) table = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    if (capsule && PyCapsule_CheckExact(capsule))
+        table = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
     PyErr_Clear();
     Py_XDECREF(capsule);
     while (table && table->major != 1) table = table->previous;
@@ -124,7 +128,10 @@ const kp_kind *kp_kind_of(PyObject *o)
     static const struct {
         const char *name;
         kp_reader reader;
-    } readers[] = {{"struct", KP_STRUCT}, {"dlpack", KP_DLPACK}, {"describe", KP_DESCRIBE}, {"buffer", KP_BUFFER}};
+    } readers[] = {{"struct", KP_STRUCT},
+                   {"dlpack", KP_DLPACK},
+                   {"describe", KP_DESCRIBE},
+                   {"buffer", KP_BUFFER}};
     PyTypeObject *const type = Py_TYPE(o);
     for (int i = 0; i < nkinds; i++)
         if (kinds[i].type == type) return &kinds[i];
@@ -141,6 +148,7 @@ const kp_kind *kp_kind_of(PyObject *o)
     k->exchange = exchange_table(f);
     if (k->exchange) k->reader = KP_EXCHANGE;
     k->ordered = attribute_true(f, "ordered");
+    k->makes = attribute_true(f, "makes");
     k->finishes = attribute_true(f, "finishes");
     k->immutable = attribute_true(f, "immutable");
     return k;
@@ -154,12 +162,20 @@ static bool set_device(kp_view *v, const char *name, int device, int id)
     switch (device) {
     case DL_CPU:
     case DL_CUDA_HOST:
-    case DL_ROCM_HOST: v->device = KP_HOST; return true;
+    case DL_ROCM_HOST:
+        v->device = KP_HOST;
+        return true;
     case DL_CUDA:
-    case DL_CUDA_MANAGED: v->device = KP_CUDA, v->id = id; return true;
-    case DL_ROCM: v->device = KP_ROCM, v->id = id; return true;
+    case DL_CUDA_MANAGED:
+        v->device = KP_CUDA, v->id = id;
+        return true;
+    case DL_ROCM:
+        v->device = KP_ROCM, v->id = id;
+        return true;
     }
-    PyErr_Format(PyExc_ValueError, "%s lies on a device that Kiln has no driver for (DLPack's number %d)", name, device);
+    PyErr_Format(PyExc_ValueError,
+                 "%s lies on a device that Kiln has no driver for (DLPack's number %d)", name,
+                 device);
     return false;
 }
 
@@ -198,7 +214,9 @@ static bool by_exchange(PyObject *o, const char *name, kp_view *v)
     dl_tensor t;
     const dl_exchange *api = v->kind->exchange;
     if (api->tensor_from(o, &t) == 0) return from_dl(o, name, &t, v);
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s is no dense tensor", name);
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s is a tensor without memory that can be read: sparse, or fake",
+                 name);
     return false;
 }
 
@@ -238,7 +256,8 @@ static bool element_strides(kp_view *v, const char *name, int itemsize)
 {
     for (int i = 0; i < v->ndim; i++) {
         if (v->stride[i] % itemsize) {
-            PyErr_Format(PyExc_ValueError, "%s has a stride of %lld bytes, no multiple of its elements' %d", name,
+            PyErr_Format(PyExc_ValueError,
+                         "%s has a stride of %lld bytes, no multiple of its elements' %d", name,
                          (long long)v->stride[i], itemsize);
             return false;
         }
@@ -258,7 +277,7 @@ static bool by_struct(PyObject *o, const char *name, kp_view *v)
     if (ok) {
         const bool native = a->flags & ARRAY_NATIVE || a->itemsize == 1;
         v->dtype = native ? dtype_of_letter(a->kind, a->itemsize) : 0;
-        if (!v->dtype && native && a->kind == 'V') v->dtype = dtype_by_name(o);
+        if (!v->dtype && native) v->dtype = dtype_by_name(o);
         v->readonly = !(a->flags & ARRAY_WRITEABLE);
         v->device = KP_HOST, v->id = 0;
         v->data = a->data;
@@ -270,19 +289,25 @@ static bool by_struct(PyObject *o, const char *name, kp_view *v)
     return ok;
 }
 
-/* __dlpack__(stream=, max_version=(1, 1)), and without the second for producers that do not know it. */
+/* __dlpack__(stream=, max_version=(1, 1)), and without the second for producers that do not know
+ * it. */
 static PyObject *call_dlpack(PyObject *o, int device, void *stream)
 {
-    PyObject *export = PyObject_GetAttrString(o, "__dlpack__"), *none = PyTuple_New(0), *capsule = NULL;
-    PyObject *s = device == KP_HOST                   ? (Py_INCREF(Py_None), Py_None)
-                  : device == KP_CUDA && !stream      ? PyLong_FromLong(1) /* the legacy default stream */
-                                                      : PyLong_FromVoidPtr(stream);
-    PyObject *kw = export && none && s ? Py_BuildValue("{s:O,s:(ii)}", "stream", s, "max_version", 1, 1) : NULL;
+    PyObject *export = PyObject_GetAttrString(o, "__dlpack__"), *none = PyTuple_New(0),
+             *capsule = NULL;
+    PyObject *s = device == KP_HOST ? (Py_INCREF(Py_None), Py_None)
+                  : device == KP_CUDA && !stream
+                      ? PyLong_FromLong(1) /* the legacy default stream */
+                      : PyLong_FromVoidPtr(stream);
+    PyObject *kw = export && none && s
+                       ? Py_BuildValue("{s:O,s:(ii)}", "stream", s, "max_version", 1, 1)
+                       : NULL;
     if (kw) {
         capsule = PyObject_Call(export, none, kw);
         if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
-            if (PyDict_DelItemString(kw, "max_version") == 0) capsule = PyObject_Call(export, none, kw);
+            if (PyDict_DelItemString(kw, "max_version") == 0)
+                capsule = PyObject_Call(export, none, kw);
         }
     }
     Py_XDECREF(kw);
@@ -297,7 +322,8 @@ static bool by_dlpack(PyObject *o, const char *name, void *stream, kp_view *v)
     PyObject *where = PyObject_CallMethod(o, "__dlpack_device__", NULL);
     if (!where) return false;
     /* Members of an enumeration are ints. */
-    PyObject *first = PySequence_GetItem(where, 0), *second = first ? PySequence_GetItem(where, 1) : NULL;
+    PyObject *first = PySequence_GetItem(where, 0),
+             *second = first ? PySequence_GetItem(where, 1) : NULL;
     const long device = first ? PyLong_AsLong(first) : -1, id = second ? PyLong_AsLong(second) : -1;
     Py_XDECREF(second);
     Py_XDECREF(first);
@@ -322,19 +348,24 @@ static bool by_dlpack(PyObject *o, const char *name, void *stream, kp_view *v)
     }
     Py_DECREF(capsule);
     if (t) return from_dl(o, name, t, v);
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s gives a DLPack of a version that Kiln does not know", name);
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%s gives a DLPack of a version that Kiln does not know",
+                     name);
     return false;
 }
 
-/* A tuple: pointer, DLPack's device and number of it, type's name, sizes, strides in elements or None, read-only. */
+/* A tuple: pointer, DLPack's device and number of it, type's name, sizes, strides in elements or
+ * None, read-only. */
 static bool by_description(PyObject *o, const char *name, kp_view *v)
 {
-    PyObject *d = PyObject_CallMethod(v->kind->framework, "describe", "O", o), *shape, *strides, *pointer;
+    PyObject *d = PyObject_CallMethod(v->kind->framework, "describe", "O", o), *shape, *strides,
+             *pointer;
     const char *dtype;
     int device, id, readonly;
     if (!d) return false;
     v->hold = HOLD_OBJECT, v->held = d;
-    if (!PyArg_ParseTuple(d, "OiisOOp", &pointer, &device, &id, &dtype, &shape, &strides, &readonly) ||
+    if (!PyArg_ParseTuple(d, "OiisOOp", &pointer, &device, &id, &dtype, &shape, &strides,
+                          &readonly) ||
         !set_device(v, name, device, id) || !set_ndim(v, name, (long)PyTuple_Size(shape)))
         return false;
     v->data = PyLong_AsVoidPtr(pointer);
@@ -345,7 +376,8 @@ static bool by_description(PyObject *o, const char *name, kp_view *v)
     if (strides == Py_None)
         packed_strides(v);
     else
-        for (int i = 0; i < v->ndim; i++) v->stride[i] = PyLong_AsLongLong(PyTuple_GetItem(strides, i));
+        for (int i = 0; i < v->ndim; i++)
+            v->stride[i] = PyLong_AsLongLong(PyTuple_GetItem(strides, i));
     return !PyErr_Occurred();
 }
 
@@ -356,17 +388,23 @@ static bool by_buffer(PyObject *o, const char *name, kp_view *v)
     if (PyObject_GetBuffer(o, b, PyBUF_STRIDED_RO | PyBUF_FORMAT)) {
         free(b);
         PyErr_Format(PyExc_TypeError,
-                     "%s is %R: no tensor, for it has neither DLPack nor __cuda_array_interface__ nor the buffer protocol",
+                     "%s is %R: no tensor, for it has neither DLPack nor __cuda_array_interface__ "
+                     "nor the buffer protocol",
                      name, (PyObject *)Py_TYPE(o));
         return false;
     }
     v->hold = HOLD_BUFFER, v->held = b;
     const char *f = b->format ? b->format : "B";
     if (*f == '@' || *f == '=' || *f == '<') f++;
-    const char letter = strlen(f) != 1 ? 0 : strchr("ef", *f) ? 'f' : strchr("bilq", *f) ? 'i' : strchr("BIL", *f) ? 'u' : 0;
+    const char letter = strlen(f) != 1       ? 0
+                        : strchr("ef", *f)   ? 'f'
+                        : strchr("bilq", *f) ? 'i'
+                        : strchr("BIL", *f)  ? 'u'
+                                             : 0;
     v->dtype = letter ? dtype_of_letter(letter, (int)b->itemsize) : 0;
     if (!v->dtype) {
-        PyErr_Format(PyExc_TypeError, "%s has elements of format '%s', which is no type of Kiln's", name, f);
+        PyErr_Format(PyExc_TypeError, "%s has elements of format '%s', which is no type of Kiln's",
+                     name, f);
         return false;
     }
     if (!set_ndim(v, name, b->ndim)) return false;
@@ -386,11 +424,21 @@ bool kp_read(PyObject *o, const char *name, void *stream, kp_view *v)
     if (!v->kind) return false;
     bool ok = false;
     switch (v->kind->reader) {
-    case KP_EXCHANGE: ok = by_exchange(o, name, v); break;
-    case KP_STRUCT: ok = by_struct(o, name, v); break;
-    case KP_DLPACK: ok = by_dlpack(o, name, stream, v); break;
-    case KP_DESCRIBE: ok = by_description(o, name, v); break;
-    case KP_BUFFER: ok = by_buffer(o, name, v); break;
+    case KP_EXCHANGE:
+        ok = by_exchange(o, name, v);
+        break;
+    case KP_STRUCT:
+        ok = by_struct(o, name, v);
+        break;
+    case KP_DLPACK:
+        ok = by_dlpack(o, name, stream, v);
+        break;
+    case KP_DESCRIBE:
+        ok = by_description(o, name, v);
+        break;
+    case KP_BUFFER:
+        ok = by_buffer(o, name, v);
+        break;
     }
     if (!ok) kp_done(v);
     return ok;
@@ -416,7 +464,9 @@ void kp_done(kp_view *v)
         PyBuffer_Release(v->held);
         free(v->held);
         break;
-    case HOLD_OBJECT: Py_DECREF((PyObject *)v->held); break;
+    case HOLD_OBJECT:
+        Py_DECREF((PyObject *)v->held);
+        break;
     }
     v->hold = HOLD_NOTHING;
     PyErr_Restore(type, value, trace);
@@ -429,7 +479,8 @@ bool kp_stream_of(const kp_view *v, void **stream)
     if (v->kind->exchange) {
         const dl_exchange *api = v->kind->exchange;
         if (api->current_stream(v->device, v->id, stream) == 0) return true;
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the framework does not tell its current stream");
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "the framework does not tell its current stream");
         return false;
     }
     PyObject *s = PyObject_CallMethod(v->kind->framework, "stream", "i", v->id);
@@ -447,15 +498,26 @@ static void refused(void *unused, const char *kind, const char *text)
     PyErr_Format(strstr(kind, "Memory") ? PyExc_MemoryError : PyExc_RuntimeError, "%s", text);
 }
 
-PyObject *kp_allocate(const kp_view *like, int dtype, int ndim, const int64_t *shape)
+PyObject *kp_allocate(const kp_view *like, const kp_made *m)
 {
     const dl_exchange *api = like->kind->exchange;
     int64_t sizes[KP_DIMS], strides[KP_DIMS], step = 1;
     if (!api->allocate || !api->managed_to) return NULL;
-    dl_tensor t = {.device = like->device, .id = like->id, .ndim = ndim, .lanes = 1, .shape = sizes, .strides = strides};
-    for (int i = 0; i < ELEMENTS; i++)
-        if (elements[i].dtype == dtype) t.code = (uint8_t)elements[i].code, t.bits = (uint8_t)elements[i].bits;
-    for (int i = ndim; i-- > 0; step *= shape[i] > 1 ? shape[i] : 1) sizes[i] = shape[i], strides[i] = step;
+    dl_tensor t = {.device = like->device,
+                   .id = like->id,
+                   .ndim = m->ndim,
+                   .lanes = 1,
+                   .shape = sizes,
+                   .strides = strides};
+    for (int i = 0; i < ELEMENTS; i++) {
+        if (elements[i].dtype != m->dtype) continue;
+        t.code = (uint8_t)elements[i].code;
+        t.bits = (uint8_t)elements[i].bits;
+    }
+    for (int i = m->ndim; i-- > 0; step *= sizes[i] > 1 ? sizes[i] : 1) {
+        sizes[i] = m->shape[i];
+        strides[i] = step;
+    }
     dl_versioned *made;
     void *object;
     if (api->allocate(&t, &made, NULL, refused) || api->managed_to(made, &object)) {
