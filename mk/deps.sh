@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what building (`build`) or testing (`test`) needs and is missing, on Debian 12 and later and its kin, as root.
+# Installs what building (`build`), testing (`test`) or the Python package (`python`) needs and is missing, on Debian 12 and
+# later and its kin, as root.
 # Without root or network it prints the one command to run and stops.
 set -eu
 # Where releases differ in a name: a|b, of which one that is installed does, else the first that there is to install.
 build='gcc libc6-dev pkg-config liblua5.4-dev libxxhash-dev libjansson-dev libelf-dev libdw-dev libmsgpack-c-dev|libmsgpack-dev'
 test='libcmocka-dev libopenblas0-pthread scdoc lua-check codespell python3 shellcheck g++'
+python='python3-dev python3-venv'
 # For AMD kernels: hipcc, which brings device libraries, and a clang of one of these versions, the first being what kernels
 # are measured with (the fact `clang` of templates/targets/).
 clangs='19 20 21 22 23'
@@ -30,7 +32,9 @@ pick_clang() { # prints a version: all its packages are there, or can be
 find_missing() { # sets $missing, packages of $1 that are not installed
     clang=$(pick_clang)
     want=$build
-    if [ "$1" = test ]; then
+    if [ "$1" = python ]; then
+        want=$python
+    elif [ "$1" = test ]; then
         want="$test libclang-rt-$clang-dev"
     elif ! { command -v hipcc && [ -d "${ROCM_PATH:-/opt/rocm}" ]; } >/dev/null 2>&1; then # a ROCm of the user's own serves as it is
         want="$want hipcc clang-$clang lld-$clang llvm-$clang"
@@ -43,8 +47,8 @@ find_missing() { # sets $missing, packages of $1 that are not installed
 }
 
 case ${1-} in
-build | test) ;;
-*) echo "usage: $0 build|test" >&2; exit 2 ;;
+build | test | python) ;;
+*) echo "usage: $0 build|test|python" >&2; exit 2 ;;
 esac
 if ! command -v dpkg-query >/dev/null 2>&1; then
     command -v "${CC:-gcc}" >/dev/null 2>&1 && exit 0 # another system: let the compiler say what is missing

@@ -2,6 +2,7 @@
 # Modules of instances/ keep their names; those of any other folder of INSTANCES get its name in theirs, beside them.
 PREFIX ?= /usr/local
 LIBDIR ?= lib
+PYTHONDIR ?= $(LIBDIR)/python3/dist-packages
 D := '$(DESTDIR)$(PREFIX)'
 SHARE := $D/share/kiln
 DOC := $D/share/doc/kiln
@@ -12,6 +13,8 @@ LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./|
 .PHONY: install
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
 	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
+	+$(Q)if [ -n "$$(PYTHON='$(PYTHON)' mk/python.sh)" ]; then $(MAKE) python; \
+	    else echo 'install: no Python package, because there are no headers of Python (mk/deps.sh python)' >&2; fi
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
 	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(addprefix $(SHARE)/,$(shell find templates -type d))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
@@ -23,6 +26,9 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
 	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h abi/kiln_version.h $D/include
 	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
+	$(Q)install -d $(SHARE)/mk && $(put) mk/*.mk $(SHARE)/mk && install -m755 mk/*.sh $(SHARE)/mk
+	$(Q)[ ! -e $(PY_SO) ] || { install -d $D/$(PYTHONDIR)/kiln && $(put) $(PY_DIR)/*.py* $(PY_DIR)/py.typed $D/$(PYTHONDIR)/kiln && \
+	    install -m755 $(PY_SO) $D/$(PYTHONDIR)/kiln; }
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig

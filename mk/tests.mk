@@ -60,6 +60,7 @@ test: test-programs $(BUILD)/toolchain.mk ## everything that needs no GPU; close
 	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
 	$(check_folders)+$(Q)$(call build_modules,$(INSTANCES),$(HERE),$(OPS))
 	+$(call sim_modules,$(HERE),test_ops)
+	+$(Q)if [ -n "$$(PYTHON='$(PYTHON)' mk/python.sh)" ]; then $(MAKE) python; fi
 	$(Q)BUILD=$(BUILD) tests/run.sh
 # Of what `make check-sim` left nothing is taken away.
 test_ops = $(foreach f,$(BUILD)/tests/$1/gen/generated.stamp,$(if $(wildcard $f),$(if $(strip $(file <$f)),$(TEST_OPS_$1)),$(TEST_OPS_$1)))

@@ -144,6 +144,36 @@ static void describe_tensors(const kr_module *m, const kiln_op_row *row, kiln_op
     for (; products < row->products; products++) info->b_name[products] = "";
 }
 
+/* What a caller with tensors in hand needs to say what they are. */
+static void describe_places(const kr_module *m, const kiln_op_row *row, kiln_op_info *info)
+{
+    const kiln_family *f = kr_family(m, row);
+    for (int i = 0; i < row->ntensors; i++) {
+        const kiln_tensor_row *t = &row->tensor[i];
+        const bool own = t->own != KILN_NOWHERE;
+        const bool several = own && ((i && t[-1].own == t->own) ||
+                                     (i + 1 < row->ntensors && t[1].own == t->own));
+        const bool matrix = t->rows != KILN_NOWHERE && t->cols != KILN_NOWHERE;
+        const bool letter = matrix && t->layout & 0x80;
+        info->tensor_key[i] = kr_str(m, own && !several ? f->own[t->own] : t->name);
+        info->tensor_dtype[i] = t->type & 0x80 ? KILN_DTYPE_NONE : (kiln_dtype)t->type;
+        info->tensor_letter[i] = letter ? t->layout & 0x7f : -1;
+        info->tensor_layout[i] = !matrix || letter ? KILN_LAYOUT_NONE
+                                 : t->layout       ? (kiln_layout)t->layout
+                                                   : KILN_ROW;
+        info->tensor_planes[i] = position(t->planes);
+        info->rows_of[i] = (kiln_rows_info){
+            .batches = t->batches == KILN_ONE_BATCH ? -1
+                       : t->batches                 ? t->batches - 1
+                                                    : KILN_BATCH,
+            .page = t->page,
+            .beyond = t->beyond,
+            .index = (kiln_index)t->index,
+            .within = t->index ? t->within : -1,
+        };
+    }
+}
+
 static const int64_t (*shapes_at(const kr_module *m, uint32_t first, uint32_t count))[3]
 {
     return count ? (const int64_t(*)[3])(m->table->shapes + first) : NULL;
@@ -195,19 +225,6 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     for (int i = 0; i < f->nfixed; i++) info->fixed[i] = f->fixed[i];
     info->fixed_rows = row->nfixed;
     if (row->nfixed) info->fixed_sizes = (const int64_t(*)[KILN_MAX_FIXED])kr_fixed(m, row, 0);
-    for (int i = 0; i < row->ntensors; i++) {
-        const kiln_tensor_row *t = &row->tensor[i];
-        info->tensor_planes[i] = position(t->planes);
-        info->rows_of[i] = (kiln_rows_info){
-            .batches = t->batches == KILN_ONE_BATCH ? -1
-                       : t->batches                 ? t->batches - 1
-                                                    : KILN_BATCH,
-            .page = t->page,
-            .beyond = t->beyond,
-            .index = (kiln_index)t->index,
-            .within = t->index ? t->within : -1,
-        };
-    }
 }
 
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
@@ -232,6 +249,7 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
     };
     describe_tensors(m, row, &info);
     describe_family(m, row, &info);
+    describe_places(m, row, &info);
     for (int i = 0; i < row->nscalars; i++) info.scalar_name[i] = kr_str(m, row->scalar[i]);
     return kr_struct_out("kiln_op_info", &info, sizeof info, out, out->struct_size);
 }

@@ -270,6 +270,10 @@ typedef struct kiln_op_info {
     size_t fixed_rows;
     const int64_t (*fixed_sizes)[2];
     kiln_rows_info rows_of[KILN_MAX_TENSORS]; /* of tensor[] */
+    const char *tensor_key[KILN_MAX_TENSORS]; /* of tensor[]: its name in a call: "a", "gate", "bias" */
+    kiln_dtype tensor_dtype[KILN_MAX_TENSORS]; /* of tensor[]: its type where no type_name is it; else 0 */
+    int tensor_letter[KILN_MAX_TENSORS];  /* of tensor[]: position of its layout in kiln_kernel_info.layout; -1: it is */
+    kiln_layout tensor_layout[KILN_MAX_TENSORS]; /* always this one; 0: no matrix, contiguous */
 } kiln_op_info;
 
 typedef struct kiln_device_info {

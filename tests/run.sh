@@ -69,7 +69,7 @@ report_one() {
 
 only=("$@")
 # The long ones first, so that no lane waits for one at the end.
-for d in host emul sim tools docs gen spec; do
+for d in host emul sim python tools docs gen spec; do
     for t in tests/"$d"/*.sh; do [ -e "$t" ] && suite "$d/$(basename "$t" .sh)" bash "$t"; done
 done
 for t in "$BUILD"/tests/test_*; do [ -x "$t" ] && [[ $t != *.d ]] && suite "unit/${t##*/test_}" "$t"; done

@@ -41,6 +41,9 @@ clang19='hipcc clang-19 lld-19 llvm-19'
     release 'Debian 13' libmsgpack-c-dev $common libmsgpack-dev libmsgpack-c-dev $clang19 clang-22 lld-22 llvm-22
     release 'sid' libmsgpack-c-dev $common libmsgpack-c-dev $clang19 clang-21 lld-21 llvm-21 clang-22 lld-22 llvm-22
 }
+printf '%s\n' python3-dev python3-venv >"$tmp/known"
+: >"$tmp/installed"
+[ "$(asks python)" = 'python3-dev python3-venv' ]; result $? 'the Python package needs headers, and venv for its tests'
 printf '%s\n' clang-21 lld-21 llvm-21 hipcc >"$tmp/installed"
 [ "$(asks build)" = "$common libmsgpack-c-dev" ]; result $? 'a later clang that is installed does'
 asks test | grep -q 'libclang-rt-21-dev'; result $? 'and tests take what goes with it'

@@ -160,6 +160,10 @@ static void test_meaning_in_use(void **state)
     assert_ok(kiln_problem_resolve(&p, &resolved));
     kiln_op_info info = {.struct_size = sizeof info};
     assert_ok(kiln_op_describe(ctx, "bias_relu", &info));
+    assert_string_equal(info.tensor_key[0], "a"); /* its name is A */
+    assert_string_equal(info.tensor_key[3], "bias");
+    assert_int_equal(info.tensor_letter[2], 2);
+    assert_int_equal(info.tensor_layout[2], 0);
     kiln_close(ctx);
     remove_modules();
 }

@@ -191,6 +191,12 @@ static void test_descriptions(void **state)
     assert_int_equal(op.tensor[2].type, -1);
     assert_int_equal(op.tensor[3].type, 1);
     assert_int_equal(op.tensor[1].at, 1);
+    assert_string_equal(op.tensor_key[2], "scale");
+    assert_int_equal(op.tensor_dtype[2], KILN_F32);
+    assert_int_equal(op.tensor_dtype[3], 0);
+    assert_int_equal(op.tensor_letter[3], -1);
+    assert_int_equal(op.tensor_layout[3], KILN_ROW);
+    assert_int_equal(op.tensor_layout[2], 0); /* no matrix */
     assert_int_equal(op.summed, -1);
     assert_int_equal(op.nshapes, 1);
     assert_int_equal(op.shapes[0][1], 8);

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Calls that are right: every family by the one path, sizes, batches, layouts and outputs as they come."""
+import kiln
+import numpy as np
+from common import BF16, F8, close, numbers, same
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def test_a_product_with_its_weight_transposed():
+    x, w, b = numbers(5, 64, dtype=BF16), numbers(32, 64, dtype=BF16, seed=1), numbers(32, dtype=BF16)
+    want = relu(x.astype("f4") @ w.astype("f4").T + b.astype("f4")).astype(BF16)
+    y = kiln.ops.bias_relu(x, w.T, bias=b)
+    assert y.dtype == BF16 and isinstance(y, np.ndarray)
+    same(y, want)
+    same(kiln.op("bias_relu")(a=x, b=w.T, bias=b), want)
+    assert kiln.ops.bias_relu is kiln.op("bias_relu") and kiln.ops.bias_relu.__name__ == "bias_relu"
+    assert kiln.ops.bias_relu.problem(x, w.T, b).startswith("bias_relu bf16,bf16,bf16 rcr m=5 n=32 k=64")
+
+
+def test_layouts_follow_the_strides():
+    a, b = numbers(6, 16), numbers(16, 8, seed=1)
+    text = {"r": np.ascontiguousarray, "c": np.asfortranarray}
+    for lay_a in "rc":
+        for lay_b in "rc":
+            x, y = text[lay_a](a), text[lay_b](b)
+            assert f" {lay_a}{lay_b}r " in kiln.ops.gemm.problem(x, y)
+            same(kiln.ops.gemm(x, y), a @ b)
+
+
+def test_leading_dimensions_are_strides():
+    whole = numbers(7, 40)
+    x, w = whole[::2, 3:19], numbers(16, 8, seed=1)
+    assert "lda=80" in kiln.ops.gemm.problem(x, w)
+    same(kiln.ops.gemm(x, w), x @ w)
+
+
+def test_batches_of_rows_are_rows():
+    x, w, b = numbers(2, 3, 5, 16), numbers(8, 16, seed=1), numbers(8)
+    assert "m=30 " in kiln.ops.bias_relu.problem(x.astype(BF16), w.T.astype(BF16, order="K"), b.astype(BF16))
+    y = kiln.ops.gemm(x, w.T)
+    same(y, x @ w.T)
+
+
+def test_batches_with_matrices_of_their_own():
+    a, b = numbers(3, 5, 16), numbers(3, 8, 16, seed=1)
+    assert "batch=3" in kiln.ops.gemm.problem(a, b.swapaxes(1, 2))
+    same(kiln.ops.gemm(a, b.swapaxes(1, 2)), a @ b.swapaxes(1, 2))
+    same(kiln.ops.gemm(a[0], b.swapaxes(1, 2)), a[0] @ b.swapaxes(1, 2))
+    shared = np.broadcast_to(b[0].T, (3, 16, 8))
+    same(kiln.ops.gemm(a, shared), a @ shared)
+
+
+def test_two_batch_dimensions_are_one():
+    a, b = numbers(2, 3, 5, 16), numbers(2, 3, 16, 8, seed=1)
+    same(kiln.ops.gemm(a, b), a @ b)
+    heads = numbers(2, 5, 3, 16)  # [batch, position, head, element]: batches lie between rows
+    one = kiln.ops.gemm(heads[0].swapaxes(0, 1), b[0])
+    same(one, heads[0].swapaxes(0, 1) @ b[0])
+
+
+def test_scalars_by_place_and_by_name():
+    x, w = numbers(4, 16, dtype=np.int8), numbers(8, 16, dtype=np.int8, seed=1)
+    bias = numbers(8, dtype=np.int8)
+    want = np.clip(np.rint(0.5 * (x.astype("i4") @ w.astype("i4").T) + 2.0 * bias), -128, 127)
+    same(kiln.ops.linear_abde_i8(x, w.T, bias, 0.5, 2.0), want)
+    same(kiln.ops.linear_abde_i8(x, w.T, bias=bias, beta=2, alpha=0.5), want)
+
+
+def test_two_products():
+    x = numbers(3, 16, dtype=BF16)
+    gate, up = numbers(8, 16, dtype=BF16, seed=1), numbers(8, 16, dtype=BF16, seed=2)
+    g, u = x.astype("f4") @ gate.astype("f4").T, x.astype("f4") @ up.astype("f4").T
+    close(kiln.ops.swiglu(x, gate.T, up.T), g / (1 + np.exp(-g)) * u, 2e-2)
+
+
+def test_weights_of_four_bits():
+    codes = np.random.default_rng(0).integers(0, 16, (8, 256), dtype=np.uint8)
+    packed = codes[:, ::2] | codes[:, 1::2] << 4
+    x = numbers(3, 256, dtype=BF16)
+    scale = np.full((2, 8), 0.5, BF16)
+    info = kiln.describe("w4a16_g128")
+    zeros = np.full((2, 4) if info.inputs[-1].layout == "r" else (1, 8), 0x88, np.uint8)
+    named = {t.name: t for t in info.inputs}
+    given = {"scale": scale if named["scale"].layout != "c" else np.asfortranarray(scale)}
+    if "zero" in named:
+        letter = named["zero"].letter
+        column = named["zero"].layout == "c" or letter >= 0 and info.signatures[0].layouts[letter] == "c"
+        zeros = np.asfortranarray(np.full((1, 8), 0x88, np.uint8)) if column else np.full((2, 4), 0x88, np.uint8)
+        given["zero"] = zeros
+        column = named["scale"].layout == "c" or info.signatures[0].layouts[named["scale"].letter] == "c"
+        given["scale"] = np.asfortranarray(scale) if column else scale
+    want = x.astype("f4") @ ((codes.astype("f4") - 8) * 0.5).T
+    close(kiln.ops.w4a16_g128(x, packed.T, **given), want, 1e-2)
+    assert "k=256" in kiln.ops.w4a16_g128.problem(x, packed.T, **given)
+
+
+def test_blocks_of_scales():
+    x, w = numbers(3, 256, dtype=F8), numbers(128, 256, dtype=F8, seed=1)
+    a, b = np.full((3, 2), 0.5, np.float32), np.asfortranarray(np.full((2, 1), 2, np.float32))
+    y = kiln.ops.gemm_a8w8_blockscale(x, w.T, a, b)
+    close(y, x.astype("f4") @ w.astype("f4").T, 1e-2)
+
+
+def test_several_outputs():
+    x, r, w = numbers(4, 64, dtype=BF16), numbers(4, 64, dtype=BF16, seed=1), np.ones(64, BF16)
+    got = kiln.ops.add_rmsnorm_quant(residual=r, x=x, weight=w, eps=1e-6)
+    assert got._fields == ("scale", "sum", "y") and got.y.dtype == F8 and got.scale.dtype == np.float32
+    total = x.astype("f4") + r.astype("f4")
+    same(got.sum, total)
+    norm = total / np.sqrt((total * total).mean(1, keepdims=True) + 1e-6)
+    close(got.scale, abs(norm).max(1) / 448, 1e-4)
+    close(got.y.astype("f4") * got.scale[:, None], norm, 0.08)
+
+
+def test_outputs_that_are_given():
+    x, r, w = numbers(4, 64, dtype=BF16), numbers(4, 64, dtype=BF16, seed=1), np.ones(64, BF16)
+    want = kiln.ops.add_rmsnorm(r, w, x, eps=1e-6)
+    total, y = np.empty_like(x), np.empty_like(x)
+    for out in ((total, y), [total, y], {"y": y, "sum": total}):
+        total[:] = 0
+        got = kiln.ops.add_rmsnorm(r, w, x, eps=1e-6, out=out)
+        assert got.sum is total and got.y is y
+        same(total, want.sum), same(y, want.y)
+    one = kiln.ops.add_rmsnorm(r, w, x, eps=1e-6, y=y)
+    assert one.y is y and one.sum is not total
+    same(one.sum, want.sum)
+    half = kiln.ops.add_rmsnorm(r, w, x, eps=1e-6, out={"sum": r})  # in place
+    assert half.sum is r
+    same(r, want.sum)
+
+
+def test_an_output_of_column_major():
+    a, b, e = numbers(5, 16), numbers(16, 8, seed=1), np.zeros((8, 5), np.float32).T
+    kinds = {s.layouts for s in kiln.describe("gemm").signatures if s.types[0] == "f32"}
+    if "rrc" in kinds:
+        assert kiln.ops.gemm(a, b, out=e) is e
+        same(e, a @ b)
+
+
+def test_types_of_made_outputs():
+    x = numbers(4, 16, dtype=np.int8)
+    kinds = {s.types[2] for s in kiln.describe("gemm").signatures if s.types[0] == "i8" == s.types[1]}
+    for kind in kinds:
+        got = kiln.ops.gemm(x, x.T, dtype=kind)
+        same(kiln.ops.gemm(x, x.T, dtype=got.dtype), got)
+        assert got.dtype == np.dtype({"i8": "i1", "i32": "i4", "f32": "f4"}.get(kind, got.dtype)), kind
+
+
+def test_attention_by_shapes():
+    q, k, v = numbers(2, 4, 7, 64), numbers(2, 2, 9, 64, seed=1), numbers(2, 2, 9, 64, seed=2)
+    got = kiln.ops.attention(q / 8, k / 8, v)
+    scores = np.einsum("bhqd,bhkd->bhqk", q / 8, (k / 8).repeat(2, 1)) / 8
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    close(got.o, weights / weights.sum(-1, keepdims=True) @ v.repeat(2, 1), 1e-5)
+    close(got.lse, np.log(np.exp(scores).sum(-1)), 1e-5)
+    inner = np.ascontiguousarray((q / 8).swapaxes(1, 2))  # [batch, position, head, element]
+    same(kiln.ops.attention(inner.swapaxes(1, 2), k / 8, v).o, got.o)
+
+
+def test_sizes_that_no_tensor_tells():
+    q, k, v = (numbers(2, 5, 64, dtype=BF16, seed=i) for i in range(3))
+    one = kiln.ops.window_attention(q, k, v, scale=0.1, window=1)  # each query sees its own key
+    same(one, v)
+    assert "window=1" in kiln.ops.window_attention.problem(q, k, v, 0.1, window=1)
+
+
+def test_zero_sizes():
+    w, b = numbers(16, 8), numbers(8)
+    assert kiln.ops.gemm(numbers(0, 16), w).shape == (0, 8)
+    assert kiln.ops.gemm(numbers(4, 16), w[:, :0]).shape == (4, 0)
+    same(kiln.ops.gemm(numbers(4, 0), w[:0]), np.zeros((4, 8)))
+    assert kiln.ops.gemm(numbers(0, 3, 16), w).shape == (0, 3, 8)
+    assert kiln.ops.gemm(numbers(0, 3, 16), numbers(0, 16, 8)).shape == (0, 3, 8)
+    x = numbers(0, 64, dtype=BF16)
+    assert kiln.ops.rmsnorm(weight=np.ones(64, BF16), x=x, eps=0.1).shape == (0, 64)
+    same(kiln.ops.bias_relu(numbers(3, 0, dtype=BF16), numbers(8, 0, dtype=BF16).T, b.astype(BF16)),
+         relu(b.astype("f4"))[None].repeat(3, 0))
+
+
+def test_plans_are_told_apart():
+    """More shapes, strides and alignments than there are places, in turn and again."""
+    memory = numbers(4096)
+    w = numbers(64, 8)
+    for _ in range(2):
+        for m in range(1, 20):
+            for k in (1, 2, 3, 16, 33, 64):
+                for at in (0, 1, 4):
+                    x = memory[at:at + m * k].reshape(m, k)
+                    same(kiln.ops.gemm(x, w[:k]), x @ w[:k])
+
+
+def test_ones_in_place_of_what_is_not_there():
+    x = numbers(4, 64, dtype=BF16)
+    flat = kiln.ops.quantise_row(x)
+    y, scale = np.empty((4, 64), F8), np.empty((4, 1), np.float32)
+    kiln.ops.quantise_row(x, out={"y": y, "scale": scale})
+    same(scale[:, 0], flat.scale), same(y, flat.y)

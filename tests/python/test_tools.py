@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What there is, told; instance files built and opened in this process; the command line; stubs."""
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+
+import kiln
+import numpy as np
+from common import numbers, raises, same
+
+PROBLEM = "gemm f32,f32,f32 rrr m=4 n=8 k=16"
+
+
+def test_find_and_explain():
+    kernel = kiln.find(PROBLEM)
+    assert kernel.op == "gemm" and kernel.target == "host" and kernel.types[:3] == ("f32", "f32", "f32")
+    assert kernel.layouts == "rrr" and kernel.runnable and kernel.workspace >= 0
+    assert kernel.name in kiln.explain(PROBLEM)
+    assert kiln.explain(PROBLEM, json=True).startswith("{")
+    x, w = numbers(4, 16), numbers(16, 8)
+    assert kiln.find(kiln.ops.gemm.problem(x, w)).op == "gemm"
+
+
+def test_list_and_describe():
+    kernels = kiln.list("gemm")
+    assert kernels and all(k.op == "gemm" and k.target == "host" for k in kernels)
+    assert len(kiln.list()) > len(kernels) and len(kiln.list(all=True)) >= len(kiln.list())
+    info = kiln.describe("linear_abde_i8")
+    assert [t.name for t in info.inputs] == ["a", "b", "bias"] and info.scalars == ["alpha", "beta"]
+    assert info.family == "gemm" and info.outputs[0].name == "e" and info.signatures[0].layouts == "rcr"
+    assert kiln.describe("window_attention").sizes == ["window"]
+    assert kiln.device().vendor == "host" and isinstance(kiln.refused(), list)
+    assert "gemm" in dir(kiln.ops)
+
+
+def test_launch_time():
+    assert 0 <= kiln.ops.gemm.launch_time(3, numbers(4, 16), numbers(16, 8)) < 10
+    raises(TypeError, "launch_time takes a count", kiln.ops.gemm.launch_time)
+
+
+SOURCE = """gemm "own_scale" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rrr" },
+  epilogue = function(acc) return acc * %d end,
+}
+"""
+
+
+def test_instance_files_are_built_and_opened():
+    x, w = numbers(4, 16), numbers(16, 8)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "own_scale.lua")
+        for factor in 3, 5:  # changed, it is another op from now on
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(SOURCE % factor)
+            assert kiln.build(path, targets=["host"]) == ["own_scale"]
+            same(kiln.ops.own_scale(x, w), factor * (x @ w))
+        held = kiln.ops.own_scale
+        same(kiln.ops.gemm(x, w), x @ w)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SOURCE.replace("acc *", "bad *") % 1)
+        raises(kiln.Error, "own_scale.lua:4", kiln.build, path, targets=["host"])
+        same(held(x, w), 5 * (x @ w))
+    raises(FileNotFoundError, "no such file", kiln.build, "nothing/there.lua")
+    raises(FileNotFoundError, "no such folder", kiln.load, "nothing/there")
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "kiln", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, **options)
+
+
+def test_the_command_line():
+    with tempfile.TemporaryDirectory() as folder:
+        made = run("new", "--folder", ".", "my_op", cwd=folder)
+        assert made.returncode == 0, made.stdout
+        built = run("build", "my_op.lua", "--target", "host", cwd=folder)
+        assert built.returncode == 0 and "kiln.ops.my_op: " in built.stdout, built.stdout
+        bad = run("build", "nothing.lua", cwd=folder)
+        assert bad.returncode == 1 and "kiln: nothing.lua: no such file" in bad.stdout, bad.stdout
+        listed = run("list", "--op", "gemm")
+        assert listed.returncode == 0 and "host/gemm/" in listed.stdout, listed.stdout
+    assert run().returncode == 2
+
+
+def test_stubs_are_of_what_there_is():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "ops.pyi")
+        done = run("stubs", "-o", path)
+        assert done.returncode == 0, done.stdout
+        with open(path, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+    names = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
+    assert names == {n for n in dir(kiln.ops) if n != "own_scale"}
+    call = next(f for c in tree.body if isinstance(c, ast.ClassDef) and c.name == "_linear_abde_i8" for f in c.body
+                if f.name == "__call__")
+    assert [a.arg for a in call.args.args] == ["self", "a", "b", "bias", "alpha", "beta"]
+    assert [a.arg for a in call.args.kwonlyargs] == ["e", "out", "stream", "dtype"]
+
+
+def test_tuning_and_threads():
+    kiln.configure(threads=1)
+    assert kiln.device("host").units == 1
+    x, w = numbers(4, 16), numbers(16, 8)
+    same(kiln.ops.gemm(x, w), x @ w)
+    kiln.configure(tuning="/nonexistent/tuning")
+    assert any("/nonexistent/tuning" in line for line in kiln.refused("host"))
+    kiln.configure()
+    assert np.array_equal(kiln.ops.gemm(x, w), x @ w)
