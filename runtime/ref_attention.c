@@ -54,13 +54,13 @@ typedef struct attention {
 } attention;
 
 /* What is known of a query's weights. */
-typedef struct row {
+typedef struct query {
     double most, sum, least; /* m; sum of w; at least */
     int64_t count;           /* of weights that are not 0 */
     bool nan, vague, empty;  /* NaN for certain; anything; no key and no sink */
     double rel;              /* of the sum of weights: what adding up is off by */
     double spread;           /* sum of w D */
-} row;
+} query;
 
 /* ---- inputs, functions ---- */
 
@@ -179,7 +179,7 @@ static iv score(const attention *a, int64_t j)
 /* ---- weights ---- */
 
 /* Notes one score among the query's; half: how far it may be from s. */
-static void note(row *r, iv x, weight *w)
+static void note(query *r, iv x, weight *w)
 {
     *w = (weight){.s = -INFINITY, .seen = true};
     if (x.nan == 2) {
@@ -199,7 +199,7 @@ static void note(row *r, iv x, weight *w)
 }
 
 /* What a kernel's e^(s - m) may be off by, relative, and e^(s - m) itself. */
-static void weigh(const attention *a, row *r, weight *w)
+static void weigh(const attention *a, query *r, weight *w)
 {
     if (w->s == -INFINITY) return;
     w->w = exp(w->s - r->most);
@@ -212,9 +212,9 @@ static void weigh(const attention *a, row *r, weight *w)
     r->spread += w->w * fmin(w->d, 1e30);
 }
 
-static void weigh_all(const attention *a, row *r, weight *sink)
+static void weigh_all(const attention *a, query *r, weight *sink)
 {
-    *r = (row){.most = -INFINITY};
+    *r = (query){.most = -INFINITY};
     *sink = (weight){.s = -INFINITY};
     if (has(a, SINK)) note(r, apply(a, SINK, kr_point(0), 0), sink);
     for (int64_t j = 0; j < a->keys; j++) {
@@ -256,7 +256,7 @@ static bool not_finite(const attention *a, int64_t col, iv *x)
     return any;
 }
 
-static iv average(const attention *a, const row *r, const weight *sink, int64_t col)
+static iv average(const attention *a, const query *r, const weight *sink, int64_t col)
 {
     iv x;
     if (r->nan) return kr_point(NAN);
@@ -290,7 +290,7 @@ static iv average(const attention *a, const row *r, const weight *sink, int64_t 
     return kr_interval_widen(x, 0);
 }
 
-static iv logarithm(const attention *a, const row *r)
+static iv logarithm(const attention *a, const query *r)
 {
     if (r->nan) return kr_point(NAN);
     if (r->vague) return (iv){-INFINITY, INFINITY, 1};
@@ -327,7 +327,7 @@ static void do_query(attention *a, double *lo, double *hi)
 {
     const kr_operand *o = &a->job->view.t[O];
     const int64_t all = o->batches * o->planes * o->rows * o->cols;
-    row r;
+    query r;
     weight sink;
     for (int64_t e = 0; e < a->dim; e++)
         a->q[e] = element(a, Q, a->head, a->first_query + a->query, e);

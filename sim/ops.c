@@ -33,11 +33,11 @@ static bool runs_base(void)
     return true;
 }
 #ifdef __x86_64__
-static bool runs_v3(void)
+__attribute__((unused)) static bool runs_v3(void) /* a build may have fewer variants */
 {
     return __builtin_cpu_supports("x86-64-v3");
 }
-static bool runs_v4(void)
+__attribute__((unused)) static bool runs_v4(void)
 {
     return __builtin_cpu_supports("x86-64-v4");
 }
