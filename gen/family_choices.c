@@ -114,7 +114,7 @@ void kg_read_paged(kg_reader *r, const kg_value *v)
     const uint8_t option = r->fam->paged = read_option(r, v);
     if (option == KILN_NOWHERE) return;
     kg_read_fields(r, v, f, COUNT(f));
-    if (!r->fam->option[option].number)
+    if (!r->sp.wrong && !r->fam->option[option].number)
         kg_wrong(&r->sp, v->pos, "%s: the words of '%s' take no number: how long is a page?",
                  v->what, r->fam->option[option].name);
 }

@@ -72,7 +72,7 @@ static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
 }
 
 /* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
-static map_key make_key(const kr_launch *l, const kiln_map *m, const kr_operand *o, const void *at)
+static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
 {
     const uint64_t outer = m->clip && o->outer < m->box_outer ? (uint64_t)o->outer : m->box_outer;
     const uint64_t swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
@@ -172,7 +172,7 @@ int kr_map_make(const kr_driver *d, kr_maps *maps, const kr_launch *l, const kil
         memset(out, 0, KR_MAP_WORDS * sizeof *out);
         return 0;
     }
-    const map_key k = make_key(l, m, o, at);
+    const map_key k = make_key(m, o, at);
     bool found;
     uint64_t base;
     slot *const s = look_up(maps, &k, &found, &base, out);

@@ -306,9 +306,9 @@ static iv logarithm(const attention *a, const query *r)
 /* ---- a query ---- */
 
 /* Where bounds of a row of an output are: a matrix of all batches' rows is the first one's. */
-static int64_t result_at(const attention *a, const kr_operand *o, int64_t head, int64_t row)
+static int64_t result_at(const attention *a, const kr_operand *o, int64_t head, int64_t i)
 {
-    return (((o->batches > 1 ? a->batch : 0) * o->planes + head) * o->rows + row) * o->cols;
+    return (((o->batches > 1 ? a->batch : 0) * o->planes + head) * o->rows + i) * o->cols;
 }
 
 static void put(const attention *a, int tensor, int64_t col, iv x, double *lo, double *hi)
@@ -382,11 +382,11 @@ static bool is_ordered(const attention *a)
     return true;
 }
 
-static double key_element(const attention *a, int tensor, int64_t page, int64_t row, int64_t e)
+static double key_element(const attention *a, int tensor, int64_t page, int64_t i, int64_t e)
 {
     const kr_operand *o = &a->job->view.t[tensor];
     char *base = a->job->args->tensor[a->job->op->tensor[tensor].arg];
-    const int64_t at = kr_place(o, a->kv_pages < 0 ? a->batch : page, row, e);
+    const int64_t at = kr_place(o, a->kv_pages < 0 ? a->batch : page, i, e);
     return kr_decode(o->type, (kr_at){base + kr_span(o, at + a->kv_head * o->plane), 0});
 }
 
@@ -395,12 +395,12 @@ static void load_head(attention *a)
     const int64_t rows = a->job->view.t[K].rows; /* of a page, where there are pages */
     for (int64_t j = 0; j < a->keys; j++) {
         const int64_t page = a->kv_pages < 0 ? 0 : index_at(a, a->kv_pages, a->batch, j / rows);
-        const int64_t row = a->kv_pages < 0 ? a->first_key + j : j % rows;
+        const int64_t i = a->kv_pages < 0 ? a->first_key + j : j % rows;
         a->lost[j] = a->kv_pages >= 0 && (page < 0 || page >= a->job->view.t[K].batches);
         for (int64_t e = 0; e < a->dim; e++)
-            a->k[j * a->dim + e] = a->lost[j] ? 0 : key_element(a, K, page, row, e);
+            a->k[j * a->dim + e] = a->lost[j] ? 0 : key_element(a, K, page, i, e);
         for (int64_t e = 0; e < a->dimv; e++)
-            a->v[j * a->dimv + e] = a->lost[j] ? 0 : key_element(a, V, page, row, e);
+            a->v[j * a->dimv + e] = a->lost[j] ? 0 : key_element(a, V, page, i, e);
     }
 }
 

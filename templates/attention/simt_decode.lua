@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Few queries, many keys: blocks share the keys of a tile of rows, which are queries of all heads that share K and V, so
--- that K and V are read once, by 16 bytes a lane; a second stage brings the blocks' sums together, in their order.
+-- Few queries, many keys: blocks share the keys of a tile of rows, which are queries of all heads that share K and V,
+-- so that K and V are read once, by 16 bytes a lane; a second stage brings the blocks' sums together, in their order.
 
 -- Tiles that are counted, and those of them that there are, about: of sequences of different lengths each has one.
 local function tiles_of(p, t)
@@ -35,8 +35,8 @@ return schedule {
     { "deep", values = { 1, 2, 4 }, doc = "keys that a lane has in flight" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
-  derived = { "threads", "dim", "dimv", "each_k", "each_v", "pieces_k", "pieces_v", "held", "blocks", "kv", "ragged", "window",
-              "bytes", "packed" },
+  derived = { "threads", "dim", "dimv", "each_k", "each_v", "pieces_k", "pieces_v", "held", "blocks", "kv", "ragged",
+              "window", "bytes", "packed" },
   derive = function(t, op, types, layout, target)
     t.threads = 256
     t.dim, t.dimv = layout.dim, layout.dimv
