@@ -228,22 +228,22 @@ static int dtype_by_name(PyObject *o)
         PyObject *object;
         int dtype;
     } known[KNOWN];
-    static int nknown;
+    static int count;
     static PyObject *attribute;
     if (!attribute && !(attribute = PyUnicode_InternFromString("dtype"))) return 0;
     PyObject *dtype = PyObject_GetAttr(o, attribute);
     int found = 0;
-    for (int i = 0; i < nknown && dtype && !found; i++)
+    for (int i = 0; i < count && dtype && !found; i++)
         if (known[i].object == dtype) found = known[i].dtype;
     if (dtype && !found) {
         char s[64];
         PyObject *text = PyObject_GetAttrString(dtype, "name");
         found = text && kp_ascii(text, s, sizeof s) ? kp_dtype_named(s) : 0;
         Py_XDECREF(text);
-        if (found && nknown < KNOWN) {
+        if (found && count < KNOWN) {
             Py_INCREF(dtype);
-            known[nknown].object = dtype;
-            known[nknown++].dtype = found;
+            known[count].object = dtype;
+            known[count++].dtype = found;
         }
     }
     PyErr_Clear();
