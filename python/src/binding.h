@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * The Python package's extension: tensors of any framework in, launches out, on the public C API
- * alone. tensor.c    what a Python object is as a tensor: pointer, type, sizes, strides, device
- *   context.c   one kiln_ctx for each device, opened when first asked for; workspaces
- *   bind.c      an op on a device: its tensors, sizes, scalars, and the signatures it was compiled
- * for shapes.c    sizes, batches and layouts from the shapes and strides of a call's tensors plan.c
- * a call's problem and kernel, kept by all that they depend on op.c        kiln.Op, which is called
- *   registry.c  what there is, found and explained
- *   module.c    the module, its exceptions
+ * The Python package's extension: tensors of any framework in, launches out, on the public C API.
+ *
+ *   tensor.c     what a Python object is as a tensor: pointer, type, sizes, strides, device
+ *   context.c    one kiln_ctx for each device, opened when first asked for; workspaces
+ *   bind.c       an op on a device: its tensors, sizes, scalars, and signatures
+ *   shapes.c     sizes and batches, from the shapes of a call's tensors
+ *   problem.c    the signature that fits them, and the problem
+ *   plan.c       a call's problem and kernel, kept by all that they depend on
+ *   arguments.c  a call's arguments: which is which
+ *   op.c         kiln.Op, which is called
+ *   registry.c   what there is, found and explained
+ *   module.c     the module, its exceptions
+ *
  * Limited API of Python 3.9.  Everything is guarded by the GIL, but for kiln_launch and
  * kiln_synchronize themselves.
  */
@@ -160,7 +165,7 @@ typedef struct kp_bound {
 kp_bound *kp_bind(const char *op, kp_ctx *);
 void kp_unbind(kp_bound *);
 
-/* ---- shapes.c ---- */
+/* ---- problem.c ---- */
 
 /* A call's tensors, by position in kp_bound.tensor; NULL: not given. */
 typedef struct kp_call {

@@ -2,7 +2,7 @@
 // The structs of three C protocols, as their specifications give them: DLPack
 // (https://dmlc.github.io/dlpack), the array interface
 // (https://numpy.org/doc/stable/reference/arrays.interface.html), and the buffer protocol, which
-// Python's limited API has from 3.11 on alone, with the struct as it was ever since 3.0.
+// Python's limited API has from 3.11 on alone, with the struct as it was ever since 3.3.
 #ifndef KILN_DLPACK_H
 #define KILN_DLPACK_H
 #include "binding.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tensors of any framework: by DLPack's exchange table (torch, from 2.10 on), which costs no call
-// of Python; by
-// __array_struct__ (numpy, ml_dtypes' types, too); by __dlpack__ (cupy, jax and others); by what
-// kiln._frameworks describes (older torch, __cuda_array_interface__); by the buffer protocol.
+// of Python; by __array_struct__ (numpy, ml_dtypes' types, too); by __dlpack__ (jax and others); by
+// what kiln._frameworks describes (cupy, older torch, __cuda_array_interface__); by the buffer
+// protocol.
 #include "dlpack.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +89,7 @@ static bool no_dtype(const char *name, PyObject *o)
 
 /* ---- kinds of objects ---- */
 
-enum { KINDS = 64 };
-static kp_kind kinds[KINDS];
+static kp_kind **kinds; /* each for ever: types of tensors are few */
 static int nkinds;
 
 static bool attribute_is(PyObject *o, const char *name, const char *value)
@@ -134,13 +133,18 @@ const kp_kind *kp_kind_of(PyObject *o)
                    {"buffer", KP_BUFFER}};
     PyTypeObject *const type = Py_TYPE(o);
     for (int i = 0; i < nkinds; i++)
-        if (kinds[i].type == type) return &kinds[i];
+        if (kinds[i]->type == type) return kinds[i];
     PyObject *f = PyObject_CallFunctionObjArgs(kp.framework_of, (PyObject *)type, NULL);
     if (!f) return NULL;
-    /* More types than there is room for share the last place. */
-    kp_kind *k = &kinds[nkinds < KINDS ? nkinds++ : KINDS - 1];
-    Py_XDECREF(k->type);
-    Py_XDECREF(k->framework);
+    kp_kind *k = malloc(sizeof *k), **more = realloc(kinds, (size_t)(nkinds + 1) * sizeof *kinds);
+    if (more) kinds = more;
+    if (!k || !more) {
+        free(k);
+        Py_DECREF(f);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    kinds[nkinds++] = k;
     Py_INCREF(type);
     *k = (kp_kind){.type = type, .framework = f, .reader = KP_BUFFER};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -228,22 +232,22 @@ static int dtype_by_name(PyObject *o)
         PyObject *object;
         int dtype;
     } known[KNOWN];
-    static int nknown;
+    static int count;
     static PyObject *attribute;
     if (!attribute && !(attribute = PyUnicode_InternFromString("dtype"))) return 0;
     PyObject *dtype = PyObject_GetAttr(o, attribute);
     int found = 0;
-    for (int i = 0; i < nknown && dtype && !found; i++)
+    for (int i = 0; i < count && dtype && !found; i++)
         if (known[i].object == dtype) found = known[i].dtype;
     if (dtype && !found) {
         char s[64];
         PyObject *text = PyObject_GetAttrString(dtype, "name");
         found = text && kp_ascii(text, s, sizeof s) ? kp_dtype_named(s) : 0;
         Py_XDECREF(text);
-        if (found && nknown < KNOWN) {
+        if (found && count < KNOWN) {
             Py_INCREF(dtype);
-            known[nknown].object = dtype;
-            known[nknown++].dtype = found;
+            known[count].object = dtype;
+            known[count++].dtype = found;
         }
     }
     PyErr_Clear();

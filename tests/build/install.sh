@@ -29,6 +29,14 @@ if command -v scdoc >/dev/null && command -v groff >/dev/null; then
     for page in "$usr"/share/man/man?/*; do groff -man -ww -Tutf8 "$page" 2>>"$tmp/out" >/dev/null; done
     [ "$(find "$usr/share/man" -type f | wc -l)" -ge 4 ] && [ ! -s "$tmp/out" ]; result $? 'man pages render without a warning'
 fi
+site=$usr/lib/python3/dist-packages
+if [ -e "$site/kiln/_kiln.abi3.so" ]; then
+    (cd "$tmp" && export PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 && "${PYTHON:-python3}" -m kiln list --op bias_relu &&
+        "${PYTHON:-python3}" -c 'import kiln; print(kiln.find("bias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1", "host").name)') >"$tmp/out" 2>&1
+    result $? 'the installed Python package finds library, modules and tool'
+else
+    skip 'the Python package' 'no Python headers'
+fi
 bash -c '. "$1" && complete -p kiln' - "$usr/share/bash-completion/completions/kiln" >"$tmp/out" 2>&1; result $? 'bash takes the completion'
 
 make install DESTDIR="$tmp/with space" PREFIX='/opt/a kiln' >"$tmp/out" 2>&1 && "$tmp/with space/opt/a kiln/bin/kiln" list --op bias_relu >>"$tmp/out" 2>&1

@@ -20,5 +20,6 @@ if ! "$venv/bin/python" -c 'import numpy, ml_dtypes' 2>/dev/null; then
         skipped "no numpy and ml_dtypes: $(tail -n 1 "$tmp/out")"
 fi
 export PYTHONPATH=$package PYTHONDONTWRITEBYTECODE=1 KILN_DEVICE=host XDG_CACHE_HOME=$tmp/cache TMPDIR=$tmp
+export KILN_BUILD=$BUILD
 unset KILN_MODULE_PATH
-"$venv/bin/python" -W error tests/python/runner.py test_call test_errors test_tensors test_life test_tools
+"$venv/bin/python" -W error tests/python/runner.py test_call test_errors test_tensors test_life test_simulated test_tools

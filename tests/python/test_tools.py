@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import kiln
 import numpy as np
-from common import numbers, raises, same
+from common import Skip, numbers, raises, same
 
 PROBLEM = "gemm f32,f32,f32 rrr m=4 n=8 k=16"
 
@@ -83,6 +84,29 @@ def test_the_command_line():
         listed = run("list", "--op", "gemm")
         assert listed.returncode == 0 and "host/gemm/" in listed.stdout, listed.stdout
     assert run().returncode == 2
+
+
+def test_the_wheel():
+    """Of what is built; the package works where it is unpacked, and builds instance files there."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
+    built = os.path.join(source, "..", os.environ.get("KILN_BUILD", "build"))
+    if not os.path.exists(os.path.join(built, "lib", "kiln", "libkiln-host.so")):
+        raise Skip("no module for the host")
+    with tempfile.TemporaryDirectory() as folder:
+        made = subprocess.run([sys.executable, "-c", f"import backend; print(backend.build_wheel({folder!r}))"], cwd=source,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        assert made.returncode == 0, made.stdout
+        wheel = os.path.join(folder, made.stdout.split()[-1])
+        unpacked = os.path.join(folder, "site")
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+            archive.extractall(unpacked)
+            record = archive.read(next(n for n in names if n.endswith("/RECORD"))).decode().splitlines()
+        assert {line.split(",")[0] for line in record} == set(names) and len(names) == len(set(names))
+        for name in "kiln", "kiln-gen":
+            os.chmod(os.path.join(unpacked, "kiln", "bin", name), 0o755)
+        done = run("build", "bias_relu", "--target", "host", cwd=folder, env={**os.environ, "PYTHONPATH": unpacked})
+        assert done.returncode == 0 and "kiln.ops.bias_relu: " in done.stdout, done.stdout
 
 
 def test_stubs_are_of_what_there_is():

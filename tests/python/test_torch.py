@@ -4,6 +4,7 @@
 Needs torch of 2.4 or later and numpy; not among `make test`'s, which does not install torch.
 """
 import os
+import shutil
 import time
 
 import torch
@@ -112,7 +113,7 @@ def test_fake_shapes_are_those_of_calls():
         real, fake = ([r] if isinstance(r, torch.Tensor) else r for r in (real, fake))
         assert [(r.shape, r.dtype, r.stride()) for r in real] == [(f.shape, f.dtype, f.stride()) for f in fake], name
         seen += 1
-    assert seen > 90, seen
+    assert seen >= 0.8 * len(dir(kiln.ops)), seen
 
 
 def example(info):
@@ -138,7 +139,7 @@ def example(info):
 def test_compile():
     for device in DEVICES[:2]:
         x, w, b, want = layer(device)
-        for backend in ("eager", "aot_eager") if device == "cpu" else ("aot_eager", "inductor"):
+        for backend in ("eager", "aot_eager", *(["inductor"] if device != "cpu" and shutil.which("gcc") else [])):
             torch._dynamo.reset()
             f = torch.compile(lambda x, w=w, b=b: torch.ops.kiln.bias_relu(x + 0, w.t(), b) * 2, backend=backend, fullgraph=True)
             same(f(x), want * 2)
@@ -201,6 +202,52 @@ def test_tensors_freed_while_they_are_queued():
     torch.cuda.synchronize()
     for y in results:
         same(y, want)
+
+
+class CudaArray:
+    """A tensor by __cuda_array_interface__ alone."""
+
+    def __init__(self, t):
+        self.t = t
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.t.__cuda_array_interface__
+
+
+class Dlpack:
+    """A tensor by __dlpack__ alone; notes the stream that it was asked for."""
+
+    def __init__(self, t):
+        self.t, self.streams = t, []
+
+    def __dlpack_device__(self):
+        return self.t.__dlpack_device__()
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        return self.t.__dlpack__(stream=stream)
+
+
+def test_tensors_of_no_known_framework():
+    """Their memory may be gone when the call returns: it waits."""
+    if not GPU:
+        raise Skip("no GPU")
+    x, w, b, want = layer(GPU, m=512, n=512, k=512)
+    x, w, b = x.half(), w.half(), b.half()
+    want = torch.relu(x.float() @ w.float().t() + b.float()).half()
+    for kind in CudaArray, Dlpack:
+        y = torch.zeros_like(want)
+        given = kind(x)
+        torch.cuda.synchronize()
+        kiln.ops.bias_relu(given, kind(w.t()), kind(b), out=kind(y))
+        same(y, want)
+        raises(TypeError, "has no way to make a tensor", kiln.ops.bias_relu, given, kind(w.t()), kind(b))
+    assert given.streams and set(given.streams) == {1}  # the legacy default stream, in CUDA's numbers
+    side = torch.cuda.Stream(GPU)
+    given = Dlpack(x)
+    kiln.ops.bias_relu(given, Dlpack(w.t()), Dlpack(b), out=Dlpack(y), stream=side)
+    assert given.streams == [side.cuda_stream]
 
 
 def test_int8_layers():
