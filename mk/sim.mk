@@ -3,8 +3,7 @@
 # compiled once per variant of this CPU's vector unit, and sim/ops.c takes the best one at run time.
 SIM_SRC := $(wildcard sim/*.c)
 SIM_VEC := $(filter sim/vec_%.c,$(SIM_SRC))
-# Under sanitizers one is enough: what differs is what the compiler makes of the same lines.
-SIM_VARIANTS := base $(if $(SAN),,$(if $(filter x86_64,$(shell uname -m)),v3 v4))
+SIM_VARIANTS := base $(if $(filter x86_64,$(shell uname -m)),v3 v4)
 SIM_FLAGS_base :=
 SIM_FLAGS_v3 := -march=x86-64-v3 -mtune=generic
 SIM_FLAGS_v4 := -march=x86-64-v4 -mtune=generic -mprefer-vector-width=512

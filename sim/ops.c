@@ -33,11 +33,11 @@ static bool runs_base(void)
     return true;
 }
 #ifdef __x86_64__
-__attribute__((unused)) static bool runs_v3(void) /* a build may have fewer variants */
+static bool runs_v3(void)
 {
     return __builtin_cpu_supports("x86-64-v3");
 }
-__attribute__((unused)) static bool runs_v4(void)
+static bool runs_v4(void)
 {
     return __builtin_cpu_supports("x86-64-v4");
 }
