@@ -73,6 +73,7 @@ function mfma(axes) end
 ---@alias kiln.simt.resident 0|1
 ---@alias kiln.simt.split 1|2|4|8|16|32
 ---@alias kiln.simt.cluster 1|2|4|8
+---@alias kiln.simt.narrow 0|1|2
 
 ---@class kiln.simt.Sweep
 ---@field q? kiln.simt.q|kiln.simt.q[] attention: queries of a block, of one head or of several that share K and V
@@ -89,6 +90,7 @@ function mfma(axes) end
 ---@field resident? kiln.simt.resident|kiln.simt.resident[] rowwise: 1: a row stays in registers, and must fit
 ---@field split? kiln.simt.split|kiln.simt.split[] rowwise: blocks that share a row, a kernel for each phase
 ---@field cluster? kiln.simt.cluster|kiln.simt.cluster[] rowwise: blocks of a cluster that share a row
+---@field narrow? kiln.simt.narrow|kiln.simt.narrow[] rowwise: columns of a piece, where rows are aligned to no more; 0: 4 or 8
 
 ---attention: portable vector-unit kernel: any size, stride and alignment; gemm: portable vector-unit kernel: any size, stride and alignment; rowwise: rows in registers, on lanes, waves or blocks: any size, stride and alignment.
 ---A sweep: all combinations of these values, the other tunables as in the first default.

@@ -58,7 +58,7 @@ report_one() {
     else
         ok=$(grep -E '^ok ' "$out" | grep -cv '# SKIP') not=$(grep -E '^not ok ' "$out" | grep -cv '# SKIP')
     fi
-    if [ $((ok + not)) -eq 0 ] || { [ "$rc" -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
+    if [ $((ok + not + skip)) -eq 0 ] || { [ "$rc" -ne 0 ] && [ "$not" -eq 0 ]; }; then not=$((not + 1)); fi
     passed=$((passed + ok)) failed=$((failed + not)) skipped=$((skipped + skip))
     printf '%-32s %5d ok%s  %ds\n' "$name" "$ok" "$([ "$not" -eq 0 ] || echo ", $not FAILED")" "$seconds"
     if [ "$not" -ne 0 ]; then

@@ -29,7 +29,7 @@ return schedule {
     { "resident", values = { 0, 1 }, doc = "1: a row stays in registers, and must fit" },
     { "split", values = { 1, 2, 4, 8, 16, 32 }, doc = "blocks that share a row, a kernel for each phase" },
     { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks of a cluster that share a row" },
-    { "narrow", values = { 0, 1, 2 }, doc = "columns of a piece where rows are aligned to no more; 0: 16 bytes of them" },
+    { "narrow", values = { 0, 1, 2 }, doc = "columns of a piece, where rows are aligned to no more; 0: 4 or 8" },
   },
   derived = { "threads", "piece", "cols", "phases", "bytes", "again", "registers", "at_once", "slots", "online", "work",
               "lds", "deferred", "flat" },
