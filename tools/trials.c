@@ -124,8 +124,9 @@ static void add_hostile(const kiln_op_info *op, int quick, kt_trial *t, size_t *
     const size_t shapes = quick ? op->nquick_shapes : op->nfamily_shapes;
     for (size_t i = 0; i < shapes; i++)
         for (int disorder = 0; disorder < 2; disorder++) {
-            if (quick && disorder == (int)(i % 2)) continue;
-            kt_trial one = of_shape(family_shape(op, i), op->nsizes, disorder ? DISORDER : HOSTILE);
+            if (quick && disorder && i % 2) continue;
+            kt_trial one = of_shape(family_shape(op, i), op->nsizes,
+                                    ALIGNED16 | (disorder ? DISORDER : HOSTILE));
             one.batch = 2;
             add(t, count, &one);
         }
@@ -328,7 +329,10 @@ kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_
     if (status) return status;
     for (int i = 0; i < (int)op.nsizes; i++)
         if (is_free(&op, KILN_POSITION(i))) *kh_size(p, KILN_POSITION(i)) = t->size[i];
-    p->batch = t->batch + (has_indices(&op) ? 3 : 0); /* enough to be of different lengths */
+    p->batch = t->batch + (has_indices(&op) ? 3 : 0); /* enough to be of different lengths, */
+    for (size_t i = 0; i < op.ntensors; i++) /* with as many rows each, about */
+        if (op.rows_of[i].index == KILN_INDEX_BEGIN && op.rows_of[i].within == op.rows)
+            *kh_size(p, op.rows) *= p->batch;
     status = kh_shape_of(ctx, p, &s);
     if (status) return status;
     for (int i = 0; i < s.count; i++)

@@ -42,7 +42,13 @@ module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
 shapes=(--quick)
 [ "${1-}" != --full ] || shapes=()
-for schedule in wgmma wgmma_decode simt_decode; do every kernels $schedule "${shapes[@]}"; done
+for schedule in wgmma wgmma_decode; do every kernels $schedule "${shapes[@]}"; done
+every kernels simt_decode "${shapes[@]}" --op emul_few_anywhere --op emul_few_gated
+every kernels simt_decode --quick --op emul_split
+# One problem of lengths of their own: blocks are many, and threads here.
+verify kernels --schedule simt_decode 'emul_paged f16,f8e4m3,f8e4m3,f16 heads=4 kv_heads=2 q=5 kv=700 window=650 pages=70 batch=3 align=16' \
+    >"$tmp/out" 2>&1
+result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
