@@ -8,12 +8,15 @@ DOC := $D/share/doc/kiln
 put = install -m644
 # Sources that documents link to, beside instances/ and the documents themselves.
 LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./||' | grep -v '^instances'))
+# What `kiln build` works with.
+RULES := $(addprefix mk/,folder.mk instances.mk paths.mk targets.mk)
+RULES_SH := mk/detect.sh mk/toolchain.sh
 
 .PHONY: install
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
 	$(Q)for d in $(foreach d,$(INSTANCES),$(call lib_dir,$d)); do ls $$d/libkiln-*.so >/dev/null || exit; done
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
-	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(addprefix $(SHARE)/,$(shell find templates -type d))
+	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(SHARE)/mk $(addprefix $(SHARE)/,$(shell find templates -type d))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
@@ -23,6 +26,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
 	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h abi/kiln_version.h $D/include
 	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
+	$(Q)$(put) $(RULES) $(SHARE)/mk && install -m755 $(RULES_SH) $(SHARE)/mk
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS, of which those in OPTIONAL are left
-# out where no compiler is; OPS, of those in DIR the ones to build, empty: all; SCHEDULES, a folder with targets/ and families,
-# in place of templates/.  A make of its own, because its rules come from what kiln-gen writes.
+# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), GEN (the kiln-gen to use, if not BUILD's);
+# TARGETS, of which those in OPTIONAL are left out where no compiler is; OPS, of those in DIR the ones to build, empty: all;
+# SCHEDULES, a folder with targets/ and families, in place of templates/.  A make of its own, because its rules come from what
+# kiln-gen writes.
 include mk/paths.mk
 SCHEDULES ?= templates
 $(foreach v,BUILD DIR OUT LIB SCHEDULES,$(eval override $v := $(call relative,$($v)))$(call check_path,$v))
+# What compiles for GPUs; the host needs none of it.
+ifeq ($(filter-out host,$(TARGETS)),)
+-include $(BUILD)/toolchain.mk
+else
 include $(BUILD)/toolchain.mk
+endif
 Q := $(if $(V),,@)
-GEN := $(BUILD)/bin/kiln-gen
+GEN := $(if $(filter command,$(origin GEN)),$(GEN),$(BUILD)/bin/kiln-gen)
 STAMP := $(OUT)/generated.stamp
 # What kiln-gen reads of them, with what their files share; the folders, too, so that a file that goes is noticed.
 READ := $(filter-out $(SCHEDULES)/device $(SCHEDULES)/device/%,$(wildcard $(SCHEDULES)/* $(SCHEDULES)/*/* $(SCHEDULES)/*/lib/*))
