@@ -10,7 +10,7 @@ put = install -m644
 LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./||' | grep -v '^instances'))
 # What `kiln build` works with.
 RULES := $(addprefix mk/,folder.mk instances.mk paths.mk targets.mk)
-RULES_SH := mk/detect.sh mk/toolchain.sh
+RULES_SH := mk/built.sh mk/detect.sh mk/toolchain.sh
 
 .PHONY: install
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX

@@ -20,18 +20,18 @@ cp "$tmp/my_ops/mine_one.lua" "$tmp/a folder"
 touch "$tmp/full/notes"
 cd "$tmp" || exit
 build() { PATH=${path-$PATH} "$kiln" build "$@" >"$tmp/out" 2>&1; }
-out=$tmp/my_ops/build
+lib=$tmp/my_ops/build
 build my_ops --target host -j 1; result $? 'a folder builds'
-grep -qx "libkiln-host.so in $out; programs find it with" out && [ "$(tail -n 1 out)" = "export KILN_MODULE_PATH=$out" ]
+grep -qx "libkiln-host.so in $lib; programs find it with" out && [ "$(tail -n 1 out)" = "export KILN_MODULE_PATH=$lib" ]
 result $? 'and is told where'
-KILN_MODULE_PATH=$out "$kiln" verify 'mine_one f32,f32,f32 rrr m=33 n=17 k=29' >out 2>&1; result $? 'its module works'
+KILN_MODULE_PATH=$lib "$kiln" verify 'mine_one f32,f32,f32 rrr m=33 n=17 k=29' >out 2>&1; result $? 'its module works'
 touch mark; sleep 0.02
-build my_ops --target host && ! grep -q '^\[' out && [ -z "$(find "$out" -newer mark)" ]; result $? 'a second time nothing is done'
-build my_ops --target host --op mine_two && "$kiln" list --modules "$out" >list && grep -q mine_two list && ! grep -q mine_one list
+build my_ops --target host && ! grep -q '^\[' out && [ -z "$(find "$lib" -newer mark)" ]; result $? 'a second time nothing is done'
+build my_ops --target host --op mine_two && "$kiln" list --modules "$lib" >list && grep -q mine_two list && ! grep -q mine_one list
 result $? '--op: a module of one op'
 build my_ops/ --target host -o elsewhere --verbose && [ -e elsewhere/libkiln-host.so ] && grep -q 'mine_one.*\.o ' out
 result $? '-o, and the commands'
-MAKELEVEL=1 MAKEFLAGS='n --jobserver-auth=3,4' build my_ops --target host && "$kiln" list --modules "$out" | grep -q mine_one
+MAKELEVEL=1 MAKEFLAGS='n --jobserver-auth=3,4' build my_ops --target host && "$kiln" list --modules "$lib" | grep -q mine_one
 result $? "another make's flags are not taken"
 
 wrong() { # NAME CODE MESSAGE ARGUMENTS...
@@ -58,9 +58,9 @@ wrong '-j 0' 2 "'0' is not a number from 1" my_ops -j 0
 CC=no_such_cc wrong 'no C compiler' 1 'there is no no_such_cc, which modules are linked with; install gcc' my_ops --target host
 path=/nonexistent wrong 'no make' 1 'kiln build needs GNU make and a C compiler: install them' my_ops --target host
 echo 'gemm "mine_one" { }' >my_ops/mine_one.lua
-cp "$out/libkiln-host.so" before
+cp "$lib/libkiln-host.so" before
 wrong 'a wrong description' 1 'my_ops/mine_one.lua:1' my_ops --target host
-cmp -s "$out/libkiln-host.so" before; result $? 'leaves the module as it was'
+cmp -s "$lib/libkiln-host.so" before; result $? 'leaves the module as it was'
 
 # Nothing around the program: it says what it looked for.
 mkdir -p alone/bin alone/lib
