@@ -57,7 +57,7 @@ modules: $(STAMP)
 	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)$(if $(KILN_CCACHE),$(comma) ccache)'; \
 	    rm -f $(TIMES); start=$$(date +%s%N); \
 	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps TARGETS='$(TARGETS)' modules || exit; \
-	    mk/built.sh $$start $(TIMES) $(TARGETS:%=$(LIB)/libkiln-%.so); \
+	    mk/built.sh $$start $(TIMES) $(TARGETS:%=$(LIB)/libkiln-%.so); rm -f $(TIMES); \
 	    old=$$(echo "$$all" | sed -n 's/^LINK //p' | grep -vx $(TARGETS:%=-e %) | tr '\n' ' '); \
 	    [ -z "$$old" ] || echo 'kiln: out of date in $(LIB) and left so, not being among TARGETS:' "$$old(without TARGETS, all are built)" >&2
 else
