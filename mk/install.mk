@@ -30,6 +30,9 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
+	$(Q)install -d $D/share/cmake/kiln && for f in kiln-config kiln-config-version; do \
+	    sed 's|@LIBDIR@|$(LIBDIR)|g; s|@VERSION@|$(VERSION)|' mk/cmake/$$f.cmake.in >$(BUILD)/$$f.cmake && \
+	    $(put) $(BUILD)/$$f.cmake $D/share/cmake/kiln || exit; done
 	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln
 	$(Q)$(put) README.md CONTRIBUTING.md LICENSE $(DOC) && $(put) docs/*.md $(DOC)/docs && $(put) docs/benchmarks/* $(DOC)/docs/benchmarks
 	$(Q)ln -sfn ../../kiln/instances $(DOC)/instances
