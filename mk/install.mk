@@ -41,3 +41,11 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    install -d $D/share/man/man$${n##*.} && scdoc <$$f >$(BUILD)/man/$$n && \
 	    $(put) $(BUILD)/man/$$n $D/share/man/man$${n##*.} || exit; done; \
 	    else echo 'install: no man pages, because scdoc is not there' >&2; fi
+
+# What is built, for all INSTANCES, as a package.
+DEB = $(BUILD)/kiln_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+.PHONY: deb
+deb: all ## a Debian package of what `make install` installs, build/kiln_VERSION_ARCHITECTURE.deb
+	$(Q)rm -rf $(BUILD)/deb
+	+$(Q)$(MAKE) install DESTDIR='$(abspath $(BUILD))/deb' PREFIX=/usr LIBDIR=lib
+	$(Q)mk/deb.sh $(BUILD)/deb $(VERSION) $(DEB) && rm -rf $(BUILD)/deb && echo 'PACKAGE $(DEB)'
