@@ -9,6 +9,9 @@ DOC := $D/share/doc/kiln
 put = install -m644
 # Sources that documents link to, beside instances/ and the documents themselves.
 LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./||' | grep -v '^instances'))
+# What `kiln build` works with.
+RULES := $(addprefix mk/,folder.mk instances.mk paths.mk targets.mk)
+RULES_SH := mk/built.sh mk/detect.sh mk/toolchain.sh
 
 .PHONY: install
 install: all ## copy programs, library, modules, header, templates and documents under DESTDIR/PREFIX
@@ -16,7 +19,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	+$(Q)if [ -n "$$(PYTHON='$(PYTHON)' mk/python.sh)" ]; then $(MAKE) python; \
 	    else echo 'install: no Python package, because there are no headers of Python (mk/deps.sh python)' >&2; fi
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
-	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(addprefix $(SHARE)/,$(shell find templates -type d))
+	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(SHARE)/mk $(addprefix $(SHARE)/,$(shell find templates -type d))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
@@ -26,12 +29,15 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    $(put) $$f $D/$(LIBDIR)/kiln/libkiln-$(if $(filter instances,$d),,$(notdir $(d:/=))-)$${f##*/libkiln-} || exit; done &&) true
 	$(Q)$(put) runtime/kiln.h sim/kilnsim.h abi/kiln_dtype.h abi/kiln_version.h $D/include
 	$(Q)$(put) abi/*.h $(SHARE)/abi && $(put) instances/*.lua $(SHARE)/instances
-	$(Q)install -d $(SHARE)/mk && $(put) mk/*.mk $(SHARE)/mk && install -m755 mk/*.sh $(SHARE)/mk
+	$(Q)$(put) $(RULES) $(SHARE)/mk && install -m755 $(RULES_SH) $(SHARE)/mk
 	$(Q)[ ! -e $(PY_SO) ] || { install -d $D/$(PYTHONDIR)/kiln && $(put) $(PY_DIR)/*.py* $(PY_DIR)/py.typed $D/$(PYTHONDIR)/kiln && \
 	    install -m755 $(PY_SO) $D/$(PYTHONDIR)/kiln; }
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
 	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
+	$(Q)install -d $D/share/cmake/kiln && for f in kiln-config kiln-config-version; do \
+	    sed 's|@LIBDIR@|$(LIBDIR)|g; s|@VERSION@|$(VERSION)|' mk/cmake/$$f.cmake.in >$(BUILD)/$$f.cmake && \
+	    $(put) $(BUILD)/$$f.cmake $D/share/cmake/kiln || exit; done
 	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln
 	$(Q)$(put) README.md CONTRIBUTING.md LICENSE $(DOC) && $(put) docs/*.md $(DOC)/docs && $(put) docs/benchmarks/* $(DOC)/docs/benchmarks
 	$(Q)ln -sfn ../../kiln/instances $(DOC)/instances
@@ -40,3 +46,11 @@ install: all ## copy programs, library, modules, header, templates and documents
 	    install -d $D/share/man/man$${n##*.} && scdoc <$$f >$(BUILD)/man/$$n && \
 	    $(put) $(BUILD)/man/$$n $D/share/man/man$${n##*.} || exit; done; \
 	    else echo 'install: no man pages, because scdoc is not there' >&2; fi
+
+# What is built, for all INSTANCES, as a package.
+DEB = $(BUILD)/kiln_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+.PHONY: deb
+deb: all ## a Debian package of what `make install` installs, build/kiln_VERSION_ARCHITECTURE.deb
+	$(Q)rm -rf $(BUILD)/deb
+	+$(Q)$(MAKE) install DESTDIR='$(abspath $(BUILD))/deb' PREFIX=/usr LIBDIR=lib
+	$(Q)mk/deb.sh $(BUILD)/deb $(VERSION) $(DEB) && rm -rf $(BUILD)/deb && echo 'PACKAGE $(DEB)'

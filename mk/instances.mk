@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), TARGETS, of which those in OPTIONAL are left
-# out where no compiler is; OPS, of those in DIR the ones to build, empty: all; SCHEDULES, a folder with targets/ and families,
-# in place of templates/.  A make of its own, because its rules come from what kiln-gen writes.
+# Modules of one instance folder: DIR (sources), OUT (generated), LIB (modules), GEN (the kiln-gen to use, if not BUILD's);
+# TARGETS, of which those in OPTIONAL are left out where no compiler is; OPS, of those in DIR the ones to build, empty: all;
+# SCHEDULES, a folder with targets/ and families, in place of templates/.  A make of its own, because its rules come from what
+# kiln-gen writes.
 include mk/paths.mk
 SCHEDULES ?= templates
 $(foreach v,BUILD DIR OUT LIB SCHEDULES,$(eval override $v := $(call relative,$($v)))$(call check_path,$v))
+# What compiles for GPUs; the host needs none of it.
+ifeq ($(filter-out host,$(TARGETS)),)
+-include $(BUILD)/toolchain.mk
+else
 include $(BUILD)/toolchain.mk
+endif
 Q := $(if $(V),,@)
-GEN := $(BUILD)/bin/kiln-gen
+GEN := $(if $(filter command,$(origin GEN)),$(GEN),$(BUILD)/bin/kiln-gen)
 STAMP := $(OUT)/generated.stamp
+TIMES := $(OUT)/times
+# ccache, where it is, takes what is compiled; KILN_CCACHE names another, or empty none.
+ifeq ($(origin KILN_CCACHE),undefined)
+KILN_CCACHE := $(shell command -v ccache)
+endif
 # What kiln-gen reads of them, with what their files share; the folders, too, so that a file that goes is noticed.
 READ := $(filter-out $(SCHEDULES)/device $(SCHEDULES)/device/%,$(wildcard $(SCHEDULES)/* $(SCHEDULES)/*/* $(SCHEDULES)/*/lib/*))
 
@@ -43,8 +54,10 @@ modules: $(STAMP)
 	$(Q)all=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 TARGETS='$(ALL)' modules 2>/dev/null) && { echo "$$all" | grep -q '^: STEP' || exit 0; }; \
 	    all=$$(echo "$$all" | sed -n 's/^: STEP //p'); \
 	    steps=$$(echo "$$all" | grep -c $(foreach t,$(TARGETS),-e '^[A-Z]* $t/' -e '^LINK $t$$')); \
-	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)'; \
+	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)$(if $(KILN_CCACHE),$(comma) ccache)'; \
+	    rm -f $(TIMES); start=$$(date +%s%N); \
 	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps TARGETS='$(TARGETS)' modules || exit; \
+	    mk/built.sh $$start $(TIMES) $(TARGETS:%=$(LIB)/libkiln-%.so); rm -f $(TIMES); \
 	    old=$$(echo "$$all" | sed -n 's/^LINK //p' | grep -vx $(TARGETS:%=-e %) | tr '\n' ' '); \
 	    [ -z "$$old" ] || echo 'kiln: out of date in $(LIB) and left so, not being among TARGETS:' "$$old(without TARGETS, all are built)" >&2
 else
@@ -74,17 +87,20 @@ $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_
 # Headers of the device code; what each object read of them, make reads back.
 DEVICE = -Iabi -Itemplates/device
 TARGET = $(firstword $(subst /, ,$*))
-HOSTCC = $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
+# Each compiler's time, for mk/built.sh.
+timed = start=$$(date +%s%N); $1 && echo "$$((($$(date +%s%N) - start) / 1000000)) $2" >>$(TIMES)
+kernelcc = $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(KILN_HIPCC_$(TARGET)))
+HOSTCC = $(if $(findstring ccache,$(CC)),,$(KILN_CCACHE)) $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
-	$(Q)$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<
+	$(Q)$(call timed,$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<,host/$*)
 $(OUT)/%.co: $(OUT)/%.hip
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.co) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+	$(Q)$(call timed,$(kernelcc) $(KILN_FLAGS_$*.co) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<,$*)
 # nvcc lists what #line names among what it read: instance files, by no path from here.
 $(OUT)/%.cubin: $(OUT)/%.cpp
 	$(call say,HIPCC,$*)
-	$(Q)$(KILN_HIPCC_$(TARGET)) $(KILN_FLAGS_$*.cubin) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+	$(Q)$(call timed,$(kernelcc) $(KILN_FLAGS_$*.cubin) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<,$*)
 	$(Q)[ ! -e $@.d ] || sed -i '/\.lua:\{0,1\} *\\\{0,1\}$$/d' $@.d
 endif
 .PHONY: all modules FORCE

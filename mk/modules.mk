@@ -2,24 +2,14 @@
 # instances/ -> kiln-gen -> compilers -> modules.  Each folder of INSTANCES gives modules of its own: the project's
 # instances/ into $(BUILD)/lib/kiln, where libkiln looks first; any other folder DIR into $(BUILD)/modules/DIR, for
 # KILN_MODULE_PATH.
-KNOWN_TARGETS := $(patsubst templates/targets/%.lua,%,$(wildcard templates/targets/*.lua))
 INSTANCES ?= instances
 override INSTANCES := $(call relative,$(INSTANCES))
 
 gen_dir = $(if $(filter instances,$1),$(BUILD)/gen,$(BUILD)/modules/$(notdir $(1:/=))/gen)
 lib_dir = $(if $(filter instances,$1),$(BUILD)/lib/kiln,$(BUILD)/modules/$(notdir $(1:/=)))
 
-# Without TARGETS: the host, gfx942, what this machine's own GPU needs, and what was built before, lest it grow old.  HERE:
-# those that this machine has a device for, or has been asked for.
-ifeq ($(origin TARGETS),undefined)
-BUILT := $(filter $(KNOWN_TARGETS:%=libkiln-%.so),$(notdir $(foreach d,$(INSTANCES),$(wildcard $(call lib_dir,$d)/libkiln-*.so))))
-HERE := $(sort host $(shell mk/detect.sh) $(BUILT:libkiln-%.so=%))
-TARGETS := $(sort gfx942 $(HERE))
-# Of those nobody asked for, the ones that nothing here compiles are left out.
-OPTIONAL := $(TARGETS)
-else
-HERE := $(TARGETS)
-endif
+LIBS = $(foreach d,$(INSTANCES),$(call lib_dir,$d))
+include mk/targets.mk
 
 # Probes anew when another hipcc or nvcc is found; unchanged, the file stays as it is.
 $(BUILD)/toolchain.mk: FORCE | $(DEPS)

@@ -4,6 +4,7 @@
 # OUT for make.  For each target that a compiler was found for
 #   KILN_HIPCC_<target>     `$(KILN_HIPCC_gfx942) -o x.co x.hip`, from the checkout's root
 #   KILN_COMPILER_<target>  what that is, for people to read
+#   KILN_CACHED_<target>    the same through ccache, where that is there, makes the same object and says of what
 #   KILN_DEPEND_<target>    flags that make it write $@.d, which says what $@ was made of
 # and KILN_NEEDS_<target>, what to install, for each other; KILN_TARGETS_AVAILABLE; KILN_HIPCC_PROGRAMS, hipcc for whole
 # programs for AMD, where there is one.
@@ -40,6 +41,7 @@ mkdir -p "$build/toolchain" "$(dirname -- "$out")" || die "cannot make $build"
 # ---- what there is ----
 hipcc=$(first_of "${KILN_HIPCC:-hipcc}" "${ROCM_PATH:-/opt/rocm}/bin/hipcc" /opt/rocm/bin/hipcc) || hipcc=
 nvcc=$(first_of nvcc "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc) || nvcc=
+ccache=$(first_of "${KILN_CCACHE:-ccache}") || ccache=
 llvms= # folders, the oldest first
 for version in 15 16 17 18 19 20 21 22 23 24 25; do llvms=$llvms:/usr/lib/llvm-$version; done
 llvms=$(echo "${KILN_LLVM:-$llvms}" | tr ':' '\n' | while read -r dir; do
@@ -50,7 +52,7 @@ identity() { # identity FILE...
     for f in "$@"; do [ -n "$f" ] && printf '%s ' "$f" && stat -L -c '%s %Y' "$f"; done | cksum
 }
 # shellcheck disable=SC2046,SC2086 # folders of compilers, without spaces
-fingerprint="$(identity "$hipcc" "$nvcc" $(printf '%s/bin/clang++ ' $llvms)) $build $(cat mk/toolchain.sh "$targets_dir"/*.lua | cksum)"
+fingerprint="$(identity "$hipcc" "$nvcc" "$ccache" $(printf '%s/bin/clang++ ' $llvms)) $build $(cat mk/toolchain.sh "$targets_dir"/*.lua | cksum)"
 if [ -r "$out" ] && [ "$(cat "$out.probed" 2>/dev/null)" = "$fingerprint" ]; then
     whole=yes # nothing of it was deleted
     # shellcheck disable=SC2013
@@ -189,6 +191,18 @@ direct() { # direct COMMAND EXT VENDOR: the command line behind hipcc's COMMAND,
     fi
 }
 
+cached() { # cached COMMAND EXT VENDOR: COMMAND through ccache, from which the object comes the second time, or nothing
+    case $1 in "$limited env "* | *"${hipcc:-hipcc} "*) return ;; esac # a script is no compiler that ccache knows
+    [ -n "$ccache" ] && probe "$1" "$2" "$3" && mv "$work/probe.out" "$work/probe.plain" || return
+    # Without -c it takes the call for one of the linker.  Of a hit in direct mode, in which nothing is preprocessed,
+    # clang's own list of what was read would not be there.
+    line="$limited CCACHE_NODIRECT=1 $ccache ${1#"$limited "} -c"
+    for _ in first second; do
+        probe "export CCACHE_DIR=$work/ccache; $line" "$2" "$3" && cmp -s "$work/probe.out" "$work/probe.plain" || return
+    done
+    echo "$line"
+}
+
 if [ -n "$hipcc" ]; then
     echo "$clangs" | while read -r version dir; do if [ -n "$dir" ]; then private_rocm "$build/rocm-$version" "$dir" "$version"; fi; done
 fi
@@ -234,6 +248,8 @@ END
     line=$(direct "$command" "$ext" "$vendor")
     case $vendor in nvidia) line=$(lean "$line") ;; esac
     printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
+    through=$(cached "$line" "$ext" "$vendor")
+    if [ -n "$through" ]; then echo "KILN_CACHED_$target := $through" >>"$work/commands"; fi
     binary=${compiler##* (}
     binary=${binary%)}
     if [ -d "$binary" ]; then binary=$binary/bin/clang++; fi

@@ -58,11 +58,11 @@ static const kt_template *find_template(const char *name)
 static int plain(const char *path)
 {
     return *path != '-' && path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                             "0123456789._/+@,:-")] == 0;
+                                             "0123456789._/+@,-")] == 0;
 }
 
-/* How to build what the folder has, and where its modules then are.  INSTANCES is a list of names
- * without blanks; the modules are named after the folder's last name. */
+/* How to build what the folder has, and where its modules then are.  `kiln build` takes what make
+ * does: names without blanks. */
 static void put_build(FILE *f, const char *folder)
 {
     char name[4096];
@@ -73,14 +73,14 @@ static void put_build(FILE *f, const char *folder)
         fputs("-- Build it with `make instances`.\n", f);
     else if (plain(name) && *last && *last != '.')
         fprintf(f,
-                "-- Build it with `make instances INSTANCES=%s`; programs find it with\n"
-                "-- KILN_MODULE_PATH=build/modules/%s.\n",
-                name, last);
+                "-- Build it with `kiln build %s`; programs find it with\n"
+                "-- KILN_MODULE_PATH=%s/build.\n",
+                name, name);
     else
-        fputs("-- Build it with `make instances INSTANCES=DIR`, DIR being this file's folder under "
-              "a name without\n-- blanks or quotes; programs find it with "
-              "KILN_MODULE_PATH=build/modules/DIR.\n",
-              f);
+        fputs(
+            "-- Build it with `kiln build DIR`, DIR being this file's folder under a name of "
+            "letters, digits and\n-- ._/+@,-; programs find it with KILN_MODULE_PATH=DIR/build.\n",
+            f);
 }
 
 static void write_instance(FILE *f, const char *path, const char *folder, const char *name,

@@ -19,7 +19,8 @@ typedef struct kt_names {
 typedef struct kt_options {
     kt_names op, target, schedule, dtype, instance;
     const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
-    int json, csv, all, quick, cost, replace, threads;
+    int json, csv, all, quick, cost, replace, verbose, threads;
+    long jobs;
     int has_seed;
     int has_shuffle;
     uint64_t seed, shuffle;
@@ -58,6 +59,7 @@ int cmd_tune(const kt_options *);
 int cmd_report(const kt_options *);
 int kt_report_cost(const kt_options *); /* report --cost: report_cost.c */
 int cmd_new(const kt_options *);
+int cmd_build(const kt_options *);
 
 /* ---- shared by commands (common.c) ---- */
 /* `kiln: ...` on stderr. */

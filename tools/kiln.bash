@@ -3,7 +3,7 @@
 _kiln() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
     if ((COMP_CWORD == 1)); then
-        words='list explain verify bench tune report new --help --version'
+        words='list explain verify bench tune report new build --help --version'
     else
         case $before in
         --device|-d) words='host amd nvidia sim:gfx942' ;;
@@ -20,6 +20,7 @@ _kiln() {
             tune) words='--output --replace --problems --set --seconds --idle --seed --device --threads --modules --help' ;;
             report) words='--cost --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
             new) words='--template --folder --help' ;;
+            build) words='--target --op --output --jobs --verbose --help' ;;
             esac ;;
         esac
     fi

@@ -31,7 +31,8 @@ enum {
     KEY_BUDGET,
     KEY_SHUFFLE,
     KEY_MODULES,
-    KEY_REPLACE
+    KEY_REPLACE,
+    KEY_VERBOSE
 };
 
 /* ---- options ---- */
@@ -132,6 +133,14 @@ static const struct argp_option new_options[] = {
     {"template", KEY_TEMPLATE, "T", 0, "what to start from; default bias", 0},
     {"folder", KEY_FOLDER, "DIR", 0, "where to put it; default instances", 0},
     {0}};
+static const struct argp_option build_options[] = {
+    {"target", KEY_TARGET, "T", 0,
+     "for this target; default: the host, gfx942, this machine's GPU, and what was built before", 0},
+    {"op", KEY_OP, "X", 0, "only op X of the folder; default: all", 0},
+    {"output", 'o', "OUT", 0, "folder of the modules; default DIR/build", 0},
+    {"jobs", 'j', "N", 0, "compilers at a time; default: one for each processor", 0},
+    {"verbose", KEY_VERBOSE, NULL, 0, "print the commands", 0},
+    {0}};
 
 /* ---- commands ---- */
 const kt_command kt_commands[] = {
@@ -211,6 +220,16 @@ const kt_command kt_commands[] = {
      "  kiln new my_op\n"
      "  kiln new my_gate --template gated --folder ~/ops\n",
      new_options, 1, 1, cmd_new},
+    {"build", "DIR", "compile a folder of instance files into modules",
+     "Examples:\n"
+     "  kiln build ~/my_ops\n"
+     "  kiln build ~/my_ops --target host --target gfx942 -o /tmp/modules\n"
+     "  KILN_MODULE_PATH=~/my_ops/build ./my_program\n\v"
+     "make does it, which has to be there, like gcc or the compiler that CC names, and for GPUs "
+     "hipcc.  Nothing but OUT is written to: modules, what was generated in OUT/gen, and which "
+     "compilers there are in OUT/toolchain.  Only what is out of date is compiled.  Without --op a "
+     "module holds all that the folder describes.",
+     build_options, 1, 1, cmd_build},
 };
 const size_t kt_command_count = sizeof kt_commands / sizeof *kt_commands;
 
@@ -245,11 +264,14 @@ static uint64_t seed_of(const char *text, struct argp_state *state)
 static error_t parse_number(int key, const char *arg, struct argp_state *state, kt_options *o)
 {
     double v;
-    const double hi = key == KEY_THREADS ? 4096 : 3600, lo = key == KEY_THREADS ? 1 : 0;
+    const int count = key == KEY_THREADS || key == 'j';
+    const double hi = count ? 4096 : 3600, lo = count;
     if (!number(arg, lo, hi, &v))
         argp_error(state, "'%s' is not a number from %g to %g", arg, lo, hi);
     if (key == KEY_THREADS)
         o->threads = (int)v;
+    else if (key == 'j')
+        o->jobs = (long)v;
     else if (key == KEY_SECONDS)
         o->seconds = v;
     else if (key == KEY_BUDGET)
@@ -280,6 +302,7 @@ static const struct simple {
     {KEY_FOLDER, TEXT, offsetof(kt_options, folder)},
     {KEY_COST, FLAG, offsetof(kt_options, cost)},
     {KEY_REPLACE, FLAG, offsetof(kt_options, replace)},
+    {KEY_VERBOSE, FLAG, offsetof(kt_options, verbose)},
     {KEY_PROBLEMS, TEXT, offsetof(kt_options, problems)},
     {KEY_SET, TEXT, offsetof(kt_options, set)},
     {KEY_MODULES, TEXT, offsetof(kt_options, modules)},
@@ -360,6 +383,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_BUDGET:
     case KEY_IDLE:
     case KEY_THREADS:
+    case 'j':
         return parse_number(key, arg, state, o);
     case ARGP_KEY_ARGS:
         o->argument = state->argv + state->next;

@@ -25,6 +25,25 @@ done
 
 "$usr/bin/kiln" list --op bias_relu >"$tmp/out" 2>&1; result $? 'the installed kiln finds library and modules'
 (cd "$tmp" && "$usr/bin/kiln-gen" --check "$usr/share/kiln/instances") >"$tmp/out" 2>&1; result $? 'the installed kiln-gen finds its templates'
+
+# Folders of one's own are built by what is installed, which stays as it is.
+mkdir "$tmp/my_ops"
+sed 's/"bias_relu"/"mine"/; s/bf16/f32/g; s/"rrr"/"rrc"/' instances/bias_relu.lua >"$tmp/my_ops/mine.lua"
+touch "$tmp/mark"; sleep 0.02
+(cd "$tmp" && env -i HOME="$HOME" PATH="$PATH" "$usr/bin/kiln" build my_ops --target host) >"$tmp/out" 2>&1
+result $? 'the installed kiln builds a folder'
+KILN_MODULE_PATH=$tmp/my_ops/build "$usr/bin/kiln" verify --all --quick --op mine >"$tmp/out" 2>&1; result $? 'into modules that it finds'
+"$kiln" build "$tmp/my_ops" --target host -o "$tmp/other" >"$tmp/out" 2>&1 && cmp "$tmp/other/libkiln-host.so" "$tmp/my_ops/build/libkiln-host.so" >>"$tmp/out" 2>&1
+result $? "and that are, byte for byte, the checkout's"
+if grep -q '^KILN_NEEDS_gfx942' "$BUILD/toolchain.mk"; then
+    skip 'a folder for gfx942' 'nothing here compiles gfx942'
+else
+    "$usr/bin/kiln" build "$tmp/my_ops" --target gfx942 >"$tmp/out" 2>&1 && "$usr/bin/kiln" list --modules "$tmp/my_ops/build" --target gfx942 >"$tmp/list" &&
+        grep -q mine "$tmp/list"
+    result $? 'for gfx942, too'
+fi
+[ -z "$(find "$dest" -newer "$tmp/mark")" ]; result $? 'nothing of the installation was written to'
+: >"$tmp/out"
 if command -v scdoc >/dev/null && command -v groff >/dev/null; then
     for page in "$usr"/share/man/man?/*; do groff -man -ww -Tutf8 "$page" 2>>"$tmp/out" >/dev/null; done
     [ "$(find "$usr/share/man" -type f | wc -l)" -ge 4 ] && [ ! -s "$tmp/out" ]; result $? 'man pages render without a warning'
@@ -41,6 +60,8 @@ bash -c '. "$1" && complete -p kiln' - "$usr/share/bash-completion/completions/k
 
 make install DESTDIR="$tmp/with space" PREFIX='/opt/a kiln' >"$tmp/out" 2>&1 && "$tmp/with space/opt/a kiln/bin/kiln" list --op bias_relu >>"$tmp/out" 2>&1
 result $? 'folders with spaces in their names'
+"$tmp/with space/opt/a kiln/bin/kiln" build "$tmp/my_ops" --target host -o "$tmp/third" >"$tmp/out" 2>&1 && cmp "$tmp/third/libkiln-host.so" "$tmp/other/libkiln-host.so" >>"$tmp/out" 2>&1
+result $? 'build folders, too'
 PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$tmp/with space/opt/a kiln/lib/pkgconfig" pkg-config --cflags kiln >"$tmp/out" 2>&1 && grep -qF '/opt/a\ kiln/include' "$tmp/out"
 result $? 'and pkg-config quotes them'
 # Documents: every relative link leads to something installed, headings included.

@@ -6,7 +6,7 @@
 problem='bias_relu bf16,bf16,bf16 rcr m=64 n=48 k=32'
 
 commands=$("$kiln" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -v '^kiln$')
-check 'all seven commands are listed' test "$(echo "$commands" | wc -w)" = 7
+check 'all eight commands are listed' test "$(echo "$commands" | wc -w)" = 8
 for c in $commands; do
     helps() { exits 0 "$c" --help && says '^Examples:' && says "kiln $c" && says 'Exit codes: 0' && says 77; }
     check "$c --help: examples and exit codes" helps
@@ -207,19 +207,17 @@ for t in bias residual gated quantized plain activation norm quantise; do
     check "new: template $t passes kiln-gen --check" scaffold
 done
 built() { # what the file says builds it
-    grep -q 'INSTANCES=' "$tmp/ops/my_plain.lua" || return 1
+    grep -q 'kiln build' "$tmp/ops/my_plain.lua" || return 1
     mkdir "$tmp/new_ops" && exits 0 new my_new --template plain --folder "$tmp/new_ops/" || return 1
     local build path
-    build=$(sed -n 's/^-- Build it with `\(make [^`]*\)`.*/\1/p' "$tmp/new_ops/my_new.lua")
+    build=$(sed -n 's/^-- Build it with `kiln \(build [^`]*\)`.*/\1/p' "$tmp/new_ops/my_new.lua")
     path=$(sed -n 's/^-- KILN_MODULE_PATH=\(.*\)\.$/\1/p' "$tmp/new_ops/my_new.lua")
-    [ "$build" = "make instances INSTANCES=$tmp/new_ops" ] && $build TARGETS=host BUILD="$BUILD" &&
-        KILN_MODULE_PATH=$BUILD/${path#build/} exits 0 list --op my_new && says 'host/my_new/'
-    local status=$?
-    rm -rf "$BUILD/modules/new_ops"
-    return $status
+    # shellcheck disable=SC2086
+    [ "$build" = "build $tmp/new_ops" ] && exits 0 $build --target host && KILN_MODULE_PATH=$path exits 0 list --op my_new &&
+        says 'host/my_new/'
 }
 check 'new --folder: the build that the file names builds it' built
-odd() { mkdir "$tmp/odd ops" && exits 0 new my_odd --folder "$tmp/odd ops" && "$gen" --check "$tmp/odd ops/my_odd.lua" && grep -q 'INSTANCES=DIR' "$tmp/odd ops/my_odd.lua"; }
+odd() { mkdir "$tmp/odd ops" && exits 0 new my_odd --folder "$tmp/odd ops" && "$gen" --check "$tmp/odd ops/my_odd.lua" && grep -q 'kiln build DIR' "$tmp/odd ops/my_odd.lua"; }
 check 'new --folder: a name that make cannot take' odd
 own() { mkdir -p "$tmp/own/instances" && (cd "$tmp/own" && "$kiln" new my_own) && grep -qx -- '-- Build it with `make instances`.' "$tmp/own/instances/my_own.lua"; }
 check 'new: in instances/' own

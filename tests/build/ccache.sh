@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# ccache in the instance build, and the build's last line.  A stand-in that notes what it is asked for shows what goes
+# through it; where there is a real one, what comes from its cache is the same byte for byte.  TAP.
+# shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir "$tmp/my_ops" "$tmp/bin"
+cat >"$tmp/my_ops/mine.lua" <<'END'
+gemm "mine" {
+  types = { { a = f16, b = f16, e = f16 } },
+  layouts = { "rrr" },
+  epilogue = function(acc) return relu(acc) end,
+}
+END
+printf '#!/bin/sh\necho "$@" >>"%s/asked"\nexec "$@"\n' "$tmp" >"$tmp/bin/ccache"
+chmod +x "$tmp/bin/ccache"
+targets=(--target host)
+grep -q '^KILN_NEEDS_gfx942' "$BUILD/toolchain.mk" || targets+=(--target gfx942)
+build() { "$kiln" build "$tmp/my_ops" "${targets[@]}" -o "$tmp/$1" >"$tmp/out" 2>&1; }
+same() { for f in "$tmp/$1"/*.so; do cmp "$f" "$tmp/$2/${f##*/}" >>"$tmp/out" 2>&1 || return; done; }
+asked() { grep -cE -- "$1" "$tmp/asked"; }
+
+KILN_CCACHE='' PATH=$tmp/bin:$PATH build without && ! grep -q 'ccache$' "$tmp/out"; result $? 'KILN_CCACHE= : without'
+kernels=$(find "$tmp/without/gen" -name '*.o' -o -name '*.co' | wc -l)
+line="^BUILT   $kernels instances\{0,1\} in [0-9]*\.[0-9] s, $(cat "$tmp"/without/*.so | wc -c) bytes of modules; slowest: [a-z0-9]*/mine/[^ ]* [0-9.]* s"
+grep -q "$line" "$tmp/out"; result $? 'the last line: instances, seconds, bytes, the slowest'
+KILN_CCACHE='' build without && ! grep -q BUILT "$tmp/out"; result $? 'nothing compiled: no such line'
+[ ! -e "$tmp/asked" ] || ! grep -q ' gen/\|/gen/' "$tmp/asked"; result $? 'nothing was compiled through it'
+rm -f "$tmp/asked"
+PATH=$tmp/bin:$PATH build with && grep -q '^WITH.*, ccache$' "$tmp/out"; result $? 'ccache that is there is taken, and said'
+[ "$(asked ' -o [^ ]*/with/gen/')" -eq "$kernels" ]; result $? 'every kernel goes through it'
+same without with; result $? 'modules are the same'
+rm -f "$tmp/asked"
+all=("${targets[@]}") targets=(--target host) # of which nothing is probed
+KILN_CCACHE=$tmp/bin/ccache CC="$tmp/bin/ccache gcc" build twice && [ "$(asked '^gcc .*-o [^ ]*/gen/host')" -gt 0 ] && ! grep -q ccache "$tmp/asked"
+result $? 'a CC with ccache in it has no second one'
+targets=("${all[@]}")
+if command -v ccache >/dev/null; then
+    export CCACHE_DIR=$tmp/cache
+    build real && rm -rf "$tmp/real" && build real && same without real; result $? 'out of the cache modules are the same'
+    [ "$(find "$tmp/real/gen" -name '*.d' | wc -l)" -eq "$kernels" ]; result $? 'and what they depend on is known'
+    [ "$(ccache --print-stats | awk '/_hit\t|_hit / { n += $2 } END { print n + 0 }')" -ge "$kernels" ]; result $? 'all came from there'
+else
+    skip 'a real ccache' 'not installed'
+fi
+finish
