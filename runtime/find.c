@@ -69,7 +69,7 @@ const kiln_kernel *kr_choose(const kiln_ctx *ctx, const kr_group *group, const k
                              kr_how *how)
 {
     bool exact;
-    const kiln_kernel *best = ctx->ntuned ? kr_tuned_find(ctx, group->key, v, &exact) : NULL;
+    const kiln_kernel *best = group->ntuned ? kr_tuned_find(ctx, group, v, &exact) : NULL;
     if (best) {
         *how = exact ? KR_BY_TUNED : KR_BY_NEAREST;
         return best;

@@ -59,7 +59,8 @@ static int tune_problem(tuner *t, const char *text, kt_contestant *c)
     status = kt_describe(c[best].kernel, &info);
     if (status) return kt_failed(status, text);
     kt_message("%s: %s, %.2f us, best of %zu", text, info.name, c[best].seconds * 1e6, n - best);
-    t->unwritten = kt_tuning_add(t->file, &p, info.name, c[best].seconds * 1e6, error);
+    const kt_row row = {info.name, c[best].seconds * 1e6, error, info.content};
+    t->unwritten = kt_tuning_add(t->file, &p, &row);
     return t->unwritten;
 }
 

@@ -50,8 +50,7 @@ static int make_head(kt_tuning *t, kiln_ctx *ctx)
     fprintf(f, "Validator,KILN_VERSION,%s\nValidator,TARGET,%s\nValidator,DEVICE,", kiln_version(),
             d.target);
     put_quoted(f, d.name);
-    fprintf(f, "\nValidator,UNITS,%d\nValidator,REGISTRY,%016" PRIx64 "\n", d.units,
-            kiln_registry_id(ctx));
+    fprintf(f, "\nValidator,UNITS,%d\n", d.units);
     fclose(f);
     return 0;
 }
@@ -100,7 +99,7 @@ static int check_head(const kt_tuning *t, const char *text)
         const size_t n = line_length(line), expected = line_length(head);
         if (!n || (!*head && !is_validator(line))) continue;
         if (n != expected || strncmp(line, head, n)) {
-            kt_message("%s:%d: '%.*s', where this device and build have '%.*s': rows of both do "
+            kt_message("%s:%d: '%.*s', where this device has '%.*s': rows of both do "
                        "not fit into one file; name another, or start it anew with --replace",
                        t->name, number, (int)n, line, *head ? (int)expected : 9,
                        *head ? head : "no more validators");
@@ -142,10 +141,10 @@ static int lock(const kt_tuning *t, struct stat *st)
     }
 }
 
-static void put_row(FILE *f, const char *problem, const char *instance, double us, double error)
+static void put_row(FILE *f, const char *problem, const kt_row *row)
 {
     put_quoted(f, problem);
-    fprintf(f, ",%s,%.3f,%.3g\n", instance, us, error);
+    fprintf(f, ",%s,%.3f,%.3g,%016" PRIx64 "\n", row->instance, row->us, row->error, row->content);
 }
 
 static int finish(FILE *f, mode_t mode)
@@ -155,8 +154,7 @@ static int finish(FILE *f, mode_t mode)
     return fclose(f) || failed ? -1 : 0;
 }
 
-static int rewrite(kt_tuning *t, int fd, mode_t mode, const char *problem, const char *instance,
-                   double us, double error)
+static int rewrite(kt_tuning *t, int fd, mode_t mode, const char *problem, const kt_row *row)
 {
     char *text = read_all(fd);
     FILE *f = NULL;
@@ -173,7 +171,7 @@ static int rewrite(kt_tuning *t, int fd, mode_t mode, const char *problem, const
     for (const char *line = text; *line; line = next_line(line))
         if (line_length(line) && !is_validator(line) && !is_of(line, problem))
             fprintf(f, "%.*s\n", (int)line_length(line), line);
-    put_row(f, problem, instance, us, error);
+    put_row(f, problem, row);
     if (finish(f, mode) || rename(t->beside, t->path)) {
         wrong(t);
         unlink(t->beside);
@@ -186,8 +184,7 @@ out:
     return code;
 }
 
-int kt_tuning_add(kt_tuning *t, const kiln_problem *p, const char *instance, double us,
-                  double error)
+int kt_tuning_add(kt_tuning *t, const kiln_problem *p, const kt_row *row)
 {
     char problem[KT_PROBLEM_TEXT];
     size_t len = sizeof problem;
@@ -195,12 +192,12 @@ int kt_tuning_add(kt_tuning *t, const kiln_problem *p, const char *instance, dou
     const kiln_status status = kiln_problem_format(p, problem, &len);
     if (status) return kt_failed(status, p->op);
     if (t->stream) {
-        put_row(t->stream, problem, instance, us, error);
+        put_row(t->stream, problem, row);
         return fflush(t->stream) ? wrong(t) : 0;
     }
     const int fd = lock(t, &st);
     if (fd < 0) return wrong(t);
-    const int code = rewrite(t, fd, st.st_mode, problem, instance, us, error);
+    const int code = rewrite(t, fd, st.st_mode, problem, row);
     if (code && !st.st_size) unlink(t->path); /* made by the lock */
     close(fd);
     return code;
