@@ -236,11 +236,10 @@ typedef struct kr_group {
 } kr_group;
 
 typedef struct kr_tuned {
-    uint64_t key;
-    int64_t size[KILN_MAX_SIZES + 1];
     int64_t shape_id; /* of leading dimensions and alignments: kr_shape_id */
-    uint32_t kernel;
-    uint32_t order; /* a later row counts more */
+    int32_t size[KILN_MAX_SIZES + 1];
+    uint32_t group, kernel; /* positions in kiln_ctx.group and kernel */
+    uint32_t order;         /* a later row counts more */
 } kr_tuned;
 
 enum { KR_CACHE = 4096 };
@@ -255,7 +254,7 @@ struct kiln_ctx {
     size_t nkernels;
     kr_group *group;
     uint32_t ngroups, slot_mask, *slot; /* hash table of groups: position + 1 */
-    kr_tuned *tuned;                    /* sorted by key, sizes, order */
+    kr_tuned *tuned;                    /* sorted by group, sizes, order */
     size_t ntuned;
     char **refused;
     size_t nrefused;
@@ -362,7 +361,7 @@ kiln_status kr_nearest(const kiln_ctx *, const kiln_problem *, kr_text *);
 void kr_tuning_open(kiln_ctx *, const kiln_config *);
 /* Files, `:` between; NULL: those beside the modules. */
 void kr_tuning_load(kiln_ctx *, const char *files);
-void kr_tuned_sort(kiln_ctx *);
+bool kr_tuned_sort(kiln_ctx *); /* false: no memory, and no rows any more */
 /* Hash of all that makes an instance run as it does; rows of tuning files hold for one. */
 uint64_t kr_content(const kiln_kernel *);
 const kiln_kernel *kr_tuned_find(const kiln_ctx *, const kr_group *, const kr_view *, bool *exact);

@@ -38,23 +38,37 @@ static int by_sizes(const kr_tuned *row, const int64_t *size, int n)
 static int by_place(const void *x, const void *y)
 {
     const kr_tuned *a = x, *b = y;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    const int order = by_sizes(a, b->size, KILN_MAX_SIZES + 1);
-    return order ? order : (a->order > b->order) - (a->order < b->order);
+    for (int i = 0; i <= KILN_MAX_SIZES; i++)
+        if (a->size[i] != b->size[i]) return a->size[i] < b->size[i] ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
 }
 
-void kr_tuned_sort(kiln_ctx *ctx)
+/* By group first, counted, then each group by itself. */
+bool kr_tuned_sort(kiln_ctx *ctx)
 {
-    kr_group *g = NULL;
-    for (uint32_t i = 0; i < ctx->ngroups; i++) ctx->group[i].tuned = ctx->group[i].ntuned = 0;
-    if (ctx->ntuned) qsort(ctx->tuned, ctx->ntuned, sizeof *ctx->tuned, by_place);
-    for (uint32_t i = 0; i < ctx->ntuned; i++) {
-        if (i == 0 || ctx->tuned[i].key != ctx->tuned[i - 1].key) {
-            g = (kr_group *)(uintptr_t)kr_group_find(ctx, ctx->tuned[i].key);
-            g->tuned = i;
-        }
-        g->ntuned++;
+    uint32_t first = 0;
+    kr_tuned *sorted = malloc((ctx->ntuned + 1) * sizeof *sorted);
+    for (uint32_t i = 0; i < ctx->ngroups; i++) ctx->group[i].ntuned = 0;
+    if (!sorted) {
+        ctx->ntuned = 0;
+        return false;
     }
+    for (size_t i = 0; i < ctx->ntuned; i++) ctx->group[ctx->tuned[i].group].ntuned++;
+    for (uint32_t i = 0; i < ctx->ngroups; i++) {
+        ctx->group[i].tuned = first;
+        first += ctx->group[i].ntuned;
+        ctx->group[i].ntuned = 0;
+    }
+    for (size_t i = 0; i < ctx->ntuned; i++) {
+        kr_group *const g = &ctx->group[ctx->tuned[i].group];
+        sorted[g->tuned + g->ntuned++] = ctx->tuned[i];
+    }
+    free(ctx->tuned);
+    ctx->tuned = sorted;
+    for (uint32_t i = 0; i < ctx->ngroups; i++)
+        if (ctx->group[i].ntuned > 1)
+            qsort(sorted + ctx->group[i].tuned, ctx->group[i].ntuned, sizeof *sorted, by_place);
+    return true;
 }
 
 /* The group's first row that is not before the first n sizes; its end: there is none. */

@@ -28,6 +28,7 @@ typedef struct loader {
     size_t room;       /* rows that ctx->tuned has room for */
     kr_names kernel;   /* positions of the instances that the device runs */
     uint64_t *content; /* of each instance; 0: not asked for yet */
+    uint32_t *group;   /* of each instance whose content is known */
 } loader;
 
 typedef struct reader {
@@ -45,32 +46,39 @@ enum { VALIDATORS = sizeof validator / sizeof *validator };
 
 /* ---- lines and fields ---- */
 
+/* The end of a quoted field that begins at s, its doubled quotes made single; NULL: there is none.
+ */
+static char *end_of_quoted(char *s)
+{
+    char *to = s;
+    for (;;) {
+        char *const quote = strchr(s, '"');
+        if (!quote) return NULL;
+        if (to != s) memmove(to, s, (size_t)(quote - s));
+        to += quote - s;
+        s = quote + 1;
+        if (*s != '"') break;
+        *to++ = *s++;
+    }
+    if (*s && *s != ',') return NULL;
+    *to = 0;
+    return s;
+}
+
 /* Cuts a line into fields in place; 0: not CSV, or too many. */
 static int split(char *line, char *out[FIELDS])
 {
-    int n = 0;
-    char *from = line, *to = line;
-    for (;;) {
-        if (n == FIELDS) return 0;
-        out[n++] = to;
-        if (*from == '"') {
-            for (from++; *from != '"' || from[1] == '"'; from++) {
-                if (!*from) return 0;
-                if (*from == '"') from++;
-                *to++ = *from;
-            }
-            from++;
-            if (*from && *from != ',') return 0;
-        } else {
-            while (*from && *from != ',') {
-                if (*from == '"') return 0;
-                *to++ = *from++;
-            }
-        }
-        const char end = *from++;
-        *to++ = 0;
-        if (!end) return n;
+    for (int n = 0; n < FIELDS;) {
+        const bool quoted = *line == '"';
+        out[n++] = line += quoted;
+        char *const end = quoted ? end_of_quoted(line) : strchrnul(line, ',');
+        if (!end || (!quoted && memchr(line, '"', (size_t)(end - line)))) return 0;
+        const bool last = !*end;
+        *end = 0;
+        if (last) return n;
+        line = end + 1;
     }
+    return 0;
 }
 
 static size_t digits(const char *s)
@@ -138,8 +146,10 @@ static bool check_validator(reader *r, const char *name, const char *value)
 
 static bool open_loader(loader *l, kiln_ctx *ctx)
 {
-    *l = (loader){.ctx = ctx, .content = calloc(ctx->nkernels + 1, sizeof *l->content)};
-    if (!l->content || !kr_names_make(&l->kernel, ctx->nkernels)) return false;
+    *l = (loader){.ctx = ctx,
+                  .content = calloc(ctx->nkernels + 1, sizeof *l->content),
+                  .group = calloc(ctx->nkernels + 1, sizeof *l->group)};
+    if (!l->content || !l->group || !kr_names_make(&l->kernel, ctx->nkernels)) return false;
     for (uint32_t i = 0; i < ctx->nkernels; i++)
         if (kr_kernel_runs(ctx, &ctx->kernel[i]))
             kr_names_add(&l->kernel, kr_kernel_name(&ctx->kernel[i]), i);
@@ -177,7 +187,11 @@ static bool read_content(const char *s, uint64_t *out)
 
 static bool has_content(loader *l, uint32_t kernel, uint64_t content)
 {
-    if (!l->content[kernel]) l->content[kernel] = kr_content(&l->ctx->kernel[kernel]);
+    if (!l->content[kernel]) {
+        const kiln_kernel *k = &l->ctx->kernel[kernel];
+        l->content[kernel] = kr_content(k);
+        l->group[kernel] = (uint32_t)(kr_group_find(l->ctx, k->row->key) - l->ctx->group);
+    }
     return l->content[kernel] == content;
 }
 
@@ -215,11 +229,11 @@ static void read_row(reader *r, char *field[FIELDS], int n)
         drop(r, "its instance does not take its problem");
         return;
     }
-    kr_tuned row = {.key = sig.key,
-                    .shape_id = kr_shape_id(&v.shape),
+    kr_tuned row = {.shape_id = kr_shape_id(&v.shape),
+                    .group = r->all->group[at],
                     .kernel = at,
                     .order = (uint32_t)r->ctx->ntuned};
-    memcpy(row.size, v.shape.size, sizeof row.size);
+    for (int i = 0; i <= KILN_MAX_SIZES; i++) row.size[i] = (int32_t)v.shape.size[i];
     if (!keep(r->all, &row)) drop(r, "no memory for it");
 }
 
@@ -373,17 +387,19 @@ void kr_tuning_load(kiln_ctx *ctx, const char *names)
     paths p = {NULL, 0};
     loader l = {.content = NULL};
     const bool listed = names ? list_named(&p, names) : list_system(&p, ctx);
-    if (!listed || (p.n && !open_loader(&l, ctx))) {
+    if (listed && !p.n) return;
+    if (!listed || !open_loader(&l, ctx)) {
         kr_refuse(ctx, "%s: no memory to read it", names ? names : "tuning");
     } else {
         l.system = !names;
         for (size_t i = p.n; i-- > 0;) load_file(&l, p.path[i]);
-        kr_tuned_sort(ctx);
+        if (!kr_tuned_sort(ctx)) kr_refuse(ctx, "%s: no memory for its rows", p.path[0]);
     }
     for (size_t i = 0; i < p.n; i++) free(p.path[i]);
     free(p.path);
     free(l.kernel.slot);
     free(l.content);
+    free(l.group);
 }
 
 void kr_tuning_open(kiln_ctx *ctx, const kiln_config *config)
