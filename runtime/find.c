@@ -165,6 +165,7 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
     atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
                           memory_order_relaxed);
     if (kr_log_on()) log_found(&q, k, how);
+    kr_log_problem(q.p);
     *out = k;
     return KILN_OK;
 }

@@ -29,6 +29,9 @@ bool kr_log_on(void);
 const char *kr_log_failure(void); /* why KILN_LOG's file could not be opened; NULL: it was */
 void kr_log(const char *, ...) KR_PRINTF(1, 2); /* one line; nothing without KILN_LOG */
 
+/* For KILN_LOG=problems: a line, unless the process has written it. */
+void kr_log_problem(const kiln_problem *);
+
 /* Text written into a caller's buffer; len counts what did not fit, too. */
 typedef struct kr_text {
     char *p;

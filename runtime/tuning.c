@@ -21,6 +21,16 @@
 
 enum { LINE = 4096, FIELDS = 5, MAX_ROWS = 1000000 };
 
+/* A problem of an instance, from a row that was read.  Most rows of it differ in their sizes alone,
+ * and are read by comparing the rest. */
+typedef struct known {
+    kiln_problem p;
+    kr_signature sig;
+    size_t prefix;      /* bytes of text before the sizes */
+    const char *suffix; /* what is behind them, in text */
+    char text[];
+} known;
+
 /* What all files of a context share. */
 typedef struct loader {
     kiln_ctx *ctx;
@@ -29,6 +39,7 @@ typedef struct loader {
     kr_names kernel;   /* positions of the instances that the device runs */
     uint64_t *content; /* of each instance; 0: not asked for yet */
     uint32_t *group;   /* of each instance whose content is known */
+    known **known;     /* of each instance; NULL: no row was read, or its sizes are in its key */
 } loader;
 
 typedef struct reader {
@@ -148,8 +159,10 @@ static bool open_loader(loader *l, kiln_ctx *ctx)
 {
     *l = (loader){.ctx = ctx,
                   .content = calloc(ctx->nkernels + 1, sizeof *l->content),
-                  .group = calloc(ctx->nkernels + 1, sizeof *l->group)};
-    if (!l->content || !l->group || !kr_names_make(&l->kernel, ctx->nkernels)) return false;
+                  .group = calloc(ctx->nkernels + 1, sizeof *l->group),
+                  .known = calloc(ctx->nkernels + 1, sizeof *l->known)};
+    if (!l->content || !l->group || !l->known || !kr_names_make(&l->kernel, ctx->nkernels))
+        return false;
     for (uint32_t i = 0; i < ctx->nkernels; i++)
         if (kr_kernel_runs(ctx, &ctx->kernel[i]))
             kr_names_add(&l->kernel, kr_kernel_name(&ctx->kernel[i]), i);
@@ -195,11 +208,85 @@ static bool has_content(loader *l, uint32_t kernel, uint64_t content)
     return l->content[kernel] == content;
 }
 
-static void read_row(reader *r, char *field[FIELDS], int n)
+/* NAME=NUMBER for each size of the op in the family's order; where that ends, NULL: it is not so.
+ */
+static const char *read_sizes(const kiln_kernel *k, const char *s, kiln_problem *p)
+{
+    const kiln_family *f = kr_family(k->module, k->op);
+    const char *between = "";
+    for (int i = 0; i < f->nsizes; i++) {
+        const int at = KILN_POSITION(i);
+        const char *name = kr_str(k->module, f->size[i]);
+        const size_t len = strlen(name), digits_from = len + 1;
+        if (!(k->op->sizes >> at & 1)) continue;
+        if (*between && *s++ != *between) return NULL;
+        if (strncmp(s, name, len) != 0 || s[len] != '=') return NULL;
+        int64_t v = 0;
+        size_t n = digits_from;
+        for (; s[n] >= '0' && s[n] <= '9' && n < digits_from + 10; n++) v = 10 * v + (s[n] - '0');
+        if (n == digits_from || v > INT32_MAX) return NULL;
+        *kr_size(p, at) = v;
+        s += n;
+        between = " ";
+    }
+    return !*s || *s == ' ' ? s : NULL;
+}
+
+/* The first problem of an instance: what its text has beside sizes is kept. */
+static void learn(loader *l, uint32_t kernel, const char *text, const kiln_problem *p,
+                  const kr_signature *sig)
+{
+    const kiln_kernel *k = &l->ctx->kernel[kernel];
+    const char *equals = strchr(text, '=');
+    if (!equals || kr_family(k->module, k->op)->nfixed) return;
+    while (equals > text && equals[-1] != ' ') equals--;
+    known *to = malloc(sizeof *to + strlen(text) + 1);
+    if (!to) return;
+    to->p = *p;
+    to->sig = *sig;
+    to->prefix = (size_t)(equals - text);
+    strcpy(to->text, text);
+    to->suffix = read_sizes(k, to->text + to->prefix, &to->p);
+    if (to->suffix)
+        l->known[kernel] = to;
+    else
+        free(to);
+}
+
+static const known *recall(const loader *l, uint32_t kernel, const char *text)
+{
+    known *const of = l->known[kernel];
+    if (!of || strncmp(text, of->text, of->prefix) != 0) return NULL;
+    const char *end = read_sizes(&l->ctx->kernel[kernel], text + of->prefix, &of->p);
+    return end && strcmp(end, of->suffix) == 0 ? of : NULL;
+}
+
+/* The problem's sizes and all that follows from them; false: the row is dropped. */
+static bool view_row(reader *r, const char *text, uint32_t kernel, kr_view *v)
 {
     kiln_problem p;
-    uint64_t hash, content;
+    uint64_t hash;
     kr_signature sig;
+    const kiln_kernel *k = &r->ctx->kernel[kernel];
+    const known *of = recall(r->all, kernel, text);
+    if (!of && (kiln_problem_parse(text, &p) || kr_op_name(&p, &hash))) {
+        drop(r, kiln_error());
+        return false;
+    }
+    if ((!of && (strcmp(p.op, kr_str(k->module, k->op->name)) != 0 ||
+                 kr_sign(&p, k->module, k->op, hash, &sig) || sig.key != k->row->key)) ||
+        kr_view_make(of ? &of->p : &p, of ? &of->sig : &sig, k->module, k->op, r->ctx->device, v) ||
+        k->schedule->check(&v->shape, k->row->t)) {
+        drop(r, "its instance does not take its problem");
+        return false;
+    }
+    if (!r->all->known[kernel]) learn(r->all, kernel, text, &p, &sig);
+    return true;
+}
+
+static void read_row(reader *r, char *field[FIELDS], int n)
+{
+    uint64_t content;
     kr_view v;
     if (n != FIELDS || !is_number(field[2]) || !is_number(field[3]) ||
         !read_content(field[4], &content)) {
@@ -217,18 +304,7 @@ static void read_row(reader *r, char *field[FIELDS], int n)
         drop(r, "its kernel has changed");
         return;
     }
-    const kiln_kernel *k = &r->ctx->kernel[at];
-    if (kiln_problem_parse(field[0], &p) || kr_op_name(&p, &hash)) {
-        drop(r, kiln_error());
-        return;
-    }
-    if (strcmp(p.op, kr_str(k->module, k->op->name)) != 0 ||
-        kr_sign(&p, k->module, k->op, hash, &sig) || sig.key != k->row->key ||
-        kr_view_make(&p, &sig, k->module, k->op, r->ctx->device, &v) ||
-        k->schedule->check(&v.shape, k->row->t)) {
-        drop(r, "its instance does not take its problem");
-        return;
-    }
+    if (!view_row(r, field[0], at, &v)) return;
     kr_tuned row = {.shape_id = kr_shape_id(&v.shape),
                     .group = r->all->group[at],
                     .kernel = at,
@@ -398,8 +474,10 @@ void kr_tuning_load(kiln_ctx *ctx, const char *names)
     for (size_t i = 0; i < p.n; i++) free(p.path[i]);
     free(p.path);
     free(l.kernel.slot);
+    for (size_t i = 0; l.known && i < ctx->nkernels; i++) free(l.known[i]);
     free(l.content);
     free(l.group);
+    free(l.known);
 }
 
 void kr_tuning_open(kiln_ctx *ctx, const kiln_config *config)

@@ -17,5 +17,10 @@ int kt_tuning_open(const kt_options *, kiln_ctx *, kt_tuning **);
 /* Adds a row, in place of the problem's earlier ones.  When this returns the file has it, beside
  * what others added to it meanwhile.  An exit code. */
 int kt_tuning_add(kt_tuning *, const kiln_problem *, const kt_row *);
+/* Whether the file has a row of the problem whose instance is what it was. */
+int kt_tuning_has(const kt_tuning *, kiln_ctx *, const kiln_problem *);
+/* The rows of the files that are the arguments, and of -o FILE, into FILE: of each problem the
+ * fastest. */
+int kt_tuning_merge(const kt_options *);
 void kt_tuning_close(kt_tuning *);
 #endif

@@ -3,7 +3,7 @@
 // compiles and seals it, opens it and prints nanoseconds per find with one and two threads,
 // allocations per find, nanoseconds per launch of an empty kernel, and milliseconds per open, with
 // and without a tuning file of 100,000 rows. As a gate (--check) it prints TAP and allows slack for
-// a busy machine: 150 ns, 1 us, 5 ms and 75 ms more, times KILN_BENCH_SLACK (2).
+// a busy machine: 150 ns, 1 us, 5 ms and 50 ms more, times KILN_BENCH_SLACK (2).
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <math.h>
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
     snprintf(tuning, sizeof tuning, "%s/tuning.csv", test_folder);
     const double open = open_ms(NULL, 10);
     write_tuning(tuning);
-    const double tuned_open = open_ms(tuning, 5);
+    const double tuned_open = open_ms(tuning, 10);
     ctx = open_ctx("host");
     make_problems();
     double warm;
@@ -300,8 +300,8 @@ int main(int argc, char **argv)
                        open <= 5 * slack,
                        launch <= 1000 * slack,
                        after <= before + 65536,
-                       tuned <= 150 * slack,
-                       tuned_open - open <= 75 * slack};
+                       tuned <= 1.5 * one || tuned <= 150 * slack,
+                       tuned_open - open <= 50 * slack};
     static const char *const name[] = {"find takes no longer than it may",
                                        "a second thread costs nothing",
                                        "open takes no longer than it may",

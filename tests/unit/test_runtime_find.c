@@ -352,6 +352,26 @@ static void test_tuned_rows(void **state)
          PROBLEM, "plain_64",
          "1 of 2 rows dropped (line 6: its kernel has changed); kernels that have changed: 1, that "
          "are gone: 0; tune their problems again"},
+        /* Of rows of one instance the second is read by what it shares with the first. */
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048x", "plain_16"),
+         PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: problem text: k=2048x: a size is a"},
+        {ROW(PROBLEM, "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=99999999999", "plain_16"),
+         PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: problem text: k=99999999999: a size"},
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f32,f32,f32 rcr m=8 n=64", "plain_16"), PROBLEM,
+         "plain_16", "1 of 2 rows dropped (line 6: problem text: k= is missing"},
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f16,f32,f32 rcr m=8 n=64 k=2048", "plain_16"),
+         PROBLEM, "plain_16", "does not take its problem"},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr k=2048 n=64 m=500", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048", "plain_16", ""},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 batch=3", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 batch=3", "plain_16", ""},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048 lda=2050", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=500 n=64 k=2051 lda=2050", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 lda=2050", "split_64",
+         "1 of 2 rows dropped (line 6: its instance does not take"},
         {"Validator,COLOUR,blue\n", PROBLEM, "split_64",
          "tuning.csv:5: unknown validator COLOUR: not used; write it anew"},
     };
