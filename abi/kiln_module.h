@@ -195,7 +195,7 @@ typedef struct kiln_op_row {
 
 typedef struct kiln_row {
     uint64_t key;             /* kiln_key_of the op's name and sig */
-    uint64_t code_offset, code_hash; /* XXH3_64bits of the object */
+    uint64_t code_offset, code_hash; /* XXH3_64bits of the object; a host object has no offset and size */
     uint32_t code_size;
     kiln_str name;            /* "gfx942/bias_relu/f16_f16_f16/rcr/simt_64x64x16" */
     kiln_str symbol[KILN_MAX_STAGES];

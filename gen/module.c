@@ -513,7 +513,7 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     kg_buf *b = w->out;
     kiln_str name = str(w, in->name);
     kg_putf(b, "    { .key = 0x%016llxull, ", (unsigned long long)w->key[i]);
-    if (!host) kg_putf(b, "CODE_%zu, ", i);
+    kg_putf(b, "CODE_%zu, ", i);
     kg_putf(b, ".name = %u, .symbol = { %u", name, str(w, in->id));
     for (size_t k = 2; k <= in->stages; k++)
         kg_putf(b, ", %u", str(w, kg_printf(w->cx->arena, "%s_%zu", in->id, k)));

@@ -263,8 +263,7 @@ kiln_status kiln_open(kiln_ctx **out, const kiln_config *config)
         kiln_close(ctx);
         return status;
     }
-    const char *tuning = config && config->tuning ? config->tuning : getenv("KILN_TUNING");
-    if (tuning && *tuning) kr_tuning_load(ctx, tuning);
+    kr_tuning_open(ctx, config);
     if (kr_log_failure()) kr_refuse(ctx, "%s", kr_log_failure());
     *out = ctx;
     return KILN_OK;

@@ -69,7 +69,7 @@ const kiln_kernel *kr_choose(const kiln_ctx *ctx, const kr_group *group, const k
                              kr_how *how)
 {
     bool exact;
-    const kiln_kernel *best = ctx->ntuned ? kr_tuned_find(ctx, group->key, v, &exact) : NULL;
+    const kiln_kernel *best = group->ntuned ? kr_tuned_find(ctx, group, v, &exact) : NULL;
     if (best) {
         *how = exact ? KR_BY_TUNED : KR_BY_NEAREST;
         return best;
@@ -165,6 +165,7 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
     atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
                           memory_order_relaxed);
     if (kr_log_on()) log_found(&q, k, how);
+    kr_log_problem(q.p);
     *out = k;
     return KILN_OK;
 }

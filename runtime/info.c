@@ -68,6 +68,7 @@ kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
         .code = r->code_size ? m->table->code + r->code_offset : NULL,
         .code_size = r->code_size,
         .runnable = kr_kernel_runs(k->ctx, k),
+        .content = kr_content(k),
     };
     set_signature(m, k->op, r, &info);
     for (uint32_t i = 0; i < k->schedule->slots; i++) {

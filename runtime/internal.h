@@ -29,6 +29,9 @@ bool kr_log_on(void);
 const char *kr_log_failure(void); /* why KILN_LOG's file could not be opened; NULL: it was */
 void kr_log(const char *, ...) KR_PRINTF(1, 2); /* one line; nothing without KILN_LOG */
 
+/* For KILN_LOG=problems: a line, unless the process has written it. */
+void kr_log_problem(const kiln_problem *);
+
 /* Text written into a caller's buffer; len counts what did not fit, too. */
 typedef struct kr_text {
     char *p;
@@ -232,13 +235,14 @@ typedef struct kr_group {
     uint64_t key;
     uint32_t first, count; /* in kiln_ctx.kernel */
     uint32_t next;         /* position + 1 of the next group with this key; 0: none */
+    uint32_t tuned, ntuned; /* in kiln_ctx.tuned: the key's rows; of the first group with it */
 } kr_group;
 
 typedef struct kr_tuned {
-    uint64_t key;
-    int64_t size[KILN_MAX_SIZES + 1];
-    int64_t shape_id;      /* of leading dimensions and alignments: kr_shape_id */
-    uint32_t kernel, line; /* of the file: later rows replace earlier ones */
+    int64_t shape_id; /* of leading dimensions and alignments: kr_shape_id */
+    int32_t size[KILN_MAX_SIZES + 1];
+    uint32_t group, kernel; /* positions in kiln_ctx.group and kernel */
+    uint32_t order;         /* a later row counts more */
 } kr_tuned;
 
 enum { KR_CACHE = 4096 };
@@ -253,7 +257,7 @@ struct kiln_ctx {
     size_t nkernels;
     kr_group *group;
     uint32_t ngroups, slot_mask, *slot; /* hash table of groups: position + 1 */
-    kr_tuned *tuned;                    /* sorted by key */
+    kr_tuned *tuned;                    /* sorted by group, sizes, order */
     size_t ntuned;
     char **refused;
     size_t nrefused;
@@ -351,15 +355,21 @@ kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row 
 kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op_row *,
                                const kiln_args *, uint64_t bytes);
 
-/* ---- choosing (find.c, nearest.c, tuning.c) ---- */
+/* ---- choosing (find.c, nearest.c, tuning.c, tuned.c) ---- */
 typedef enum kr_how { KR_BY_COST, KR_BY_TUNED, KR_BY_NEAREST } kr_how;
 const kiln_kernel *kr_choose(const kiln_ctx *, const kr_group *, const kr_view *, kr_how *);
 double kr_cost(const kiln_kernel *, const kiln_shape *); /* NaN counts as infinite */
 /* Says in words what comes closest to a problem without rows on this device; NOT_FOUND or
  * NOT_SUPPORTED. */
 kiln_status kr_nearest(const kiln_ctx *, const kiln_problem *, kr_text *);
-void kr_tuning_load(kiln_ctx *, const char *path);
-const kiln_kernel *kr_tuned_find(const kiln_ctx *, uint64_t key, const kr_view *, bool *exact);
+/* The files that the configuration names, else KILN_TUNING, else those beside the modules. */
+void kr_tuning_open(kiln_ctx *, const kiln_config *);
+/* Files, `:` between; NULL: those beside the modules. */
+void kr_tuning_load(kiln_ctx *, const char *files);
+bool kr_tuned_sort(kiln_ctx *); /* false: no memory, and no rows any more */
+/* Hash of all that makes an instance run as it does; rows of tuning files hold for one. */
+uint64_t kr_content(const kiln_kernel *);
+const kiln_kernel *kr_tuned_find(const kiln_ctx *, const kr_group *, const kr_view *, bool *exact);
 
 /* ---- the reference's expressions (expr.c, interval.c) ---- */
 typedef struct kr_leaves {

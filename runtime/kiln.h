@@ -70,7 +70,7 @@ typedef struct kiln_config {
     const char *device;      /* "host", "amd[:i]", "nvidia[:i]", "sim:gfx942", or a device that is not here, to find and
                                 explain for: "none:sm_90a:132" (units); NULL: KILN_DEVICE, else the best present */
     const char *module_path; /* folders, ':' between; NULL: KILN_MODULE_PATH.  The library's own modules come first */
-    const char *tuning;      /* tuning file; NULL: KILN_TUNING, else none */
+    const char *tuning;      /* tuning files, ':' between; "": none; NULL: KILN_TUNING, else tuning/ beside modules */
     int threads;             /* host device: threads to use; 0: OMP_NUM_THREADS, else all cores */
     int only_module_path;    /* non-zero: do not open the library's own modules */
 } kiln_config;
@@ -214,6 +214,7 @@ typedef struct kiln_kernel_info {
     kiln_layout layout[KILN_MAX_LAYOUTS];
     const char *stage_symbol[4];      /* of kernels launched one after the other; NULL behind the last */
     int64_t fixed[2];                 /* what it is compiled for, of kiln_op_info.fixed */
+    uint64_t content;                 /* hash of what makes it: name, code, values, tensor maps */
 } kiln_kernel_info;
 
 /* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where

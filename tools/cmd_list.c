@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kiln list: the registry as a table or as JSON.
 #include "command.h"
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -29,9 +30,12 @@ static json_t *to_json(kiln_ctx *ctx, const kiln_kernel_info *k)
         json_object_update_new(row, json_pack("{s:s s:s s:s}", "a", kiln_dtype_name(k->a), "b",
                                               kiln_dtype_name(k->b), "e", kiln_dtype_name(k->e)));
     if (k->nlayouts) json_object_set_new(row, "layouts", json_string(kt_layouts(k, layouts)));
-    json_object_update_new(row, json_pack("{s:s s:i s:o s:o s:I}", "file", k->file, "line", k->line,
-                                          "tunables", tunables, "derived", derived, "code_bytes",
-                                          (json_int_t)k->code_size));
+    char content[20];
+    snprintf(content, sizeof content, "%016" PRIx64, k->content);
+    json_object_update_new(row,
+                           json_pack("{s:s s:i s:o s:o s:I s:s}", "file", k->file, "line", k->line,
+                                     "tunables", tunables, "derived", derived, "code_bytes",
+                                     (json_int_t)k->code_size, "content", content));
     return row;
 }
 

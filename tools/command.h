@@ -19,12 +19,14 @@ typedef struct kt_names {
 typedef struct kt_options {
     kt_names op, target, schedule, dtype, instance;
     const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
-    int json, csv, all, quick, cost, replace, verbose, threads;
+    const char *tunableop, *shard;
+    const char *tuning; /* no option: the tuning files of the context; NULL: as the library has it */
+    int json, csv, all, quick, cost, replace, verbose, threads, dry_run, merge, resume;
     long jobs;
-    int has_seed;
+    int has_seed, has_prune;
     int has_shuffle;
     uint64_t seed, shuffle;
-    double seconds, idle, budget;
+    double seconds, idle, budget, prune;
     char **argument;
     int arguments;
 } kt_options;
@@ -89,6 +91,9 @@ typedef struct kt_problems {
  * context. */
 int kt_problems_open(const kt_options *, const char *const *otherwise, size_t count, kt_problems *);
 void kt_problems_close(kt_problems *);
+/* A line of one of TunableOp's files (tunableop.c), which is cut; 1: text is its problem, 0: it has
+ * none, -1: *why it cannot be used. */
+int kt_tunableop(char *line, char *text, size_t size, const char **why);
 kiln_status kt_describe(const kiln_kernel *, kiln_kernel_info *);
 /* Instances that --op --target --schedule --dtype --instance select, sorted by name; *found is
  * malloc'ed.  Where something is selected, names that select nothing are said. */

@@ -49,6 +49,7 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
                                 .device = o->device ? o->device : fallback,
                                 .module_path = o->modules,
                                 .only_module_path = o->modules != NULL,
+                                .tuning = o->tuning,
                                 .threads = o->threads};
     const kiln_status status = kiln_open(ctx, &config);
     if (status) { /* a device that cannot be is wrong usage */

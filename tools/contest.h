@@ -7,7 +7,7 @@
 enum { KT_CONTESTANTS = 512 };
 typedef struct kt_contestant {
     const kiln_kernel *kernel;
-    double seconds, spread;
+    double seconds, spread, error; /* error: the largest, where it was verified */
     size_t replays; /* 0: its first launches took too long for more */
     int taken;      /* what kiln_find takes; kt_contest keeps it */
 } kt_contestant;

@@ -32,7 +32,13 @@ enum {
     KEY_SHUFFLE,
     KEY_MODULES,
     KEY_REPLACE,
-    KEY_VERBOSE
+    KEY_VERBOSE,
+    KEY_TUNABLEOP,
+    KEY_SHARD,
+    KEY_PRUNE,
+    KEY_DRY_RUN,
+    KEY_MERGE,
+    KEY_RESUME
 };
 
 /* ---- options ---- */
@@ -108,8 +114,17 @@ static const struct argp_option tune_options[] = {
     {"output", 'o', "FILE", 0,
      "tuning file to write or to add to, problem by problem; default: standard output", 0},
     {"replace", KEY_REPLACE, NULL, 0, "drop the rows that FILE has, instead of adding to them", 0},
+    {"resume", KEY_RESUME, NULL, 0, "leave out the problems that FILE has a row of", 0},
     OPT_PROBLEMS,
     OPT_SET,
+    {"from-tunableop", KEY_TUNABLEOP, "FILE", 0,
+     "shapes that PyTorch's TunableOp wrote, as problems of gemm", 0},
+    {"shard", KEY_SHARD, "I/N", 0, "only the I-th of N parts of the problems", 0},
+    {"prune", KEY_PRUNE, "X", 0,
+     "do not time what is modelled above X times the best; default 3, 0: time all", 0},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "print the problems, and tune nothing", 0},
+    {"merge", KEY_MERGE, NULL, 0, "put the rows of tuning files into one, the best of each problem",
+     0},
     OPT_SECONDS,
     OPT_IDLE,
     OPT_SEED,
@@ -193,11 +208,15 @@ const kt_command kt_commands[] = {
      "all of the work.  Peers that cannot fuse an op are followed by a row-wise kernel of Kiln's, "
      "of an op of instances/elementwise.lua.",
      bench_options, 0, 1000, cmd_bench},
-    {"tune", "[PROBLEM...]", "time every legal instance and write a tuning file",
+    {"tune", "[PROBLEM... | --merge FILE...]", "time legal instances and write a tuning file",
      "Examples:\n"
      "  kiln tune -o tuning.csv 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096'\n"
      "  KILN_TUNING=tuning.csv ./my_program\n"
-     "  kiln tune -o tuning.csv --problems docs/benchmarks/h200.problems\n\v"
+     "  KILN_LOG=problems:run.problems ./my_program && kiln tune -o tuning.csv --problems "
+     "run.problems\n"
+     "  kiln tune -o tuning.csv --from-tunableop tunableop_untuned0.csv\n"
+     "  kiln tune -o part1.csv --problems run.problems --shard 1/2\n"
+     "  kiln tune --merge part1.csv part2.csv -o tuning.csv\n\v"
      "A problem that says nothing of alignment is tuned with align=256, which allocated memory "
      "has.  A row decides for problems of its shape, and of shapes near it, that its instance can "
      "compute, whatever their alignment; among rows of a shape the one of the same alignment comes "
@@ -276,6 +295,8 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
         o->seconds = v;
     else if (key == KEY_BUDGET)
         o->budget = v;
+    else if (key == KEY_PRUNE)
+        o->prune = v, o->has_prune = 1;
     else
         o->idle = v > 0 ? v : -1;
     return 0;
@@ -303,6 +324,11 @@ static const struct simple {
     {KEY_COST, FLAG, offsetof(kt_options, cost)},
     {KEY_REPLACE, FLAG, offsetof(kt_options, replace)},
     {KEY_VERBOSE, FLAG, offsetof(kt_options, verbose)},
+    {KEY_RESUME, FLAG, offsetof(kt_options, resume)},
+    {KEY_DRY_RUN, FLAG, offsetof(kt_options, dry_run)},
+    {KEY_MERGE, FLAG, offsetof(kt_options, merge)},
+    {KEY_TUNABLEOP, TEXT, offsetof(kt_options, tunableop)},
+    {KEY_SHARD, TEXT, offsetof(kt_options, shard)},
     {KEY_PROBLEMS, TEXT, offsetof(kt_options, problems)},
     {KEY_SET, TEXT, offsetof(kt_options, set)},
     {KEY_MODULES, TEXT, offsetof(kt_options, modules)},
@@ -382,6 +408,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SECONDS:
     case KEY_BUDGET:
     case KEY_IDLE:
+    case KEY_PRUNE:
     case KEY_THREADS:
     case 'j':
         return parse_number(key, arg, state, o);
@@ -457,14 +484,14 @@ static void print_completion(void)
          "        --device|-d) words='host amd nvidia sim:gfx942' ;;\n"
          "        --peer) words='all openblas memory cublaslt hipblaslt' ;;");
     printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
-    puts(
-        "        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
-        "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-        "        --folder|--modules|--output|-o|--problems) mapfile -t COMPREPLY < <(compgen -f -- "
-        "\"$word\"); return "
-        ";;\n"
-        "        *)\n"
-        "            case ${COMP_WORDS[1]} in");
+    puts("        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
+         "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
+         "        --folder|--modules|--output|-o|--problems|--from-tunableop) mapfile -t COMPREPLY "
+         "< <(compgen -f -- "
+         "\"$word\"); return "
+         ";;\n"
+         "        *)\n"
+         "            case ${COMP_WORDS[1]} in");
     for (size_t i = 0; i < kt_command_count; i++) {
         printf("            %s) words='", kt_commands[i].name);
         for (const struct argp_option *o = kt_commands[i].options; o->name; o++)

@@ -130,6 +130,33 @@ static int read_file(reader *r)
     return r->errors ? EXIT_USAGE : 0;
 }
 
+/* Shapes that TunableOp recorded; lines without a problem are named, and do no harm. */
+static int read_tunableop(reader *r)
+{
+    char *line = NULL, text[256];
+    const char *why;
+    size_t room = 0, lines = 0, unused = 0;
+    FILE *f = fopen(r->file, "r");
+    if (!f) return kt_message("%s: %s", r->file, strerror(errno)), EXIT_USAGE;
+    for (r->line = 1; getline(&line, &room, f) >= 0; r->line++) {
+        char *from = trimmed(line);
+        if (!*from) continue;
+        char shown[96];
+        snprintf(shown, sizeof shown, "%.90s", from);
+        const int found = kt_tunableop(from, text, sizeof text, &why);
+        lines += found != 0;
+        if (found > 0) add(r, text);
+        if (found < 0 && unused++ < MOST_ERRORS)
+            kt_message("%s:%d: '%s': %s; left out", r->file, r->line, shown, why);
+    }
+    const int failed = ferror(f);
+    free(line);
+    fclose(f);
+    if (failed) return kt_message("%s: %s", r->file, strerror(EIO)), EXIT_USAGE;
+    if (unused) kt_message("%s: %zu of %zu lines left out", r->file, unused, lines);
+    return r->errors ? EXIT_USAGE : 0;
+}
+
 int kt_problems_open(const kt_options *o, const char *const *otherwise, size_t count,
                      kt_problems *list)
 {
@@ -138,9 +165,10 @@ int kt_problems_open(const kt_options *o, const char *const *otherwise, size_t c
     if (o->set && !o->problems) return kt_message("--set chooses from --problems FILE"), EXIT_USAGE;
     for (int i = 0; i < o->arguments; i++) add(&r, o->argument[i]);
     for (size_t i = 0; !o->arguments && !o->problems && i < count; i++) add(&r, otherwise[i]);
-    if (!o->problems) return r.errors ? EXIT_USAGE : 0;
-    r.file = o->problems;
-    return read_file(&r);
+    int code = r.errors ? EXIT_USAGE : 0;
+    if (!code && (r.file = o->tunableop)) code = read_tunableop(&r);
+    if (!code && (r.file = o->problems)) code = read_file(&r);
+    return code;
 }
 
 void kt_problems_close(kt_problems *l)

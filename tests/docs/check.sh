@@ -185,14 +185,14 @@ if command -v scdoc >/dev/null; then
 else
     skip 'man pages' 'no scdoc'
 fi
-"$gen" --help 2>&1 | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
+"$gen" --help 2>&1 | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u | while read -r o; do
     case $o in --help | --usage | --version) continue ;; esac
     grep -qF -- "*$o*" docs/man/kiln-gen.1.scd || echo "kiln-gen $o"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]; outcome $? 'kiln-gen(1) has every option'
 "$kiln" list --help >/dev/null 2>&1 || echo "no $kiln" >"$tmp/out"
 for c in list explain verify bench tune report new build; do
-    { "$kiln" $c --help 2>&1; } | grep -oE -- '--[a-z]+' | sort -u | while read -r o; do
+    { "$kiln" $c --help 2>&1; } | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u | while read -r o; do
         case $o in --help | --usage | --version) continue ;; esac
         grep -qF -- "*$o*" docs/man/kiln.1.scd || echo "kiln $c $o"
     done >>"$tmp/out"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: tuning files.  A file may be dropped or followed, but what find then chooses must be
-// legal.  `@DEVICE`,
-// `@UNITS` and `@REGISTRY` in the input become this machine's, so that inputs get past the
-// validators.
+// legal.  `@DEVICE` and `@UNITS` in the input become this machine's, so that inputs get past the
+// validators, `@CODE` the content of the row's instance.
 #define _GNU_SOURCE
 #include "../unit/runtime_test.h"
 #include "replay.h"
@@ -24,19 +23,22 @@ static void start(void)
 
 static void write_input(const uint8_t *data, size_t size)
 {
-    FILE *f = fopen(path, "wb");
-    if (!f) abort();
+    char *text;
+    size_t length;
+    FILE *f = open_memstream(&text, &length), *file = fopen(path, "wb");
+    if (!f || !file) abort();
     for (size_t i = 0; i < size; i++) {
         if (size - i >= 7 && memcmp(data + i, "@DEVICE", 7) == 0)
             fputs(device.name, f), i += 6;
         else if (size - i >= 6 && memcmp(data + i, "@UNITS", 6) == 0)
             fprintf(f, "%d", device.units), i += 5;
-        else if (size - i >= 9 && memcmp(data + i, "@REGISTRY", 9) == 0)
-            fprintf(f, "%016llx", (unsigned long long)kiln_registry_id(ctx)), i += 8;
         else
             fputc(data[i], f);
     }
     fclose(f);
+    put_tuning_rows(file, ctx, text, length);
+    fclose(file);
+    free(text);
 }
 
 static void forget(void)

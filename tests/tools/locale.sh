@@ -38,7 +38,7 @@ EOC
 gcc -std=c11 -Wall -Wextra -Werror -Iruntime -Iabi -o "$tmp/in_locale" "$tmp/in_locale.c" -L"$BUILD/lib" -lkiln -Wl,-rpath,"$BUILD/lib" 2>"$tmp/out"
 result $? 'the program compiles'
 check 'a tuning file' exits 0 tune --threads 1 --seconds 0.05 --idle 0 -o "$tmp/t.csv" 'bias_relu bf16,bf16,bf16 rcr m=64 n=48 k=32'
-printf '"bias_relu bf16,bf16,bf16 rcr m=7 n=48 k=32",%s,1.5e-3,.5E+01\n' "$(sed -n 's/.*",\(host[^,]*\),.*/\1/p' "$tmp/t.csv")" >>"$tmp/t.csv"
+printf '"bias_relu bf16,bf16,bf16 rcr m=7 n=48 k=32",%s,1.5e-3,.5E+01,%s\n' "$(sed -n 's/.*",\(host[^,]*\),.*/\1/p' "$tmp/t.csv")" "$(sed -n '$s/.*,//p' "$tmp/t.csv")" >>"$tmp/t.csv"
 
 # Locales made here, whatever the system has.
 made=$tmp/locales

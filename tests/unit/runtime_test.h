@@ -125,6 +125,31 @@ static inline kiln_ctx *open_ctx(const char *device)
     return ctx;
 }
 
+/* Writes rows of a tuning file, `@CODE` in them replaced by the content of the instance that the
+ * row names. */
+static inline void put_tuning_rows(FILE *f, kiln_ctx *ctx, const char *rows, size_t size)
+{
+    size_t name = 0, end = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (size - i >= 5 && memcmp(rows + i, "host/", 5) == 0) {
+            name = end = i;
+            while (end < size && rows[end] != ',' && rows[end] != '\n') end++;
+        }
+        if (size - i < 5 || memcmp(rows + i, "@CODE", 5) != 0) {
+            fputc(rows[i], f);
+            continue;
+        }
+        char text[200];
+        const kiln_kernel *k;
+        snprintf(text, sizeof text, "%.*s", (int)(end - name), rows + name);
+        if (kiln_kernel_by_name(ctx, text, &k))
+            fputs("0123456789abcdef", f);
+        else
+            fprintf(f, "%016llx", (unsigned long long)kr_content(k));
+        i += 4;
+    }
+}
+
 static inline kiln_problem problem(const char *text)
 {
     kiln_problem p;

@@ -2,6 +2,7 @@
 // Choosing an instance: by legality and cost, by tuning files good and bad; what explain and a
 // failed find say.
 #define _GNU_SOURCE
+#include <sys/stat.h>
 #include "runtime_test.h"
 
 static int set_up(void **state)
@@ -249,31 +250,35 @@ typedef struct tuning {
     const char *version, *target, *device, *units, *registry, *rows;
 } tuning;
 
+/* Writes a tuning file of this device, or of what the struct says. */
+static void write_tuning(const char *name, const tuning *t)
+{
+    char path[300], units[16];
+    kiln_ctx *plain = open_ctx("host");
+    kiln_device_info dev = {.struct_size = sizeof dev};
+    assert_ok(kiln_device_describe(plain, &dev));
+    snprintf(units, sizeof units, "%d", dev.units);
+    const char *const value[] = {t->version ? t->version : KILN_VERSION,
+                                 t->target ? t->target : "host", t->device ? t->device : dev.name,
+                                 t->units ? t->units : units, t->registry ? t->registry : ""};
+    static const char *const key[] = {"KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY"};
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 5; i++)
+        if (*value[i]) fprintf(file, "Validator,%s,\"%s\"\r\n", key[i], value[i]);
+    put_tuning_rows(file, plain, t->rows, strlen(t->rows));
+    fclose(file);
+    kiln_close(plain);
+}
+
 /* Writes the file, opens a context with it and gives what find chooses; *said: the refusal, "" if
  * none. */
 static const char *tuned(const tuning *t, const char *text, const char **said)
 {
     static char name[128], refused[600];
-    char path[300], file[8192], registry[32];
-    kiln_ctx *plain = open_ctx("host");
-    kiln_device_info dev = {.struct_size = sizeof dev};
-    assert_ok(kiln_device_describe(plain, &dev));
-    snprintf(registry, sizeof registry, "%016llx", (unsigned long long)kiln_registry_id(plain));
-    kiln_close(plain);
-    char units[16];
-    snprintf(units, sizeof units, "%d", dev.units);
-    int n = 0;
-    const char *const value[5] = {t->version ? t->version : KILN_VERSION,
-                                  t->target ? t->target : "host", t->device ? t->device : dev.name,
-                                  t->units ? t->units : units,
-                                  t->registry ? t->registry : registry};
-    static const char *const key[5] = {"KILN_VERSION", "TARGET", "DEVICE", "UNITS", "REGISTRY"};
-    for (int i = 0; i < 5; i++)
-        if (*value[i])
-            n += snprintf(file + n, sizeof file - (size_t)n, "Validator,%s,\"%s\"\r\n", key[i],
-                          value[i]);
-    n += snprintf(file + n, sizeof file - (size_t)n, "%s", t->rows);
-    write_bytes("tuning.csv", file, (size_t)n);
+    char path[300];
+    write_tuning("tuning.csv", t);
     snprintf(path, sizeof path, "%s/tuning.csv", test_folder);
     kiln_config config = test_config("host");
     config.tuning = path;
@@ -288,7 +293,7 @@ static const char *tuned(const tuning *t, const char *text, const char **said)
 
 #define PROBLEM "bias_relu f32,f32,f32 rcr m=64 n=64 k=2048"
 #define ROW(problem, instance)                                                                     \
-    "\"" problem "\",host/bias_relu/f32_f32_f32/rcr/" instance ",12.5,0.001\n"
+    "\"" problem "\",host/bias_relu/f32_f32_f32/rcr/" instance ",12.5,0.001,@CODE\n"
 
 static void test_tuned_rows(void **state)
 {
@@ -313,29 +318,62 @@ static void test_tuned_rows(void **state)
              ROW("bias_relu f32,f32,f32 rcr m=63 n=64 k=2048", "plain_64"),
          PROBLEM, "plain_64", ""},
         {ROW(PROBLEM, "wide_128"), PROBLEM, "split_64",
-         "1 of 1 rows dropped (line 6: its instance does not take"},
+         "1 of 1 rows dropped (line 5: its instance does not take"},
         {ROW(PROBLEM " aligna=16", "wide_128"), PROBLEM, "split_64",
          ""}, /* legal there, not here */
         {ROW(PROBLEM, "gone_1") ROW(PROBLEM, "plain_16"), PROBLEM, "plain_16",
-         "1 of 2 rows dropped (line 6: its instance is not there)"},
+         "1 of 2 rows dropped (line 5: its instance is not there)"},
         {ROW("bias_relu f32,f32,f32 rrr m=64 n=64 k=2048", "plain_16"), PROBLEM, "split_64",
          "does not take its problem"},
         {ROW("bias_relu f32", "plain_16"), PROBLEM, "split_64", "three types"},
         {"hello\n", PROBLEM, "split_64",
-         "1 of 1 rows dropped (line 6: not `problem,instance,us,error`)"},
-        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,-3,0\n", PROBLEM, "split_64",
+         "1 of 1 rows dropped (line 5: not `problem,instance,us,error,content`)"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,-3,0,@CODE\n", PROBLEM,
+         "split_64", "1 of 1"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,nan,0,@CODE\n", PROBLEM,
+         "split_64", "1 of 1"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1,@CODE\n", PROBLEM, "split_64",
          "1 of 1"},
-        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,nan,0\n", PROBLEM, "split_64",
+        {"\"" PROBLEM ",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1,@CODE\n", PROBLEM, "split_64",
          "1 of 1"},
-        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1\n", PROBLEM, "split_64",
-         "1 of 1"},
-        {"\"" PROBLEM ",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64",
-         "1 of 1"},
-        {"\"" PROBLEM "\"x,host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64",
-         "1 of 1"},
+        {"\"" PROBLEM "\"x,host/bias_relu/f32_f32_f32/rcr/plain_16,1,1,@CODE\n", PROBLEM,
+         "split_64", "1 of 1"},
         {"a\"b,c,1,1\n\n\n", PROBLEM, "split_64", "1 of 1"},
         {"\"a\"\"b\",c,1,1,1,1\n", PROBLEM, "split_64", "1 of 1"},
-        {"Validator,COLOUR,blue\n", PROBLEM, "split_64", "unknown validator COLOUR: not used"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1\n", PROBLEM, "split_64",
+         "1 of 1 rows dropped (line 5: not `problem,instance,us,error,content`)"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1,012345678\n", PROBLEM,
+         "split_64", "1 of 1"},
+        {"\"" PROBLEM "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1,0123456789ABCDEF\n", PROBLEM,
+         "split_64", "1 of 1"},
+        {ROW(PROBLEM,
+             "plain_64") "\"" PROBLEM
+                         "\",host/bias_relu/f32_f32_f32/rcr/plain_16,1,1,0123456789abcdef\n",
+         PROBLEM, "plain_64",
+         "1 of 2 rows dropped (line 6: its kernel has changed); kernels that have changed: 1, that "
+         "are gone: 0; tune their problems again"},
+        /* Of rows of one instance the second is read by what it shares with the first. */
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048x", "plain_16"),
+         PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: problem text: k=2048x: a size is a"},
+        {ROW(PROBLEM, "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=99999999999", "plain_16"),
+         PROBLEM, "plain_16", "1 of 2 rows dropped (line 6: problem text: k=99999999999: a size"},
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f32,f32,f32 rcr m=8 n=64", "plain_16"), PROBLEM,
+         "plain_16", "1 of 2 rows dropped (line 6: problem text: k= is missing"},
+        {ROW(PROBLEM, "plain_16") ROW("bias_relu f16,f32,f32 rcr m=8 n=64 k=2048", "plain_16"),
+         PROBLEM, "plain_16", "does not take its problem"},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr k=2048 n=64 m=500", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048", "plain_16", ""},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 batch=3", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 batch=3", "plain_16", ""},
+        {ROW("bias_relu f32,f32,f32 rcr m=8 n=64 k=2048 lda=2050", "plain_16")
+             ROW("bias_relu f32,f32,f32 rcr m=500 n=64 k=2051 lda=2050", "plain_16"),
+         "bias_relu f32,f32,f32 rcr m=500 n=64 k=2048 lda=2050", "split_64",
+         "1 of 2 rows dropped (line 6: its instance does not take"},
+        {"Validator,COLOUR,blue\n", PROBLEM, "split_64",
+         "tuning.csv:5: unknown validator COLOUR: not used; write it anew"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const char *said;
@@ -361,8 +399,11 @@ static void test_validators(void **state)
         {{.target = "gfx942"}, "made with TARGET gfx942, this is host"},
         {{.device = "AMD, \"\"fast\"\""}, "made with DEVICE AMD, \"fast\", this is "},
         {{.units = "304"}, "made with UNITS 304"},
-        {{.registry = "0123456789abcdef"}, "made with REGISTRY 0123456789abcdef"},
-        {{.registry = ""}, "no validator REGISTRY before its rows"},
+        {{.registry = "0123456789abcdef"},
+         "tuning.csv:5: rows of an earlier kiln, that do not say what their kernels were: not "
+         "used; "
+         "write it anew with `kiln tune --replace`"},
+        {{.units = ""}, "tuning.csv:4: no validator UNITS before its rows"},
         {{.version = ""}, "no validator KILN_VERSION before its rows"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -403,6 +444,81 @@ static void test_tuning_in_explain(void **state)
     assert_ok(kiln_open(&ctx, &config));
     assert_says(kiln_refused_at(ctx, 0), "/nonexistent/tuning.csv: No such file");
     kiln_close(ctx);
+}
+
+static const char *chosen_by(const char *files, const char *text)
+{
+    static char name[128];
+    kiln_config config = test_config("host");
+    kiln_ctx *ctx;
+    config.tuning = files;
+    assert_ok(kiln_open(&ctx, &config));
+    snprintf(name, sizeof name, "%s", strrchr(find(ctx, text), '/') + 1);
+    if (kiln_refused_at(ctx, 0)) snprintf(name, sizeof name, "%.120s", kiln_refused_at(ctx, 0));
+    kiln_close(ctx);
+    return name;
+}
+
+#define OTHER "bias_relu f32,f32,f32 rcr m=8 n=64 k=2048"
+
+/* Of several files the first that has a shape decides, be it the nearest one. */
+static void test_several_files(void **state)
+{
+    (void)state;
+    char both[600], back[600];
+    write_tuning("a.csv", &(tuning){.rows = ROW(PROBLEM, "plain_16")});
+    write_tuning("b.csv", &(tuning){.rows = ROW(PROBLEM, "plain_64") ROW(OTHER, "plain_64")});
+    snprintf(both, sizeof both, "%s/a.csv::%s/b.csv", test_folder, test_folder);
+    snprintf(back, sizeof back, "%s/b.csv:%s/a.csv:", test_folder, test_folder);
+    assert_string_equal(chosen_by(both, PROBLEM), "plain_16");
+    assert_string_equal(chosen_by(both, PROBLEM " lda=4096"), "plain_16");
+    assert_string_equal(chosen_by(both, OTHER), "plain_64");
+    assert_string_equal(chosen_by(back, PROBLEM), "plain_64");
+    snprintf(both, sizeof both, "%s/none.csv:%s/b.csv", test_folder, test_folder);
+    assert_says(chosen_by(both, PROBLEM), "/none.csv: No such file");
+    setenv("KILN_TUNING", back, 1);
+    assert_string_equal(chosen_by(NULL, PROBLEM), "plain_64");
+    assert_string_equal(chosen_by("", PROBLEM), "split_64");
+    unsetenv("KILN_TUNING");
+}
+
+/* Rows are kept by what their instances are made of: other ops come and go. */
+static void test_other_ops(void **state)
+{
+    (void)state;
+    char path[300];
+    write_tuning("a.csv", &(tuning){.rows = ROW(PROBLEM, "plain_16")});
+    snprintf(path, sizeof path, "%s/a.csv", test_folder);
+    install_fixture("rowwise", "libkiln-host2.so");
+    assert_string_equal(chosen_by(path, PROBLEM), "plain_16");
+    remove_file("libkiln-host2.so");
+    assert_string_equal(chosen_by(path, PROBLEM), "plain_16");
+}
+
+/* tuning/ beside the modules: each device's own file, where nothing else is named. */
+static void test_system_folder(void **state)
+{
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s/tuning", test_folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    write_tuning("tuning/a.csv",
+                 &(tuning){.device = "another machine", .rows = ROW(PROBLEM, "plain_64")});
+    write_tuning("tuning/b.csv", &(tuning){.rows = ROW(PROBLEM, "plain_16")});
+    write_tuning("tuning/c.csv", &(tuning){.rows = ROW(PROBLEM, "plain_64")});
+    write_tuning("tuning/notes.txt", &(tuning){.rows = "hello\n"});
+    assert_string_equal(chosen_by(NULL, PROBLEM), "plain_16");
+    assert_string_equal(chosen_by("", PROBLEM), "split_64");
+    setenv("KILN_TUNING", "", 1);
+    assert_string_equal(chosen_by(NULL, PROBLEM), "plain_16");
+    setenv("KILN_TUNING", ":", 1);
+    assert_string_equal(chosen_by(NULL, PROBLEM), "split_64");
+    unsetenv("KILN_TUNING");
+    write_tuning("tuning/c.csv", &(tuning){.version = "9.9", .rows = ""});
+    assert_says(chosen_by(NULL, PROBLEM), "/tuning/c.csv:1: made with KILN_VERSION 9.9");
+    remove_file("tuning/a.csv");
+    remove_file("tuning/b.csv");
+    remove_file("tuning/c.csv");
 }
 
 /* Everything that can be wrong with a problem, once. */
@@ -476,11 +592,19 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_and_legality),  cmocka_unit_test(test_find_all),
-        cmocka_unit_test(test_what_comes_closest), cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_explain_long),       cmocka_unit_test(test_two_modules_of_a_target),
-        cmocka_unit_test(test_tuned_rows),         cmocka_unit_test(test_validators),
-        cmocka_unit_test(test_tuning_in_explain),  cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_cost_and_legality),
+        cmocka_unit_test(test_find_all),
+        cmocka_unit_test(test_what_comes_closest),
+        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_explain_long),
+        cmocka_unit_test(test_two_modules_of_a_target),
+        cmocka_unit_test(test_tuned_rows),
+        cmocka_unit_test(test_validators),
+        cmocka_unit_test(test_several_files),
+        cmocka_unit_test(test_system_folder),
+        cmocka_unit_test(test_other_ops),
+        cmocka_unit_test(test_tuning_in_explain),
+        cmocka_unit_test(test_misuse),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
