@@ -33,18 +33,17 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)[ ! -e $(PY_SO) ] || { install -d $D/$(PYTHONDIR)/kiln && $(put) $(PY_DIR)/*.py* $(PY_DIR)/py.typed $D/$(PYTHONDIR)/kiln && \
 	    install -m755 $(PY_SO) $D/$(PYTHONDIR)/kiln; }
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in >$(BUILD)/kiln.pc && \
-	    $(put) $(BUILD)/kiln.pc $D/$(LIBDIR)/pkgconfig
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in | $(put) /dev/stdin $D/$(LIBDIR)/pkgconfig/kiln.pc
 	$(Q)install -d $D/share/cmake/kiln && for f in kiln-config kiln-config-version; do \
-	    sed 's|@LIBDIR@|$(LIBDIR)|g; s|@VERSION@|$(VERSION)|' mk/cmake/$$f.cmake.in >$(BUILD)/$$f.cmake && \
-	    $(put) $(BUILD)/$$f.cmake $D/share/cmake/kiln || exit; done
+	    sed 's|@LIBDIR@|$(LIBDIR)|g; s|@VERSION@|$(VERSION)|' mk/cmake/$$f.cmake.in | \
+	    $(put) /dev/stdin $D/share/cmake/kiln/$$f.cmake || exit; done
 	$(Q)$(put) tools/kiln.bash $D/share/bash-completion/completions/kiln
 	$(Q)$(put) README.md CONTRIBUTING.md LICENSE $(DOC) && $(put) docs/*.md $(DOC)/docs && $(put) docs/benchmarks/* $(DOC)/docs/benchmarks
 	$(Q)ln -sfn ../../kiln/instances $(DOC)/instances
 	$(Q)for f in examples/readme.c $(LINKED); do $(put) -D $$f $(DOC)/$$f || exit; done
-	$(Q)if command -v scdoc >/dev/null; then for f in docs/man/*.scd; do n=$$(basename $$f .scd) && mkdir -p $(BUILD)/man && \
-	    install -d $D/share/man/man$${n##*.} && scdoc <$$f >$(BUILD)/man/$$n && \
-	    $(put) $(BUILD)/man/$$n $D/share/man/man$${n##*.} || exit; done; \
+	$(Q)if command -v scdoc >/dev/null; then for f in docs/man/*.scd; do n=$$(basename $$f .scd) && \
+	    install -d $D/share/man/man$${n##*.} && page=$$(scdoc <$$f) && \
+	    printf '%s\n' "$$page" | $(put) /dev/stdin $D/share/man/man$${n##*.}/$$n || exit; done; \
 	    else echo 'install: no man pages, because scdoc is not there' >&2; fi
 
 # What is built, for all INSTANCES, as a package.

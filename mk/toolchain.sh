@@ -221,17 +221,15 @@ lean() { # lean COMMAND: COMMAND without CUDA's runtime headers, half of what a 
     fi
 }
 
-# ---- one group of lines per target ----
-available=host programs='' archs=''
-: >"$work/commands"
-for file in "$targets_dir"/*.lua; do
-    target=$(basename "$file" .lua)
+# ---- one group of lines per target, all targets side by side ----
+group() { # group FILE: of templates/targets/; leaves commands and, for AMD, what compiles programs in $work
+    target=$(basename "$1" .lua)
     vendor=$(fact "$target" vendor) arch=$(fact "$target" arch) ext=$(fact "$target" ext) least=$(fact "$target" clang)
     case $vendor in
     amd) candidates=$(amd_candidates "$arch" "${least:-0}") v=${least:+-$least}
         needs="hipcc clang$v lld$v llvm$v (or a later clang, or ROCm 6 or later)" ;;
     nvidia) candidates=$(nvidia_candidates "$arch") needs="hipcc, and nvcc of CUDA 12.4 or later" ;;
-    *) continue ;;
+    *) return ;;
     esac
     compiler='' command=''
     while IFS='|' read -r name candidate; do
@@ -239,12 +237,11 @@ for file in "$targets_dir"/*.lua; do
     done <<END
 $candidates
 END
-    echo "KILN_DEPEND_$target = $(depend "$vendor" "\$@")" >>"$work/commands"
+    echo "KILN_DEPEND_$target = $(depend "$vendor" "\$@")" >"$work/commands"
     if [ -z "$command" ]; then
         echo "KILN_NEEDS_$target := $needs" >>"$work/commands"
-        continue
+        return
     fi
-    available="$available $target"
     line=$(direct "$command" "$ext" "$vendor")
     case $vendor in nvidia) line=$(lean "$line") ;; esac
     printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
@@ -254,19 +251,31 @@ END
     binary=${binary%)}
     if [ -d "$binary" ]; then binary=$binary/bin/clang++; fi
     echo "$line $(identity "$binary")" >"$work/stamp"
-    cmp -s "$work/stamp" "$build/toolchain/$target" || cp "$work/stamp" "$build/toolchain/$target" || die "cannot write in $build"
+    cmp -s "$work/stamp" "$build/toolchain/$target" || cp "$work/stamp" "$build/toolchain/$target" || return
+    echo "$target" >"$work/available"
     if [ "$vendor" = amd ]; then
-        archs="$archs --offload-arch=$arch"
+        echo "$arch" >"$work/arch"
         command=${command%% --genco*}
         case $command in *ROCM_PATH=*) command="$command -B$(echo "${command##*ROCM_PATH=}" | cut -d' ' -f1)/llvm/bin" ;; esac
-        case $programs in *"$command"*) ;; *) programs="$programs$command
-" ;; esac
+        echo "$command" >"$work/program"
     fi
+}
+found=$work
+for file in "$targets_dir"/*.lua; do
+    {
+        work=$found/$(basename "$file" .lua)
+        { mkdir "$work" && cp "$found"/probe.* "$work" && group "$file"; } || : >"$found/failed"
+    } &
 done
+wait
+[ ! -e "$found/failed" ] || die "cannot write in $build"
+available=$({ echo host; cat "$found"/*/available 2>/dev/null; } | paste -sd' ')
+archs=$(cat "$found"/*/arch 2>/dev/null | sed 's/^/--offload-arch=/' | tr '\n' ' ')
+programs=$(cat "$found"/*/program 2>/dev/null | awk '!seen[$0]++')
 
 # Whole programs include HIP's headers and link its device library, which not every clang goes with; hipcc's own does.
-programs=$(printf '%s%s\n' "$programs" "$bare $hipcc" | while [ -n "$archs" ] && read -r candidate; do
-    if eval "$candidate --genco $archs -std=c++17 -o $work/program.out $work/program.hip" >"$work/log" 2>&1; then
+programs=$(printf '%s\n' "$programs" "$bare $hipcc" | while [ -n "$archs" ] && read -r candidate; do
+    if eval "$candidate --genco $archs -std=c++17 -o $found/program.out $found/program.hip" >"$found/log" 2>&1; then
         echo "$candidate"
         break
     fi
@@ -275,9 +284,9 @@ done)
 {
     echo "KILN_TARGETS_AVAILABLE := $available"
     if [ -n "$programs" ]; then echo "KILN_HIPCC_PROGRAMS := $programs"; fi
-    cat "$work/commands"
-} >"$work/mk" || die "cannot write in $build"
-cmp -s "$work/mk" "$out" || mv -f "$work/mk" "$out" || die "cannot write $out"
+    cat "$found"/*/commands
+} >"$found/mk" || die "cannot write in $build"
+cmp -s "$found/mk" "$out" || mv -f "$found/mk" "$out" || die "cannot write $out"
 # Folders that no command names, and stamps of targets that nothing compiles any more.
 for dir in "$build"/rocm "$build"/rocm-*; do if ! grep -q "ROCM_PATH=$dir \|$dir/" "$out"; then rm -rf "$dir"; fi; done
 for file in "$build"/toolchain/*; do if ! grep -q "^KILN_HIPCC_${file##*/} " "$out"; then rm -f "$file"; fi; done

@@ -12,8 +12,8 @@ log=$BUILD/tests/log
 rm -rf "$log" && mkdir -p "$log"
 passed=0 failed=0 skipped=0
 
-# Suites run side by side, as many as there are cores, and are reported in order; `alone` ones, which time things or
-# make what others use, with nothing beside them.
+# Suites run side by side, as many as there are cores, and are reported in order; those of tests/build/ whose head has a
+# line `# Alone: why` with nothing beside them.
 lanes=$(nproc)
 started=() # suites not yet reported
 
@@ -37,7 +37,6 @@ finished() {
     done
     report
 }
-alone() { finished; suite "$@"; finished; }
 
 report() { # those that have ended, in order
     while [ ${#started[@]} -gt 0 ] && [ -e "$log/${started[0]//\//_}.rc" ]; do
@@ -80,7 +79,11 @@ if [ "$BUILD" = build ] && [ -d build/san/tests ]; then # the same programs once
     done
     suite san/spec env KILN_GEN="$PWD/build/san/bin/kiln-gen" bash tests/spec/run.sh
 fi
-for t in tests/build/*.sh; do alone "build/$(basename "$t" .sh)" bash "$t"; done
+for t in $(grep -L '^# Alone: ' tests/build/*.sh); do suite "build/$(basename "$t" .sh)" bash "$t"; done
 finished
+for t in $(grep -l '^# Alone: ' tests/build/*.sh); do
+    suite "build/$(basename "$t" .sh)" bash "$t"
+    finished
+done
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ "$failed" -eq 0 ]

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The CMake package, as a project sees it: an installed Kiln, found, linked, its own ops compiled and launched.  TAP.
+# Alone: runs make in the build folder.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 unset KILN_MODULE_PATH

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make deb: the files of the package pass the README's program, and it says what it needs.  TAP.
+# Alone: runs make in the build folder.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 unset KILN_MODULE_PATH

@@ -3,6 +3,7 @@
 # kiln-gen renders and writes 10,000 instances in at most 2 s on one thread with at most 300 MB; of an unchanged input it
 # writes nothing.  What is gated is the program's own time, the least of three runs: what the system takes to write so many
 # files depends on what else waits for the disk, and a core's speed on what runs beside it.  TAP.
+# Alone: times kiln-gen.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 cat >"$tmp/sweep.lua" <<'EOF'

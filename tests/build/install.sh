@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make install, as a packager calls it: what lies under DESTDIR works where it lies, whatever the umask.  TAP.
+# Alone: runs make in the build folder.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 unset KILN_MODULE_PATH

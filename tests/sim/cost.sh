@@ -115,8 +115,8 @@ for r in rows:
 EOF
     result $? "kiln report --cost --json" "$tmp/err"
     # Matrix instructions do nothing but the problem's multiplications on whole tiles: the rate is the share of their
-    # type's peak that the units are busy.  geglu: two products.  Where K is cut among blocks, runs end in whole groups of tiles.
-    for op in bias_relu geglu bmm_abe_i8 a16w8_linear; do
+    # type's peak that the units are busy.  swiglu: two products.  Where K is cut among blocks, runs end in whole groups of tiles.
+    for op in bias_relu swiglu bmm_abe_i8 a16w8_linear; do
         report --device sim:gfx942 --op $op --schedule mfma --json && python3 - "$tmp/out" <<'EOF' >"$tmp/err" 2>&1
 import json, sys
 flops = {"f16": 2048, "bf16": 2048, "i8": 4096}  # of a compute unit in a cycle: AMD's CDNA3 white paper

@@ -69,7 +69,7 @@ tables() {
 }
 # Every problem is counted once by op and once by M.
 model() {
-    python3 $sample model --kiln "$kiln" --modules "$folder" --device sim:gfx942 --count 40 5 >"$tmp/out" 2>"$tmp/err" &&
+    python3 $sample model --kiln "$kiln" --modules "$folder" --device sim:gfx942 --op bias_relu --op swiglu --count 40 5 >"$tmp/out" 2>"$tmp/err" &&
         says '^seed 5: 40 problems, geomean 0\.' && [ "$(grep -c '^| all | 40 |' "$tmp/out")" = 2 ] && says '^| m=2..16 '
 }
 if folder=$(modules gfx942); then
