@@ -291,11 +291,14 @@ return schedule {
     local bytes = p.batch * (p.n * p.k * t.bits_b / 8 * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local memory = bytes / (target.gbps * select(eq(t.mixed, 1), 0.8e3, 0.9e3))
-    -- A unit that has more to do than others gets up to 1.8 times its share of that, and more of what others read, too;
-    -- what its rings hold comes in 1.41 us.
+    -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.79
+    -- times their share.  What others read, too, comes faster, and what rings hold in 1.41 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local arrive = most * share * weights / min(target.gbps * 1.79e3 / target.units * min(tiles_m, 2.4),
-                                                here * t.depth * t.k * weights / 1.41)
+    local fair = target.gbps * 1e3 / target.units * min(tiles_m, 2.4)
+    local rings = here * t.depth * t.k * weights / 1.41
+    local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
+    local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.9), rings)
+                                      + (most - all_have) / min(fair * 1.79, rings))
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
     -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
     local columns = t.columns * t.products -- with those beyond the tile
