@@ -44,7 +44,7 @@ if command -v node >/dev/null; then
         'not ok - '*) result 1 "script: ${line#not ok - }" "$tmp/node" ;;
         esac
     done < <(node tests/tools/report/page.js "$page" 2>&1 | tee "$tmp/node")
-    check "the script's own checks ran" test "$(grep -c '^ok' "$tmp/node")" = 12
+    check "the script's own checks ran" test "$(grep -c '^ok' "$tmp/node")" = 16
 else
     skip "the script's own checks" 'no node here'
 fi
@@ -54,17 +54,17 @@ hostile='</script><b>&"'\''x'
 row() { # problem, instance, us: of a tuning file
     "$kiln" list --json --instance "$2" | sed -n 's/.*"content": "\(.*\)".*/\1/p' | while read -r content; do echo "\"$1\",$2,$3,0.001,$content"; done
 }
-instance=$("$kiln" list --json --op bias_relu --target host --dtype f32 | sed -n 's/.*"name": "\(.*\/rcr\/.*\)".*/\1/p' | head -n 1)
+instance=$("$kiln" list --json --op bias_relu --target host --dtype bf16 | sed -n 's/.*"name": "\(.*\/rcr\/.*\)".*/\1/p' | head -n 1)
 {
     printf 'Validator,KILN_VERSION,0\nValidator,TARGET,host\nValidator,DEVICE,"%s"\nValidator,UNITS,3\n' "${hostile//\"/\"\"}"
-    row 'bias_relu f32,f32,f32 rcr m=7 n=5 k=3' "$instance" 12.5
-    row 'bias_relu f32,f32,f32 rcr m=7 n=5 k=3' "$instance" 12.5 | sed 's/,[0-9a-f]*$/,0123456789abcdef/'
-    echo '"bias_relu f32,f32,f32 rcr m=7 n=5 k=3",host/gone/x,1.0,0,0123456789abcdef'
+    row 'bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3' "$instance" 12.5
+    row 'bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3' "$instance" 12.5 | sed 's/,[0-9a-f]*$/,0123456789abcdef/'
+    echo '"bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3",host/gone/x,1.0,0,0123456789abcdef'
 } >"$tmp/tuning.csv"
 measured() {
     exits 0 report --html "$page" --tuned "$tmp/tuning.csv" "${some[@]}" && says ', 1 rows measured$' &&
         says "$tmp/tuning.csv: 2 of 3 rows left out: their instances are not in this report, or have changed" &&
-        python3 tests/tools/report/page.py "$page" "$hostile" 'bias_relu f32,f32,f32 rcr m=7 n=5 k=3' none:host:3
+        python3 tests/tools/report/page.py "$page" "$hostile" 'bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3' none:host:3
 }
 check 'rows of a tuning file, with a hostile name of a device' measured
 variable() { cp "$page" "$tmp/first.html" && KILN_TUNING=$tmp/tuning.csv exits 0 report --html "$page" "${some[@]}" && cmp "$page" "$tmp/first.html"; }
@@ -75,9 +75,9 @@ check 'a tuning file that is not there' exits 2 report --html "$page" --tuned "$
 
 # ---- problems and devices of one's own ----
 own() {
-    printf '[mine] a set\nbias_relu f32,f32,f32 rcr m=77 n=55 k=33\n' >"$tmp/problems" &&
+    printf '[mine] a set\nbias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33\n' >"$tmp/problems" &&
         exits 0 report --html "$page" --problems "$tmp/problems" --device none:host:9 "${some[@]}" &&
-        python3 tests/tools/report/page.py "$page" 'bias_relu f32,f32,f32 rcr m=77 n=55 k=33 align=256' none:host:9 >"$tmp/counts" &&
+        python3 tests/tools/report/page.py "$page" 'bias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33 align=256' none:host:9 >"$tmp/counts" &&
         ! grep -q none:host:1 "$page"
 }
 check '--problems and --device' own

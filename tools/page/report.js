@@ -213,13 +213,17 @@ function make(tag, attributes, ...children) {
   return e;
 }
 
-function nameCell(i) {
-  return make("div", { class: "name", title: i.name }, make("span", {}, i.folder), make("span", {}, i.last));
+// What tells rows apart above, what many share below.
+const twoLines = (first, second) => make("div", { class: "two" }, make("div", {}, first), make("div", {}, second));
+const nameCell = (i) => twoLines(i.last, i.folder);
+function problemCell(text) {
+  const words = text.split(" ");
+  return twoLines(words.filter((w) => !w.includes("=")).join(" "), words.filter((w) => w.includes("=")).join(" "));
 }
 
 // A table of any number of rows: those in sight are made.  columns: { head, title, width, number, value(row), show(row) }.
 function rowTable(columns, options) {
-  const ROW = 26, BEYOND = 12, LEAST = 24;
+  const ROW = 40, BEYOND = 8, LEAST = 16;
   let rows = [], shown = [], sorted = options.sort || 0, down = options.down || false, picked = null, from = -1, to = -1;
   const above = make("tr", { class: "space" }, make("td", { colspan: columns.length }));
   const below = make("tr", { class: "space" }, make("td", { colspan: columns.length }));
@@ -228,7 +232,7 @@ function rowTable(columns, options) {
   const body = make("tbody");
   const table = make("table", {}, make("colgroup", {}, columns.map((c) => make("col", c.width ? { style: "width:" + c.width + "px" } : {}))),
     make("thead", {}, make("tr", {}, heads)), body);
-  const least = columns.reduce((sum, c) => sum + (c.width || 300), 0);
+  const least = columns.reduce((sum, c) => sum + (c.width || c.least || 300), 0);
   table.style.minWidth = least + "px";
   const box = make("div", { class: "scroll", tabindex: 0 }, table);
 
@@ -283,7 +287,7 @@ function rowTable(columns, options) {
   }
   box.addEventListener("scroll", () => requestAnimationFrame(() => draw(false)), { passive: true });
   box.addEventListener("keydown", (e) => {
-    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[e.key];
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[e.key];
     if (!by || e.target !== box) return;
     e.preventDefault();
     step(by);
@@ -375,7 +379,7 @@ function start(model) {
   if (model.measured.length) views.push(["measured", "Measured"]);
   const nav = document.getElementById("views");
   nav.append(...views.map(([key, name]) => make("a", { href: "#" + key, "data-view": key }, name)));
-  document.getElementById("sum").textContent = model.instances.length + " instances of " + model.ops.length + " ops for " +
+  document.getElementById("sum").textContent = model.instances.length + " instances of " + model.ops.length + (model.ops.length === 1 ? " op" : " ops") + " for " +
     unique(model.instances.map((i) => i.target)).join(", ") + " \u00b7 kiln " + model.version;
   theme();
   const made = {};
@@ -412,8 +416,10 @@ function theme() {
 }
 
 function instancesView(model) {
-  const filter = {}, sizes = [...new Set(model.problems.map((p) => p.sizes))];
-  let times = timesFor(model, sizes[0]), detail = null;
+  const filter = {}, counts = new Map();
+  for (const p of model.problems) counts.set(p.sizes, (counts.get(p.sizes) || 0) + 1);
+  const sizes = [...counts.keys()], usual = sizes.reduce((best, s) => (counts.get(s) > counts.get(best) ? s : best), sizes[0]);
+  let times = timesFor(model, usual), detail = null;
   const count = make("span", { class: "count", "aria-live": "polite" });
   const element = make("div", { style: "display:contents" });
   const table = rowTable(instanceColumns(model, () => times), { onpick: open });
@@ -434,7 +440,7 @@ function instancesView(model) {
   }
   const by = (key) => (e) => { filter[key] = e.target.value; apply(); };
   const shape = make("select", { class: "sizes", "aria-label": "Times for", title: "Problem that modelled and measured times are of",
-    onchange: (e) => { times = timesFor(model, e.target.value); table.again(); } }, sizes.map((s) => make("option", { value: s }, "times for " + s)));
+    onchange: (e) => { times = timesFor(model, e.target.value); table.again(); } }, sizes.map((s) => make("option", { value: s, selected: s === usual }, "times for " + s)));
   element.append(make("div", { class: "filters" },
     make("input", { type: "search", placeholder: "Words of a name: gemm bf16 rcr 128x", "aria-label": "Words of a name", oninput: by("text") }),
     choice("every target", unique(model.instances.map((i) => i.target)), by("target")),
@@ -448,11 +454,11 @@ function instancesView(model) {
 
 function measuredView(model) {
   const count = make("span", { class: "count", "aria-live": "polite" });
-  const time = (head, title, key, digits) => ({ head, title, width: 96, number: true, value: (r) => r[key], show: (r) => number(r[key], digits) });
+  const time = (head, title, key, digits) => ({ head, title, width: 84, number: true, value: (r) => r[key], show: (r) => number(r[key], digits) });
   const table = rowTable([
-    { head: "Problem", value: (r) => r.problem, show: (r) => r.problem },
+    { head: "Problem", least: 250, value: (r) => r.problem, show: (r) => problemCell(r.problem), hint: (r) => r.problem },
     { head: "Instance", value: (r) => r.instance.name, show: (r) => nameCell(r.instance), hint: (r) => r.instance.name },
-    { head: "Device", width: 130, value: (r) => r.device, show: (r) => r.device },
+    { head: "Device", width: 150, value: (r) => r.device, show: (r) => r.device },
     time("measured", "µs, as measured", "us", 1), time("modelled", "µs, as the cost function has it", "modelled", 1),
     time("ratio", "measured over modelled", "ratio", 2)],
   { onpick: (r) => { location.hash = "op/" + encodeURIComponent(r.instance.op.name); } });
@@ -509,20 +515,21 @@ function opSection(model, op) {
     make("thead", {}, make("tr", {}, ["tensor", "", "type", "kind", "extent"].map((h) => make("th", {}, h)))),
     make("tbody", {}, op.tensors.map(([name, kind, type, written, extent]) => make("tr", {}, make("td", { class: "mono" }, name),
       make("td", { class: "dim" }, written ? "out" : "in"), make("td", { class: "mono" }, type), make("td", {}, kind), make("td", { class: "mono" }, extent)))));
-  const times = timesFor(model, (model.problems.find((p) => p.op === op) || { sizes: "" }).sizes);
-  const sizes = (model.problems.find((p) => p.op === op) || { sizes: "" }).sizes;
+  const sizes = [...new Set(model.problems.filter((p) => p.op === op).map((p) => p.sizes))];
+  let times = timesFor(model, sizes[0]);
   const detail = make("div");
   const table = rowTable(instanceColumns(model, () => times), {
     onpick: (i) => detail.replaceChildren(instanceDetail(model, i, () => { detail.replaceChildren(); table.clear(); })) });
   const rows = model.instances.filter((i) => i.op === op);
-  table.box.style.height = Math.min(360, 34 + 26 * rows.length) + "px";
+  table.box.style.height = Math.min(360, 34 + 40 * rows.length) + "px";
   queueMicrotask(() => table.set(rows));
   return [make("h2", {}, op.name), make("div", { class: "dim" }, op.family + ", described in " + op.file + ":" + op.line),
     make("h3", {}, "What it computes, as traced"), make("pre", {}, op.text.trimEnd()),
     make("h3", {}, "Tensors"), tensors,
     op.scalars.length ? make("p", {}, "Scalars: ", make("span", { class: "mono" }, op.scalars.join(", "))) : null,
     make("h3", {}, "Compiled for"), signatures(model, op),
-    make("h3", {}, "Instances", sizes ? make("span", { class: "dim", style: "font-weight:400" }, ", modelled for " + sizes) : null), table.box, detail,
+    make("h3", {}, "Instances", sizes.length ? make("select", { "aria-label": "Times for",
+      onchange: (e) => { times = timesFor(model, e.target.value); table.again(); } }, sizes.map((s) => make("option", { value: s }, "times for " + s))) : null), table.box, detail,
     make("h3", {}, "Which kernel a problem gets, and why"), explainForm(model, op)].filter(Boolean);
 }
 

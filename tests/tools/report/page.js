@@ -4,7 +4,9 @@
 const assert = require("assert");
 const fs = require("fs");
 const path = require("path");
-const page = require(path.resolve(__dirname, "../../../tools/page/report.js"));
+const vm = require("vm");
+const script = path.resolve(__dirname, "../../../tools/page/report.js");
+const page = require(script);
 
 function check(name, what) {
   try {
@@ -20,7 +22,7 @@ function check(name, what) {
 const kernel = [64, 0, 32, 1024, 0, 0, 0, 256, 4, 8, "registers"];
 const row = (name, op, layouts, types, kernels, fixed) =>
   [name, op, name.split("/")[0], "mfma", types, layouts, fixed || [], [["m", 64]], [["threads", 256]], "00", 100, kernels];
-const model = page.readData({
+const raw = {
   version: "1", registry: "0", words: ["A is not aligned to 16 bytes", "multiplying", "blocks"],
   machines: [["none:gfx942:304", "gfx942", 304], ["none:gfx942:228", "gfx942", 228], ["none:host:1", "host", 1]],
   ops: [
@@ -43,7 +45,8 @@ const model = page.readData({
   measured: [[0, 0, "bias_relu f16,f16,f16 rcr m=1 n=2 k=3 align=256", 11, 0.001, 5.5, "an <MI300X> & more"],
     [1, 0, "bias_relu f16,f16,f16 rcr m=1 n=2 k=4", 12, 0.001, null, "x"]],
   simulated: [[0, 1, { modelled_cycles: 1000, modelled_matrix_share: 0.5, problem: "p" }], [0, 2, { modelled_cycles: 1, modelled_matrix_share: 0, problem: "p" }]],
-});
+};
+const model = page.readData(raw);
 const [big, , host] = model.machines;
 const wrong = (text, machine) => page.checkProblem(model, text, machine || big).errors;
 
@@ -122,6 +125,107 @@ check("times of some sizes are those of a target's first machine", () => {
 check("numbers", () => assert.deepEqual([page.number(1234567.25, 1), page.number(999), page.number(null), page.number(0.5, 3)],
   ["1\u202f234\u202f567.3", "999", "", "0.500"]));
 
+// ---- a document of what the page uses of one: enough to build each view and to press on things ----
+class Element {
+  constructor(tag) {
+    Object.assign(this, { tag, children: [], attributes: {}, listeners: {}, style: {}, dataset: {}, parentNode: null, value: "", scrollTop: 0, clientHeight: 400 });
+  }
+  get firstChild() { return this.children[0] || null; }
+  get textContent() { return this.children.map((c) => (typeof c === "string" ? c : c.textContent)).join(""); }
+  set textContent(text) { this.replaceChildren(text); }
+  setAttribute(key, value) {
+    value = String(value);
+    this.attributes[key] = value;
+    if (key === "value") this.value = value;
+    if (key.startsWith("data-")) this.dataset[key.slice(5)] = value;
+  }
+  removeAttribute(key) { delete this.attributes[key]; }
+  append(...list) {
+    for (const c of list) {
+      assert.ok(c instanceof Element || typeof c === "string", "a child that is neither text nor element");
+      if (c instanceof Element) c.parentNode = this;
+      this.children.push(c);
+      if (this.tag === "select" && this.children.length === 1) this.value = c.value;
+    }
+  }
+  replaceChildren(...list) { this.children = []; this.append(...list); }
+  replaceWith(other) {
+    const at = this.parentNode.children.indexOf(this);
+    this.parentNode.children[at] = other;
+    other.parentNode = this.parentNode;
+  }
+  remove() { this.parentNode.children = this.parentNode.children.filter((c) => c !== this); }
+  scrollIntoView() {}
+  addEventListener(type, f) { this.listeners[type] = f; }
+  fire(type, event) { this.listeners[type]({ target: this, preventDefault() {}, ...event }); }
+  all(test) { return this.children.flatMap((c) => (typeof c === "string" ? [] : [...(test(c) ? [c] : []), ...c.all(test)])); }
+  rows() { return this.all((e) => e.tag === "tr" && e.listeners.click); }
+}
+
+function open(data, hash) {
+  const byId = { main: new Element("main"), views: new Element("nav"), sum: new Element("span"), theme: new Element("button"), data: new Element("script") };
+  byId.data.append(JSON.stringify(data));
+  const html = new Element("html"), listeners = {}, later = [];
+  const global = { document: { createElement: (tag) => new Element(tag), getElementById: (id) => byId[id], documentElement: html },
+    location: { hash }, addEventListener: (type, f) => { listeners[type] = f; }, ResizeObserver: class { observe() {} },
+    requestAnimationFrame: (f) => f(), queueMicrotask: (f) => later.push(f), localStorage: { getItem() { throw new Error("a file's"); } } };
+  vm.runInNewContext(fs.readFileSync(script, "utf8"), global);
+  const settle = () => { while (later.length) later.shift()(); };
+  settle();
+  return { ...byId, html, go(to) { global.location.hash = to; listeners.hashchange(); settle(); } };
+}
+
+check("the view of instances: rows in sight, filters, sorting, one row's values", () => {
+  const many = { ...raw, instances: Array.from({ length: 3000 }, (_, n) => row("gfx942/bias_relu/f16_f16_f16/rcr/mfma_" + String(n).padStart(4, "0"),
+    0, "rcr", "f16,f16,f16", [[...kernel.slice(0, 3), n, ...kernel.slice(4)]])) };
+  const at = open(many, ""), names = () => at.main.rows().map((tr) => tr.children[0].children[0].children[0].textContent.split("_").pop());
+  assert.ok(names().length < 100 && names()[0] === "0000", names().join());
+  const button = (text) => at.main.all((e) => e.tag === "button" && e.textContent === text)[0];
+  button("LDS").fire("click");
+  button("LDS").fire("click");
+  assert.equal(names()[0], "2999");
+  const box = at.main.all((e) => e.attributes.class === "scroll")[0];
+  box.scrollTop = 40 * 1500;
+  box.fire("scroll");
+  assert.ok(names().includes("1495") && !names().includes("2999"), names().join());
+  const search = at.main.all((e) => e.attributes.type === "search")[0];
+  search.value = "mfma_0042";
+  search.fire("input");
+  assert.equal(names().join(), "0042");
+  box.fire("keydown", { key: "ArrowDown" });
+  assert.ok(at.main.textContent.includes("described inx.lua:1"));
+  button("Close").fire("click");
+  assert.ok(!at.main.textContent.includes("described in"));
+});
+check("the view of an op: what is typed in is answered, refused, or sent to the command line", () => {
+  const at = open(raw, "#op/bias_relu"), input = at.main.all((e) => e.attributes.type === "text")[0];
+  const form = at.main.all((e) => e.tag === "form")[0], answer = at.main.all((e) => e.attributes.class === "answer")[0];
+  const say = (text) => { input.value = text; form.fire("submit"); return answer.textContent; };
+  assert.ok(answer.textContent.includes("1 of 3 candidates are legal") || answer.textContent.includes("2 of 3 candidates are legal"), answer.textContent);
+  assert.ok(answer.textContent.includes("multiplying 5.0 \u00b5s decides") && answer.textContent.includes("4 blocks"), answer.textContent);
+  assert.ok(answer.textContent.includes("not legal: A is not aligned to 16 bytes"));
+  assert.ok(say("bias_relu f16,f16,f16 rcr m=1 n=2").includes("k= is missing"));
+  const other = say("bias_relu f16,f16,f16 rcr m=9 n=2 k=3");
+  assert.ok(other.includes("kiln explain --device none:gfx942:304 'bias_relu f16,f16,f16 rcr m=9 n=2 k=3'") && !other.includes("chosen"), other);
+  assert.ok(say("bias_relu f16,f16,f16 rcr m=1 n=2 k=3").includes("with align=256"));
+  answer.all((e) => e.tag === "button" && e.textContent === "with align=256")[0].fire("click");
+  assert.ok(answer.textContent.includes("candidates are legal"));
+  at.go("#op/causal");
+  assert.ok(at.main.textContent.includes("described in <&'\">.lua:2"));
+  assert.ok(!at.main.textContent.includes("bias_relu f16"), "of one op alone");
+});
+check("the view of what was measured; colours", () => {
+  const at = open(raw, "#measured");
+  assert.ok(at.main.textContent.includes("an <MI300X> & more") && at.main.textContent.includes("2.00"), at.main.textContent);
+  assert.equal(at.views.children.length, 3);
+  at.theme.fire("click");
+  assert.equal(at.html.dataset.theme, "light");
+  at.theme.fire("click");
+  assert.equal(at.html.dataset.theme, "dark");
+  at.theme.fire("click");
+  assert.equal(at.html.dataset.theme, undefined);
+});
+
 // ---- the file's own data ----
 const html = fs.readFileSync(process.argv[2], "utf8");
 const real = page.readData(JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)[1]));
@@ -135,4 +239,13 @@ check("every instance of the file is a candidate of some problem, or has no mach
   const seen = new Set(real.problems.flatMap((p) => p.candidates.map((c) => c.instance)));
   const not = real.instances.filter((i) => !seen.has(i) && real.machines.some((m) => m.target === i.target)).map((i) => i.name);
   assert.deepEqual(not, []);
+});
+check("each of the file's views opens", () => {
+  const at = open(JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)[1]), "#instances");
+  for (const op of real.ops) {
+    at.go("#op/" + encodeURIComponent(op.name));
+    assert.ok(at.main.textContent.includes(op.name + op.family + ", described in " + op.file));
+  }
+  at.go("#instances");
+  assert.ok(at.main.rows().length > 0);
 });
