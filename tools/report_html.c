@@ -220,7 +220,7 @@ static json_t *keys_of(const kt_page *page, const kiln_op_info *op, const kiln_k
     if (kt_kernel_problem(page->ctx, k, &base)) return keys;
     base.acc = KILN_DTYPE_NONE;
     for (int i = 0; i < KH_SIZES; i++)
-        if (i != KH_BATCH && kh_size_name(op, i)) *kh_size(&base, i) = 1;
+        if (i != KH_BATCH && kh_size_name(op, i) && !kh_size_of(&base, i)) *kh_size(&base, i) = 1;
     for (size_t i = 0; i < op->ntensors; i++)
         if (!i || op->tensor[i].at != op->tensor[i - 1].at) add_keys(&base, op->tensor[i].at, keys);
     return keys;

@@ -11,7 +11,7 @@ written() { exits 0 report --html "$page" "${some[@]}" && says "^$page: [1-9][0-
 check 'report --html writes a page' written
 check 'it is whole, loads nothing and has the data' python3 tests/tools/report/page.py "$page" \
     'e = relu(acc + d.bias)' 'e = silu(acc.gate) * acc.up' 'none:host:1' 'bias_relu bf16,bf16,bf16 rcr m=512 n=11008 k=4096 align=256' \
-    'add_rmsnorm_quant bf16,f8e4m3 rows=4096 cols=8192 align=256' 'instances/bias_relu.lua' 'mask = causal'
+    'add_rmsnorm_quant bf16,f8e4m3 rows=4096 cols=8192 align=256' 'instances/bias_relu.lua' 'mask = causal' ldd.bias alignq
 again() { exits 0 report --html "$tmp/again.html" "${some[@]}" && cmp "$page" "$tmp/again.html"; }
 check 'the same once more gives the same bytes' again
 elsewhere() { (cd / && KILN_DEVICE=host LC_ALL=C "$kiln" report --html "$tmp/again.html" "${some[@]}" >/dev/null) && cmp "$page" "$tmp/again.html"; }
@@ -92,6 +92,13 @@ assert any(len(p[4]) > 1 for p in data["problems"])
 PY
     }
     check 'resources of code objects, candidates that lost' gpu
+    one=$("$kiln" list --modules "$folder" --target gfx942 --op bias_relu | awk 'NR == 2 { print $1 }')
+    priced() {
+        exits 0 report --html "$page" --cost --modules "$folder" --instance "$one" && python3 tests/tools/report/page.py "$page" >"$tmp/counts" &&
+            grep -q ' [1-9][0-9]*$' "$tmp/counts"
+    }
+    check 'with --cost what the simulator says' priced
+    check '--cost on a device that is no simulator' exits 2 report --html "$page" --cost --modules "$folder" --device none:gfx942:304
 fi
 
 # ---- mistakes ----
