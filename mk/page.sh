@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes the page of `kiln report --html` as C: tools/page/report.html with report.css and report.js, in the folder that
-# is the argument, where its lines @STYLE@ and @SCRIPT@ are.
+# Writes the page of `kiln report --html` as C: report.html of the first argument, a folder, its lines @FILE@ replaced by
+# those files.  The second argument is where the page itself goes.
 set -e
 cat <<'EOC'
 // SPDX-License-Identifier: MIT
@@ -10,6 +10,9 @@ cat <<'EOC'
 
 const char kt_page_text[] =
 EOC
-sed -e "/^@STYLE@\$/{r $1/report.css" -e 'd;}' -e "/^@SCRIPT@\$/{r $1/report.js" -e 'd;}' "$1/report.html" |
-    sed -e '/SPDX-/d' -e 's/\\/\\\\/g; s/"/\\"/g; s/^/    "/; s/$/\\n"/'
+awk -v folder="$1" '/^@[a-z.]+@$/ { file = folder "/" substr($0, 2, length($0) - 2)
+        while ((got = getline line <file) > 0) print line
+        if (got < 0) { print file ": not there" >"/dev/stderr"; exit 1 }
+        next } 1' "$1/report.html" >"$2"
+sed -e '/SPDX-/d' -e 's/\\/\\\\/g; s/"/\\"/g; s/^/    "/; s/$/\\n"/' "$2"
 echo '    "";'

@@ -152,8 +152,8 @@ static json_t *instance(const kt_page *page, const kiln_kernel_info *k)
     snprintf(content, sizeof content, "%016llx", (unsigned long long)k->content);
     return json_pack("[s i s s s s o o o s I o]", k->name, kt_page_op(page, k->op), k->target,
                      k->schedule, kt_types(k, types), k->nlayouts ? kt_layouts(k, layouts) : "",
-                     fixed, values(k, 0, k->ntunables), values(k, k->ntunables, k->nvalues), content,
-                     (json_int_t)k->code_size, resources(k));
+                     fixed, values(k, 0, k->ntunables), values(k, k->ntunables, k->nvalues),
+                     content, (json_int_t)k->code_size, resources(k));
 }
 
 static const char *kind_name(kiln_dkind kind)

@@ -50,8 +50,9 @@ static int read_file(kt_page *page, const char *file)
     reading r = {.page = page, .file = file};
     const int code = kt_tuning_each(file, validator, row, &r);
     if (r.unused)
-        kt_message("%s: %zu of %zu rows left out: their instances are not in this report, or have changed",
-                   file, r.unused, r.rows);
+        kt_message(
+            "%s: %zu of %zu rows left out: their instances are not in this report, or have changed",
+            file, r.unused, r.rows);
     return code;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `kiln report --html` puts into its page, as it is collected: report_html.c has the registry,
 // report_problems.c problems and their explanations, report_measured.c rows of tuning files.
-// ORDER PAGE: rows are JSON arrays, whose places tools/page/report.js counts, too.
+// ORDER PAGE: rows are JSON arrays, whose places tools/page/model.js counts, too.
 #ifndef KILN_REPORT_PAGE_H
 #define KILN_REPORT_PAGE_H
 #include "command.h"

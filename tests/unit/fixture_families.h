@@ -77,9 +77,9 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
 #define ROWWISE_FAMILY                                                                             \
     {                                                                                              \
         .name = S(f_rowwise), .size = {S(f_rows), S(f_cols)}, .nsizes = 2, .rows = SIZE_ROWS,      \
-        .function = {S(f_body)}, .place = {S(f_row), S(f_col)},                                    \
-        .planes = KILN_NOWHERE, .groups = KILN_NOWHERE, .cols = SIZE_COLS, .empty = 3,             \
-        .independent = 1, .summed = KILN_NOWHERE, .most_extra = 12, .pointers = 12, .pitches = 12, \
+        .function = {S(f_body)}, .place = {S(f_row), S(f_col)}, .planes = KILN_NOWHERE,            \
+        .groups = KILN_NOWHERE, .cols = SIZE_COLS, .empty = 3, .independent = 1,                   \
+        .summed = KILN_NOWHERE, .most_extra = 12, .pointers = 12, .pitches = 12,                   \
         .args_size = sizeof(kiln_rowwise_args)                                                     \
     }
 
