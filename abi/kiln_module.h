@@ -14,12 +14,13 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 8,
+    KILN_ABI_VERSION = 9,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
     KILN_MAX_OWN = 4,       /* different tensors of a family's own: A, B, E */
     KILN_MAX_FUNCTIONS = 4, /* of an op: the main one, element operators, of a block's sum */
+    KILN_MAX_PLACES = 4,    /* of an element: row, column, plane, batch */
     KILN_MAX_OPTIONS = 4,   /* words that an op chooses: a mask */
     KILN_MAX_FIXED = 2,     /* sizes that a kernel is compiled for */
     KILN_MAX_SIG = KILN_MAX_TYPES + KILN_MAX_LAYOUTS + 1,
@@ -145,6 +146,8 @@ typedef struct kiln_family {
     kiln_str size[KILN_MAX_SIZES]; /* "m", "n", "k"; the i-th has position KILN_POSITION(i) wherever there are positions */
     kiln_str option[KILN_MAX_OPTIONS]; /* "mask" */
     kiln_str own[KILN_MAX_OWN];    /* "a", "b", "e": keys of a problem's text are ld, s, align and the name */
+    kiln_str function[KILN_MAX_FUNCTIONS]; /* "epilogue": what instance files call them; "": no more */
+    kiln_str place[KILN_MAX_PLACES]; /* what `at` calls an element's row, column and, with planes, plane and batch */
     kiln_str prefix;               /* what stands before an extra tensor's name there: "d." */
     kiln_str example;              /* a problem as text, for messages */
     kiln_type_row type[KILN_MAX_TYPES]; /* of the signature; ntypes = 0: each op names its own */
@@ -218,7 +221,8 @@ typedef struct kiln_module {
     uint32_t family_size, nfamilies;       /* sizeof(kiln_family) */
     kiln_str target, version;              /* "gfx942"; generator version */
     uint64_t id;                           /* content id of the module */
-    uint32_t nrows, nops, nschedules, nnodes, nmaps, nhost_fns, nshapes, reserved;
+    uint32_t nrows, nops, nschedules, nnodes, nmaps, nhost_fns, nshapes;
+    uint32_t units;                        /* of the machine that the target's file describes; 0: it does not say */
     uint64_t strings_size, code_size;
     const kiln_row *rows;
     const kiln_op_row *ops;

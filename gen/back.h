@@ -119,6 +119,7 @@ const char *kg_unknown_field(kg_ctx *, const char *const *known, size_t n);
 
 struct kg_target {
     const char *name, *vendor, *source, *ext, *arch;
+    uint32_t units; /* 0: it does not say */
     bool selected;
     int ref; /* its table, in cx->T's registry */
     kg_pos pos;

@@ -94,7 +94,7 @@ typedef struct kg_option {
 } kg_option;
 enum { KG_NUMBER_MOST = 4096 };       /* of a word */
 enum { KG_FIXED_MOST = 1024, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
-enum { KG_PLACES = 4 };               /* of `at`: row, column, plane, batch */
+enum { KG_PLACES = KILN_MAX_PLACES };               /* of `at`: row, column, plane, batch */
 
 typedef struct kg_family {
     const char *name, *title, *example, *prefix;

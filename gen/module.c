@@ -347,7 +347,7 @@ static void put_bytes(kg_buf *b, const char *field, const uint8_t *v, size_t n)
 static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
 {
     kg_buf *b = w->out;
-    const char *own[KILN_MAX_OWN], *option[KILN_MAX_OPTIONS];
+    const char *own[KILN_MAX_OWN], *option[KILN_MAX_OPTIONS], *function[KILN_MAX_FUNCTIONS];
     uint8_t at[KILN_MAX_OWN];
     for (size_t i = 0; i < f->nown; i++) own[i] = f->own[i].name, at[i] = (uint8_t)i;
     feed_text(&w->id, f->name);
@@ -358,6 +358,9 @@ static void put_family(writer *w, const kg_family *f, uint32_t first_shape)
     put_strs(w, "own", own, f->nown);
     for (size_t i = 0; i < f->noptions; i++) option[i] = f->option[i].name;
     put_strs(w, "option", option, f->noptions);
+    for (size_t i = 0; i < f->nfunctions; i++) function[i] = f->function[i].name;
+    put_strs(w, "function", function, f->nfunctions);
+    put_strs(w, "place", f->place, f->nplaces);
     put_type_rules(w, f);
     kg_putf(
         b,
@@ -604,8 +607,8 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
             "    .nrows = %zu, .nops = %zu, .nschedules = %zu, .nnodes = %u, .nmaps = %zu, "
             ".nhost_fns = %zu,\n",
             s->n, w->nops, w->nschedules, nnodes, nmaps, host ? s->n : 0);
-    kg_putf(w->out, "    .nshapes = %u, .strings_size = sizeof strings - 1,%s\n", nshapes,
-            host ? "" : " .code_size = KILN_CODE_SIZE,");
+    kg_putf(w->out, "    .nshapes = %u, .units = %u, .strings_size = sizeof strings - 1,%s\n",
+            nshapes, s->target->units, host ? "" : " .code_size = KILN_CODE_SIZE,");
     kg_puts(w->out, "    .rows = rows, .ops = ops, .families = families, .schedules = schedules, "
                     ".nodes = nodes,");
     if (nmaps) kg_puts(w->out, " .map = maps,");

@@ -14,7 +14,7 @@ typedef struct field {
     const char *name;
     int type;
     bool required;
-    size_t at; /* 1 + where the text or the function's reference goes; 0: nowhere */
+    size_t at; /* 1 + where the text, the function's reference or the count goes; 0: nowhere */
 } field;
 
 #define IN_TARGET(name)   (1 + offsetof(kg_target, name))
@@ -30,7 +30,7 @@ static const field target_field[] = {
     {"lds", LUA_TNUMBER, false, 0},
     {"max_threads", LUA_TNUMBER, false, 0},
     {"vgprs", LUA_TNUMBER, false, 0},
-    {"units", LUA_TNUMBER, false, 0},
+    {"units", LUA_TNUMBER, false, IN_TARGET(units)},
     {"tflops", LUA_TTABLE, false, 0},
     {"simt_tflops", LUA_TNUMBER, false, 0},
     {"gbps", LUA_TNUMBER, false, 0},
@@ -146,6 +146,9 @@ static bool read_field(kg_ctx *cx, const kg_source *src, const field *f, void *o
         memcpy((char *)object + f->at - 1,
                &(const char *){kg_strndup(cx->arena, text, strlen(text))}, sizeof text);
     }
+    if (f->at && f->type == LUA_TNUMBER && type == LUA_TNUMBER && good)
+        memcpy((char *)object + f->at - 1,
+               &(uint32_t){number < INT32_MAX ? (uint32_t)number : INT32_MAX}, sizeof(uint32_t));
     if (f->at && f->type == LUA_TFUNCTION) {
         lua_pushvalue(T, -1);
         int ref =

@@ -7,7 +7,9 @@ GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o)
 RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o)
 NEW_LUA  := $(sort $(wildcard templates/*/new/*.lua))
 NEW_C    := $(BUILD)/obj/tools/new_templates.c
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(NEW_C:.c=.o)
+PAGE     := $(sort $(wildcard tools/page/*))
+PAGE_C   := $(BUILD)/obj/tools/page.c
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(NEW_C:.c=.o) $(PAGE_C:.c=.o)
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
 HARNESS  := $(BUILD)/obj/tools/harness.a
 SO := $(BUILD)/lib/libkiln.so
@@ -32,7 +34,11 @@ $(BUILD)/obj/tools/%.o: tools/%.c | $(DEPS)
 $(NEW_C): mk/new_templates.sh $(NEW_LUA) $(sort $(dir $(NEW_LUA)))
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh mk/new_templates.sh $(NEW_LUA) >$@.tmp && mv $@.tmp $@
-$(NEW_C:.c=.o): $(NEW_C) | $(DEPS)
+# The page of `kiln report --html`.
+$(PAGE_C): mk/page.sh $(PAGE)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh mk/page.sh tools/page $(@:.c=.html) >$@.tmp && mv $@.tmp $@
+$(NEW_C:.c=.o) $(PAGE_C:.c=.o): %.o: %.c | $(DEPS)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(KILN_CFLAGS) -Itools -c -o $@ $<
 

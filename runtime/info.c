@@ -69,6 +69,7 @@ kiln_status kiln_kernel_describe(const kiln_kernel *k, kiln_kernel_info *out)
         .code_size = r->code_size,
         .runnable = kr_kernel_runs(k->ctx, k),
         .content = kr_content(k),
+        .units = m->table->units <= INT32_MAX ? (int)m->table->units : 0,
     };
     set_signature(m, k->op, r, &info);
     for (uint32_t i = 0; i < k->schedule->slots; i++) {

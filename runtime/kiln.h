@@ -215,6 +215,7 @@ typedef struct kiln_kernel_info {
     const char *stage_symbol[4];      /* of kernels launched one after the other; NULL behind the last */
     int64_t fixed[2];                 /* what it is compiled for, of kiln_op_info.fixed */
     uint64_t content;                 /* hash of what makes it: name, code, values, tensor maps */
+    int units;                        /* of the machine that its target's description is of; 0: it does not say */
 } kiln_kernel_info;
 
 /* A tensor of an op.  Its matrix has ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns, where
@@ -292,6 +293,8 @@ KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info 
  * i = 0, 1, ... until KILN_NOT_FOUND. */
 KILN_API kiln_status kiln_kernel_at(kiln_ctx *, size_t i, const kiln_kernel **);
 KILN_API kiln_status kiln_op_describe(kiln_ctx *, const char *op, kiln_op_info *);
+/* What the op's functions compute, as they were traced: a line for each value.  *len: as in kiln_explain. */
+KILN_API kiln_status kiln_op_text(kiln_ctx *, const char *op, char *text, size_t *len);
 /* Position of an op's input or output in kiln_problem.tensor and kiln_args.tensor; -1: it has none of that name (a gemm's
  * own have fields: a, b, e), and kiln_error says what it has. */
 KILN_API int kiln_tensor_index(kiln_ctx *, const char *op, const char *name);

@@ -114,6 +114,10 @@ static bool family_extras_ok(const check *c, const kiln_family *f)
         if (!is_size(f, f->fixed[i])) return false;
     for (int i = 0; i < f->noptions; i++)
         if (!name_ok(c, f->option[i])) return false;
+    for (int i = 0; i < KILN_MAX_FUNCTIONS; i++)
+        if (!text_ok(c, f->function[i])) return false;
+    for (int i = 0; i < KILN_MAX_PLACES; i++)
+        if (!text_ok(c, f->place[i])) return false;
     return true;
 }
 

@@ -1,37 +1,99 @@
 // SPDX-License-Identifier: MIT
-// kiln explain: what the library says about the candidates for one problem, and whether more
-// alignment would change the choice.
+// kiln explain: what the library says about the candidates for one problem, what was compiled for
+// other machines, and whether more alignment would change the choice.
+#define _GNU_SOURCE
 #include "command.h"
+#include "explain_text.h"
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the problem would get from buffers as allocators give them, where that is another kernel. */
-static void put_remedy(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel *chosen)
+enum { ALLOCATED = 256 }; /* bytes that memory of allocators is a multiple of */
+
+/* What the problem would get from buffers as allocators give them, where that is another kernel;
+ * NULL: it is not. */
+static const char *remedy(kiln_ctx *ctx, const kiln_problem *p, kiln_kernel_info *info)
 {
-    enum { ALLOCATED = 256 };
     kiln_problem aligned = *p;
     kiln_op_info op = {.struct_size = sizeof op};
-    const kiln_kernel *kernel;
-    kiln_kernel_info info;
-    if (kiln_op_describe(ctx, p->op, &op)) return;
+    const kiln_kernel *kernel, *chosen;
+    if (kiln_find(ctx, p, &chosen) || kiln_op_describe(ctx, p->op, &op)) return NULL;
     for (size_t i = 0; i < op.ntensors; i++) {
         kiln_tensor *t = &aligned.tensor[op.tensor[i].at];
         if (t->align < ALLOCATED) t->align = ALLOCATED;
     }
-    if (kiln_find(ctx, &aligned, &kernel) || kernel == chosen || kt_describe(kernel, &info)) return;
-    printf("  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED, info.name);
+    if (kiln_find(ctx, &aligned, &kernel) || kernel == chosen || kt_describe(kernel, info))
+        return NULL;
+    return info->name;
 }
 
-/* What was compiled for other machines. */
-static void put_others(kiln_ctx *ctx, const kiln_problem *problem)
+/* The next instance from *at on that computes the problem on other machines; 0: there is none. */
+static int next_other(kiln_ctx *ctx, const kiln_problem *resolved, size_t *at, kiln_kernel_info *k)
 {
     const kiln_kernel *kernel;
+    while (!kiln_kernel_at(ctx, (*at)++, &kernel))
+        if (!kt_describe(kernel, k) && !k->runnable && kt_computes(ctx, k, resolved)) return 1;
+    return 0;
+}
+
+/* ---- text ---- */
+static int print_text(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p, const char *text)
+{
+    char *all = NULL;
+    size_t bytes = 0, at = 0;
     kiln_kernel_info k;
-    kiln_problem p = {.struct_size = sizeof p};
-    if (kiln_problem_resolve(problem, &p)) return;
-    for (size_t i = 0; !kiln_kernel_at(ctx, i, &kernel); i++)
-        if (!kt_describe(kernel, &k) && !k.runnable && kt_computes(ctx, &k, &p))
-            printf("  %s  other target: %s\n", k.name, k.target);
+    kiln_problem resolved = {.struct_size = sizeof resolved};
+    FILE *f = open_memstream(&all, &bytes);
+    if (!f) return kt_failed(KILN_NO_MEMORY, "explain");
+    fputs(text, f);
+    if (o->all && !kiln_problem_resolve(p, &resolved))
+        while (next_other(ctx, &resolved, &at, &k))
+            fprintf(f, "  %s  other target: %s\n", k.name, k.target);
+    if (remedy(ctx, p, &k))
+        fprintf(f, "  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED,
+                k.name);
+    if (fclose(f)) return kt_failed(KILN_NO_MEMORY, "explain");
+    kt_put_explained(all, o->wide ? 0 : kt_columns(stdout), stdout);
+    free(all);
+    return 0;
+}
+
+/* ---- JSON ---- */
+/* "gfx942": 12, ...; with --all the instances' names in place of their number. */
+static json_t *others(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p)
+{
+    size_t at = 0;
+    kiln_kernel_info k;
+    kiln_problem resolved = {.struct_size = sizeof resolved};
+    json_t *all = json_object();
+    if (kiln_problem_resolve(p, &resolved)) return all;
+    while (next_other(ctx, &resolved, &at, &k)) {
+        json_t *of = json_object_get(all, k.target);
+        if (!of) json_object_set_new(all, k.target, of = o->all ? json_array() : json_integer(0));
+        if (o->all)
+            json_array_append_new(of, json_string(k.name));
+        else
+            json_integer_set(of, json_integer_value(of) + 1);
+    }
+    return all;
+}
+
+/* The library's object, with two members more before it is closed. */
+static int print_json(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p, const char *text)
+{
+    kiln_kernel_info k;
+    const char *end = strrchr(text, '}'), *aligned = remedy(ctx, p, &k);
+    json_t *targets = others(o, ctx, p), *name = aligned ? json_string(aligned) : json_null();
+    char *of_targets = json_dumps(targets, 0), *of_name = json_dumps(name, JSON_ENCODE_ANY);
+    const int good = end && of_targets && of_name;
+    if (good)
+        printf("%.*s, \"with_align_%d\": %s, \"other_targets\": %s}\n", (int)(end - text), text,
+               ALLOCATED, of_name, of_targets);
+    json_decref(targets);
+    json_decref(name);
+    free(of_targets);
+    free(of_name);
+    return good ? 0 : kt_failed(KILN_NO_MEMORY, "explain");
 }
 
 int cmd_explain(const kt_options *o)
@@ -51,12 +113,9 @@ int cmd_explain(const kt_options *o)
     if (text && (!status || status == KILN_TRUNCATED)) status = explain(ctx, &problem, text, &len);
     if (!text || status)
         code = kt_failed(text ? status : KILN_NO_MEMORY, o->argument[0]);
-    else {
-        fputs(text, stdout);
-        code = kiln_find(ctx, &problem, &kernel) ? EXIT_FAILED : EXIT_PASS;
-        if (o->all && !o->json) put_others(ctx, &problem);
-        if (!code && !o->json) put_remedy(ctx, &problem, kernel);
-    }
+    else
+        code = (o->json ? print_json : print_text)(o, ctx, &problem, text);
+    if (!code && kiln_find(ctx, &problem, &kernel)) code = EXIT_FAILED;
     free(text);
 out:
     kiln_close(ctx);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // kiln report: what the compiler made of each instance.
 #include "command.h"
+#include "report_page.h"
 #include "resources.h"
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,54 +43,83 @@ static int value_named(const kiln_kernel_info *k, const char *name)
     return 0;
 }
 
-static void add_row(report *p, const kiln_kernel_info *k, const char *name, const kt_resources *r,
-                    const kt_occupancy *o)
+/* One of an instance's kernels; 0: there is none, or *why says what is wrong. */
+typedef struct figures {
+    char name[512];
+    kt_resources r;
+    kt_occupancy o;
+    int known; /* o is */
+} figures;
+
+static int read_figures(const kiln_kernel_info *k, size_t stage, figures *f, char *why, size_t size)
 {
+    enum { STAGES = sizeof k->stage_symbol / sizeof *k->stage_symbol };
+    *why = 0;
+    if (!k->code || stage >= STAGES || !k->stage_symbol[stage]) return 0;
+    if (!kt_resources_read(k->code, k->code_size, k->stage_symbol[stage], &f->r, why, size))
+        return 0;
+    /* LDS that is only known at launch: the schedule derives it. */
+    const int dynamic = value_named(k, "lds_bytes");
+    if (f->r.lds <= 0 && stage == 0 && dynamic > 0) f->r.lds = dynamic;
+    snprintf(f->name, sizeof f->name, stage ? "%s#%zu" : "%s", k->name, stage + 1);
+    f->known = kt_occupancy_of(k->target, &f->r, f->r.lds, f->r.threads, &f->o);
+    *why = 0;
+    return 1;
+}
+
+static json_t *to_json(const kiln_kernel_info *k, const figures *f)
+{
+    json_t *row = json_pack("{s:s s:s s:s s:I}", "instance", f->name, "op", k->op, "target",
+                            k->target, "code_bytes", (json_int_t)k->code_size);
+    for (size_t i = 0; i < COLUMNS; i++)
+        json_object_set_new(row, columns[i].json,
+                            number(&f->r, i) < 0 ? json_null()
+                                                 : json_integer((json_int_t)number(&f->r, i)));
+    json_object_set_new(row, "waves", f->known ? json_integer(f->o.waves) : json_null());
+    json_object_set_new(row, "most_waves", f->known ? json_integer(f->o.most) : json_null());
+    json_object_set_new(row, "limit", f->known ? json_string(f->o.limit) : json_null());
+    return row;
+}
+
+json_t *kt_resources_json(const kiln_kernel_info *k, size_t stage, char *why, size_t why_size)
+{
+    figures f;
+    return read_figures(k, stage, &f, why, why_size) ? to_json(k, &f) : NULL;
+}
+
+static void add_row(report *p, const kiln_kernel_info *k, const figures *f)
+{
+    p->shown++;
     if (p->o->json) {
-        json_t *row = json_pack("{s:s s:s s:s s:I}", "instance", name, "op", k->op, "target",
-                                k->target, "code_bytes", (json_int_t)k->code_size);
-        for (size_t i = 0; i < COLUMNS; i++)
-            json_object_set_new(row, columns[i].json,
-                                number(r, i) < 0 ? json_null()
-                                                 : json_integer((json_int_t)number(r, i)));
-        json_object_set_new(row, "waves", o ? json_integer(o->waves) : json_null());
-        json_object_set_new(row, "most_waves", o ? json_integer(o->most) : json_null());
-        json_object_set_new(row, "limit", o ? json_string(o->limit) : json_null());
-        json_array_append_new(p->rows, row);
+        json_array_append_new(p->rows, to_json(k, f));
         return;
     }
-    kt_cell(p->table, "%s", name);
+    kt_cell(p->table, "%s", f->name);
     for (size_t i = 0; i < COLUMNS; i++)
-        if (number(r, i) < 0)
+        if (number(&f->r, i) < 0)
             kt_cell(p->table, "-");
         else
-            kt_cell(p->table, "%lld", number(r, i));
-    if (o)
-        kt_cell(p->table, p->o->csv ? "%d" : "%d of %d", o->waves, o->most);
+            kt_cell(p->table, "%lld", number(&f->r, i));
+    if (f->known)
+        kt_cell(p->table, p->o->csv ? "%d" : "%d of %d", f->o.waves, f->o.most);
     else
         kt_cell(p->table, "-");
-    kt_cell(p->table, "%s", o ? o->limit : "-");
+    kt_cell(p->table, "%s", f->known ? f->o.limit : "-");
     kt_cell(p->table, "%zu", k->code_size);
 }
 
 static void report_kernel(report *p, const kiln_kernel_info *k)
 {
-    char why[600], name[512];
-    kt_resources r;
-    kt_occupancy o;
     enum { STAGES = sizeof k->stage_symbol / sizeof *k->stage_symbol };
     for (size_t i = 0; i < STAGES && k->stage_symbol[i]; i++) {
-        if (!kt_resources_read(k->code, k->code_size, k->stage_symbol[i], &r, why, sizeof why)) {
+        char why[600];
+        figures f;
+        if (read_figures(k, i, &f, why, sizeof why)) {
+            add_row(p, k, &f);
+        } else {
             kt_message("%s: %s", k->name, why);
             p->damaged++;
-            continue;
         }
-        /* LDS that is only known at launch: the schedule derives it. */
-        const int dynamic = value_named(k, "lds_bytes");
-        if (r.lds <= 0 && i == 0 && dynamic > 0) r.lds = dynamic;
-        snprintf(name, sizeof name, i ? "%s#%zu" : "%s", k->name, i + 1);
-        add_row(p, k, name, &r, kt_occupancy_of(k->target, &r, r.lds, r.threads, &o) ? &o : NULL);
-        p->shown++;
     }
 }
 
@@ -107,6 +136,15 @@ int cmd_report(const kt_options *o)
     report p = {.o = o};
     kiln_ctx *ctx;
     kt_instance *found;
+    if (!o->html && (o->tuned.count || o->problems || o->set)) {
+        kt_message("--tuned, --problems and --set are for the page of --html FILE");
+        return EXIT_USAGE;
+    }
+    if (o->html && (o->json || o->csv)) {
+        kt_message("--html excludes --json and --csv");
+        return EXIT_USAGE;
+    }
+    if (o->html) return kt_report_html(o);
     if (o->cost) return kt_report_cost(o);
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;

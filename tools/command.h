@@ -17,11 +17,12 @@ typedef struct kt_names {
 } kt_names;
 
 typedef struct kt_options {
-    kt_names op, target, schedule, dtype, instance;
+    kt_names op, target, schedule, dtype, instance, tuned;
     const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
-    const char *tunableop, *shard;
-    const char *tuning; /* no option: the tuning files of the context; NULL: as the library has it */
-    int json, csv, all, quick, cost, replace, verbose, threads, dry_run, merge, resume;
+    const char *tunableop, *shard, *html;
+    const char
+        *tuning; /* no option: the tuning files of the context; NULL: as the library has it */
+    int json, csv, all, quick, cost, replace, verbose, threads, dry_run, merge, resume, wide;
     long jobs;
     int has_seed, has_prune;
     int has_shuffle;
@@ -60,6 +61,7 @@ int cmd_bench(const kt_options *);
 int cmd_tune(const kt_options *);
 int cmd_report(const kt_options *);
 int kt_report_cost(const kt_options *); /* report --cost: report_cost.c */
+int kt_report_html(const kt_options *); /* report --html: report_html.c */
 int cmd_new(const kt_options *);
 int cmd_build(const kt_options *);
 
@@ -120,6 +122,9 @@ typedef enum kt_color { KT_PLAIN, KT_RED, KT_GREEN, KT_DIM } kt_color;
 const char *kt_color_on(FILE *,
                         kt_color); /* "" unless the stream is a terminal and NO_COLOR is unset */
 const char *kt_color_off(FILE *);
+
+size_t kt_columns(FILE *); /* of the terminal that it is; 0: it is none (table.c) */
+size_t kt_width(const char *, size_t bytes); /* columns, not bytes: names in messages are UTF-8 */
 
 /* A table whose columns are as wide as their widest cell; numbers are aligned right (table.c). */
 typedef struct kt_table kt_table;

@@ -38,7 +38,10 @@ enum {
     KEY_PRUNE,
     KEY_DRY_RUN,
     KEY_MERGE,
-    KEY_RESUME
+    KEY_RESUME,
+    KEY_WIDE,
+    KEY_HTML,
+    KEY_TUNED
 };
 
 /* ---- options ---- */
@@ -74,6 +77,7 @@ static const struct argp_option list_options[] = {OPT_OP,       OPT_TARGET, OPT_
                                                   OPT_INSTANCE, OPT_JSON,   OPT_MODULES,  {0}};
 static const struct argp_option explain_options[] = {
     {"all", KEY_ALL, NULL, 0, "list the instances of other targets, too", 0},
+    {"wide", KEY_WIDE, NULL, 0, "on a terminal, too: whole names, a line each", 0},
     OPT_JSON,
     OPT_DEVICE,
     OPT_THREADS,
@@ -134,6 +138,11 @@ static const struct argp_option tune_options[] = {
     {0}};
 static const struct argp_option report_options[] = {
     {"cost", KEY_COST, NULL, 0, "run each on the simulator and print what that costs", 0},
+    {"html", KEY_HTML, "FILE", 0, "write a page of the registry, to look at in a browser", 0},
+    {"tuned", KEY_TUNED, "FILE", 0,
+     "times for the page, from this tuning file; default: those of KILN_TUNING", 0},
+    OPT_PROBLEMS,
+    OPT_SET,
     OPT_OP,
     OPT_TARGET,
     OPT_SCHEDULE,
@@ -227,12 +236,17 @@ const kt_command kt_commands[] = {
      "Examples:\n"
      "  kiln report --target gfx942\n"
      "  kiln report --target gfx942 --op bias_relu --json\n"
-     "  kiln report --cost --device sim:gfx942 --op bias_relu\n\v"
+     "  kiln report --cost --device sim:gfx942 --op bias_relu\n"
+     "  kiln report --html kiln.html --tuned tuning.csv\n\v"
      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
      "of NVIDIA, and "
      "`limit` says what keeps it from being more.  With --cost each instance runs once on the "
      "simulator, on a few whole tiles of its own: instructions of all waves by kind, cycles of "
-     "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.",
+     "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.  "
+     "--html writes one file that needs nothing else: instances to filter and sort, and of each op its "
+     "expression, its tensors and what decides for problems, of common sizes and of --problems, on "
+     "the machine of each target's description or on --device.  With --cost it has those figures, "
+     "too.",
      report_options, 0, 0, cmd_report},
     {"new", "NAME", "start an instance file for a new op",
      "Examples:\n"
@@ -325,6 +339,9 @@ static const struct simple {
     {KEY_REPLACE, FLAG, offsetof(kt_options, replace)},
     {KEY_VERBOSE, FLAG, offsetof(kt_options, verbose)},
     {KEY_RESUME, FLAG, offsetof(kt_options, resume)},
+    {KEY_WIDE, FLAG, offsetof(kt_options, wide)},
+    {KEY_HTML, TEXT, offsetof(kt_options, html)},
+    {KEY_TUNED, NAMES, offsetof(kt_options, tuned)},
     {KEY_DRY_RUN, FLAG, offsetof(kt_options, dry_run)},
     {KEY_MERGE, FLAG, offsetof(kt_options, merge)},
     {KEY_TUNABLEOP, TEXT, offsetof(kt_options, tunableop)},
@@ -486,10 +503,8 @@ static void print_completion(void)
     printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
     puts("        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
          "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--modules|--output|-o|--problems|--from-tunableop) mapfile -t COMPREPLY "
-         "< <(compgen -f -- "
-         "\"$word\"); return "
-         ";;\n"
+         "        --folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned) "
+         "mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n"
          "        *)\n"
          "            case ${COMP_WORDS[1]} in");
     for (size_t i = 0; i < kt_command_count; i++) {

@@ -5,8 +5,8 @@
 // several steps.
 #include "command.h"
 #include "harness.h"
+#include "report_page.h"
 #include "simulator.h"
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,36 +258,52 @@ static kt_table *open_table(void)
     return kt_table_open(heads, 1 + KINDS + FIGURES);
 }
 
-int kt_report_cost(const kt_options *o)
+/* Runs what is selected; an exit code. */
+static int run_all(report *p)
 {
-    report p = {.o = o};
+    const kt_options *o = p->o;
     kt_instance *found;
-    const int code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &p.ctx);
+    const int code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &p->ctx);
     if (code) return code;
-    if (!kt_simulated(p.ctx)) {
+    if (!kt_simulated(p->ctx)) {
         kt_message("report --cost: this device is not the simulator; give --device sim:gfx942 or "
                    "sim:gfx90a");
-        kiln_close(p.ctx);
+        kiln_close(p->ctx);
         return EXIT_USAGE;
     }
-    p.table = open_table();
+    const size_t n = kt_select(o, p->ctx, &found);
+    for (size_t i = 0; i < n; i++)
+        if (found[i].info.runnable) report_instance(p, &found[i]);
+    if (!p->shown && !p->failed)
+        kt_none(o, p->ctx, "no instance that runs on this device passes these filters");
+    free(found);
+    kiln_close(p->ctx);
+    return p->failed || !p->shown ? EXIT_FAILED : EXIT_PASS;
+}
+
+int kt_cost_json(const kt_options *o, json_t **rows)
+{
+    kt_options json = *o;
+    json.json = 1;
+    report p = {.o = &json, .rows = *rows = json_array()};
+    return run_all(&p);
+}
+
+int kt_report_cost(const kt_options *o)
+{
+    report p = {.o = o, .table = open_table(), .rows = json_array()};
     kt_table_fold(p.table, 1);
     kt_table_fold(p.table, 1 + KINDS);
     kt_table_fold(p.table, 1 + KINDS + SHARED);
-    p.rows = json_array();
-    const size_t n = kt_select(o, p.ctx, &found);
-    for (size_t i = 0; i < n; i++)
-        if (found[i].info.runnable) report_instance(&p, &found[i]);
-    if (o->json) {
-        json_dumpf(p.rows, stdout, JSON_INDENT(1));
-        puts("");
-    } else if (p.shown)
-        kt_table_print(p.table, stdout, o->csv);
-    if (!p.shown && !p.failed)
-        kt_none(o, p.ctx, "no instance that runs on this device passes these filters");
+    const int code = run_all(&p);
+    if (code == EXIT_PASS || code == EXIT_FAILED) {
+        if (o->json) {
+            json_dumpf(p.rows, stdout, JSON_INDENT(1));
+            puts("");
+        } else if (p.shown)
+            kt_table_print(p.table, stdout, o->csv);
+    }
     json_decref(p.rows);
     kt_table_close(p.table);
-    free(found);
-    kiln_close(p.ctx);
-    return p.failed || !p.shown ? EXIT_FAILED : EXIT_PASS;
+    return code;
 }

@@ -77,12 +77,16 @@ static void print_csv(const char *s, FILE *f)
     fputc('"', f);
 }
 
-/* Columns on a terminal, not bytes: names in messages are UTF-8. */
-static size_t width(const char *s)
+size_t kt_width(const char *s, size_t bytes)
 {
     size_t n = 0;
-    for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
+    for (; bytes--; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
     return n;
+}
+
+static size_t width(const char *s)
+{
+    return kt_width(s, strlen(s));
 }
 
 static int numeric(const kt_table *t, size_t column)
@@ -111,8 +115,7 @@ void kt_table_csv_row(const kt_table *t, size_t row, FILE *f)
 /* ---- printing ---- */
 enum { GAP = 2, INDENT = 2 };
 
-/* Columns of the terminal; 0: there is none. */
-static size_t terminal(FILE *f)
+size_t kt_columns(FILE *f)
 {
     struct winsize size;
     if (!isatty(fileno(f))) return 0;
@@ -213,7 +216,7 @@ void kt_table_print(kt_table *t, FILE *f, int csv)
     if (!t) return;
     for (size_t row = 0; csv && row < kt_table_rows(t); row++) kt_table_csv_row(t, row, f);
     if (csv) return;
-    size_t limit = terminal(f);
+    size_t limit = kt_columns(f);
     memset(t->wide, 0, sizeof t->wide);
     for (size_t i = 0; i < t->count; i++)
         if (width(cell(t, i)) > t->wide[i % t->columns])

@@ -387,6 +387,68 @@ int kt_tuning_merge(const kt_options *o)
     return code;
 }
 
+/* ---- reading ---- */
+/* A field that may be in quotes, of n bytes. */
+static void unquote(const char *from, size_t n, char *to, size_t size)
+{
+    size_t used = 0;
+    const int quoted = n >= 2 && *from == '"';
+    for (size_t i = (size_t)quoted; i < n - (size_t)quoted && used + 1 < size; i++) {
+        to[used++] = from[i];
+        i += quoted && from[i] == '"';
+    }
+    to[used] = 0;
+}
+
+static int read_validator(const char *line, size_t n,
+                          void (*visit)(void *, const char *, const char *), void *user)
+{
+    char key[64], value[256];
+    const char *from = line + strlen("Validator,"), *comma = memchr(from, ',', n - 10);
+    if (!comma) return 0;
+    unquote(from, (size_t)(comma - from), key, sizeof key);
+    unquote(comma + 1, (size_t)(line + n - comma - 1), value, sizeof value);
+    visit(user, key, value);
+    return 1;
+}
+
+static int read_row(const char *line, size_t n, void (*visit)(void *, const char *, const kt_row *),
+                    void *user)
+{
+    char problem[KT_PROBLEM_TEXT], instance[512];
+    kt_row row = {.instance = instance};
+    const size_t first = first_field(line, n);
+    if (!first || sscanf(line + first, ",%511[^,\n],%lf,%lf,%16" SCNx64, instance, &row.us,
+                         &row.error, &row.content) != 4)
+        return 0;
+    unquote(line, first, problem, sizeof problem);
+    visit(user, problem, &row);
+    return 1;
+}
+
+int kt_tuning_each(const char *file, void (*validator)(void *, const char *key, const char *value),
+                   void (*row)(void *, const char *problem, const kt_row *), void *user)
+{
+    kt_tuning t = {.name = file};
+    size_t number = 1;
+    int code = 0;
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    char *text = fd < 0 ? NULL : read_all(fd);
+    if (!text) code = wrong(&t);
+    for (const char *line = text; line && *line && !code; line = next_line(line), number++) {
+        const size_t n = line_length(line);
+        if (!n || (is_validator(line) ? read_validator(line, n, validator, user)
+                                      : read_row(line, n, row, user)))
+            continue;
+        kt_message("%s:%zu: '%.*s': no line of a tuning file", file, number, (int)(n < 80 ? n : 80),
+                   line);
+        code = EXIT_USAGE;
+    }
+    free(text);
+    if (fd >= 0) close(fd);
+    return code;
+}
+
 /* ---- opening ---- */
 static int open_stream(kt_tuning *t, FILE *f)
 {

@@ -23,4 +23,7 @@ int kt_tuning_has(const kt_tuning *, kiln_ctx *, const kiln_problem *);
  * fastest. */
 int kt_tuning_merge(const kt_options *);
 void kt_tuning_close(kt_tuning *);
+/* What a file has, line by line: validators, then rows, quotes taken off.  An exit code. */
+int kt_tuning_each(const char *file, void (*validator)(void *, const char *key, const char *value),
+                   void (*row)(void *, const char *problem, const kt_row *), void *user);
 #endif

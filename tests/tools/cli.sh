@@ -181,6 +181,53 @@ explain_parts() {
 }
 check 'its parts are no longer than its cost' explain_parts
 
+# ---- explain on a terminal, as JSON ----
+long_problem="$problem lda=64 ldb=128 lde=256 ldd.bias=512 sa=4096 sb=8192 se=16384 align=16"
+for columns in 80 100; do check "explain fits $columns columns" fits $columns explain --device host "$long_problem"; done
+whole() { # columns, arguments: names said once up to their last slash, sentences wrapped: all of it is there
+    NO_COLOR=1 on "$@" >"$tmp/narrow" && "${@:2}" --json >"$tmp/json" 2>/dev/null && "${@:2}" >"$tmp/wide" 2>/dev/null && python3 - "$tmp" <<'PY'
+import json, re, sys
+narrow, wide = (open(sys.argv[1] + "/" + f).read() for f in ("narrow", "wide"))
+names, folder = [], ""
+for line in narrow.splitlines():
+    if re.fullmatch(r"  \S*/", line):
+        folder = line.strip()
+    elif re.match(r"    \S", line) and folder:
+        names.append(folder + line.split()[0])
+want = [c["instance"] for c in json.load(open(sys.argv[1] + "/json"))["candidates"]]
+assert len(want) > 3 and names[:len(want)] == want, (names, want)
+flat = " ".join(narrow.split())
+for sentence in re.findall(r"(?:not legal: .*|slower: .*|chosen: .*|\d.* us decides.*|with align=.*be )", wide):
+    assert " ".join(sentence.split()) in flat, sentence
+PY
+}
+if folder=$(modules gfx942); then
+    many='bias_relu f16,f16,f16 rcr m=512 n=11008 k=4096'
+    for columns in 80 100; do
+        check "explain of many fits $columns columns" fits $columns explain --modules "$folder" --device none:gfx942:304 "$many"
+        check "and loses nothing of it" whole $columns "$kiln" explain --modules "$folder" --device none:gfx942:304 "$many"
+    done
+    wide() {
+        NO_COLOR=1 on 80 "$kiln" explain --wide --modules "$folder" --device none:gfx942:304 "$many" >"$tmp/wide" &&
+            "$kiln" explain --modules "$folder" --device none:gfx942:304 "$many" | diff - "$tmp/wide"
+    }
+    check 'explain --wide prints lines as they are' wide
+fi
+explain_json() {
+    exits 0 explain --json --device host "$problem" && valid_json "$tmp/out" && python3 - "$tmp/out" <<'PY'
+import json, sys
+e = json.load(open(sys.argv[1]))
+assert e["with_align_256"] is None or e["with_align_256"].startswith("host/"), e
+assert "host" not in e["other_targets"] and all(n > 0 for n in e["other_targets"].values()), e
+PY
+}
+check 'explain --json has what the text has' explain_json
+explain_all_json() { # where nothing is compiled for the device it ends with 1, and says it all the same
+    kiln explain --json --all --device none:sm_90a:132 "$problem"
+    [ "$code" -le 1 ] && valid_json "$tmp/out" && grep -q '"other_targets": {.*"host": \["host/bias_relu/' "$tmp/out"
+}
+check 'explain --json --all names the instances of other targets' explain_all_json
+
 streams() { kiln list --op no_such_op; [ ! -s "$tmp/out" ] && grep -q '^kiln: ' "$tmp/err"; }
 check 'messages go to stderr, after kiln:' streams
 same_completion() { "$kiln" --completion | diff - tools/kiln.bash; }

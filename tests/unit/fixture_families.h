@@ -39,7 +39,10 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
 #define ROWWISE_STRINGS(X)                                                                         \
     X(f_rowwise, "rowwise")                                                                        \
     X(f_rows, "rows")                                                                              \
-    X(f_cols, "cols")
+    X(f_cols, "cols")                                                                              \
+    X(f_body, "body")                                                                              \
+    X(f_row, "row")                                                                                \
+    X(f_col, "col")
 #define FAMILY_STRINGS(X) GEMM_STRINGS(X) ROWWISE_STRINGS(X)
 #define GEMM_STRINGS(X)                                                                            \
     X(f_gemm, "gemm")                                                                              \
@@ -51,6 +54,9 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
     X(f_e, "e")                                                                                    \
     X(f_acc, "acc")                                                                                \
     X(f_d, "d.")                                                                                   \
+    X(f_epilogue, "epilogue")                                                                      \
+    X(f_a_op, "a_op")                                                                              \
+    X(f_b_op, "b_op")                                                                              \
     X(f_big_a, "A")                                                                                \
     X(f_big_b, "B")                                                                                \
     X(f_big_e, "E")
@@ -58,7 +64,7 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
 #define GEMM_FAMILY                                                                                \
     {                                                                                              \
         .name = S(f_gemm), .size = {S(f_m), S(f_n), S(f_k)}, .own = {S(f_a), S(f_b), S(f_e)},      \
-        .prefix = S(f_d),                                                                          \
+        .prefix = S(f_d), .function = {S(f_epilogue), S(f_a_op), S(f_b_op)},                       \
         .type = {{S(f_a), 0, 0, 0, 0},                                                             \
                  {S(f_b), 0, 0, 0, 1},                                                             \
                  {S(f_e), 0, 0, 0, 2},                                                             \
@@ -71,8 +77,9 @@ enum { FAMILY_GEMM, FAMILY_ROWWISE };
 #define ROWWISE_FAMILY                                                                             \
     {                                                                                              \
         .name = S(f_rowwise), .size = {S(f_rows), S(f_cols)}, .nsizes = 2, .rows = SIZE_ROWS,      \
-        .planes = KILN_NOWHERE, .groups = KILN_NOWHERE, .cols = SIZE_COLS, .empty = 3,             \
-        .independent = 1, .summed = KILN_NOWHERE, .most_extra = 12, .pointers = 12, .pitches = 12, \
+        .function = {S(f_body)}, .place = {S(f_row), S(f_col)}, .planes = KILN_NOWHERE,            \
+        .groups = KILN_NOWHERE, .cols = SIZE_COLS, .empty = 3, .independent = 1,                   \
+        .summed = KILN_NOWHERE, .most_extra = 12, .pointers = 12, .pitches = 12,                   \
         .args_size = sizeof(kiln_rowwise_args)                                                     \
     }
 

@@ -169,6 +169,14 @@ static inline kiln_problem problem(const char *text)
     do {                                                                                           \
         if (!strstr(text, part)) fail_msg("\"%s\" does not say \"%s\"", text, part);               \
     } while (0)
+#define assert_text(ctx, op, expected)                                                             \
+    do {                                                                                           \
+        char text_[2000];                                                                          \
+        size_t len_ = sizeof text_;                                                                \
+        assert_ok(kiln_op_text(ctx, op, text_, &len_));                                            \
+        assert_string_equal(text_, expected);                                                      \
+        assert_int_equal(len_, strlen(text_) + 1);                                                 \
+    } while (0)
 #define assert_error(call, expected, part)                                                         \
     do {                                                                                           \
         assert_status(call, expected);                                                             \

@@ -169,6 +169,10 @@ static void check_family(const kiln_module *m)
     assert_string_equal(text(m, f->size[2]), "k");
     assert_string_equal(text(m, f->own[1]), "b");
     assert_string_equal(text(m, f->prefix), "d.");
+    assert_string_equal(text(m, f->function[0]), "epilogue");
+    assert_string_equal(text(m, f->function[3]), "block");
+    assert_string_equal(text(m, f->place[1]), "col");
+    assert_int_equal(m->units, 100);
     assert_int_equal(f->nsizes, 3);
     assert_int_equal(f->nown, 3);
     assert_int_equal(f->ntypes, 4);

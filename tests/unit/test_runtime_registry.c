@@ -106,6 +106,18 @@ static void test_opened(void **state)
     assert_int_equal(op.nshapes, 2);
     assert_int_equal(op.shapes[0][2], 9);
     assert_status(kiln_op_describe(ctx, "nothing", &op), KILN_NOT_FOUND);
+    size_t len = 0;
+    assert_status(kiln_op_text(ctx, "nothing", NULL, &len), KILN_NOT_FOUND);
+    assert_status(kiln_op_text(ctx, NULL, NULL, &len), KILN_INVALID);
+    assert_ok(kiln_op_text(ctx, "bias_relu", NULL, &len));
+    char part[4];
+    assert_status(kiln_op_text(ctx, "bias_relu", part, &(size_t){sizeof part}), KILN_TRUNCATED);
+    assert_text(ctx, "bias_relu", "epilogue:\n    e = relu(acc + d.bias)\n");
+    assert_text(ctx, "axpby", "epilogue:\n    e = acc * s.alpha + d.c * s.beta\n");
+    assert_text(ctx, "swiglu", "epilogue:\n    e = silu(acc.gate) * acc.up\n");
+    assert_text(ctx, "dequant",
+                "epilogue:\n    e = acc * d.scale + d.zero\na_op:\n    return x * 2\n"
+                "b_op:\n    return (x - 3) * 0.3\n");
 
     kiln_device_info dev = {.struct_size = sizeof dev};
     assert_ok(kiln_device_describe(ctx, &dev));
@@ -366,6 +378,8 @@ static void spoil_family(const kiln_module *t, kiln_family *f)
     SPOIL(f->size[2], 0);
     SPOIL(f->own[0], 0);
     SPOIL(f->prefix, 1u << 31);
+    SPOIL(f->function[3], 1u << 31);
+    SPOIL(f->place[3], 1u << 31);
     SPOIL(f->nsizes, 0);
     SPOIL(f->nsizes, KILN_MAX_SIZES + 1);
     SPOIL(f->nsizes, 2); /* sums are over the third */

@@ -201,6 +201,12 @@ static void test_descriptions(void **state)
     assert_int_equal(op.nshapes, 1);
     assert_int_equal(op.shapes[0][1], 8);
     assert_int_equal(op.nodes, 16);
+    assert_text(ctx, "norm_quant",
+                "body:\n    t1 = d.x * rsqrt(row_mean(d.x * d.x) + s.eps) * d.weight\n"
+                "    t2 = max(row_max(abs(t1)), 1e-12) / 448\n    scale = t2\n    y = t1 / t2\n");
+    assert_text(ctx, "softmax_at",
+                "body:\n    t1 = select(le(at.col, at.row), d.x, -inf)\n"
+                "    t2 = exp(t1 - row_max(t1))\n    y = t2 / row_sum(t2)\n");
     assert_ok(kiln_op_describe(ctx, "block_stats", &op));
     assert_int_equal(op.tensor[1].col_block, 4);
     const kiln_kernel *k;
