@@ -49,6 +49,9 @@ every kernels simt_decode --quick --op emul_split
 verify kernels --schedule simt_decode 'emul_paged f16,f8e4m3,f8e4m3,f16 heads=4 kv_heads=2 q=5 kv=700 window=650 pages=70 batch=3 align=16' \
     >"$tmp/out" 2>&1
 result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
+# Values that are keys' first elements, in the same memory.
+LD_LIBRARY_PATH=$out/driver:$BUILD/lib KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib "$BUILD/bin/mla_decode" 2 300 20 >"$tmp/out" 2>&1
+result $? "examples/mla_decode.c: $(tail -n 1 "$tmp/out")" "$tmp/out"
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What row `row + r * 8` of a tile `w` is in C, for what wgmma schedules share.  `vars`, at its place in a loop over r,
 -- declares what lib/calls.lua needs; `keys`: how many keys there are; `place`: the row's among them, `first_place` the
--- least of the warpgroup's; `there`: whether it is one; `of_o`: its row in O, with what `out` declares, `column` adds the
--- warpgroup's first; `sink(x)`: the sink's score.
+-- least of the warpgroup's; `there`: whether it is one; `of_o`: its row in O, with what `out` declares, and `column`,
+-- behind it, the warpgroup's first; `sink(x)`: the sink's score.
 local function vars(i, place, head)
   local text = "        const int i = %s, place = %s, head = %s, kv_head = w.kv_head, batch = w.batch;\n"
   return text:format(i, place, head) .. "        (void)i, (void)place, (void)head, (void)kv_head, (void)batch;"

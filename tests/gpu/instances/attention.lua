@@ -73,7 +73,7 @@ attention "att_few_ragged" {
   check   = { shapes = few },
 }
 attention "att_few_latent" {
-  types   = bf, heads = { { 576, 512 } }, mask = causal, targets = { "sm_90a" },
+  types   = bf, heads = { { 576, 512 } }, mask = causal, lengths = ragged, kv = paged(64), targets = { "sm_90a" },
   outputs = { lse = per_query(f32) },
   tiles   = tiles { wgmma_decode { keys = 32, depth = 4, blocks = 1, parts = { 1, 64 } } },
   check   = { shapes = few },
