@@ -88,7 +88,9 @@ return schedule {
     { "no pages, of which nothing comes from any address", function(p, t)
       return any(eq(t.paged, 0), gt(p.pages, 0))
     end },
-    { "more than 2^30 keys", function(p) return le(p.kv, 1073741824) end },
+    { "more than 2^30 keys, or rows of queries to a head of K and V", function(p)
+      return le(max(p.kv, p.q * (p.heads // max(p.kv_heads, 1))), 1073741824)
+    end },
     { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
   },
   flags = function() return { "-Xptxas=-warn-spills" } end,

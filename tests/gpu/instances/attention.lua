@@ -44,7 +44,9 @@ local few = { { 8, 2, 1, 3000, 0, 0, 900, 400 }, { 32, 1, 3, 1500, 0, 0, 64, 300
 attention "att_few" {
   types   = bf, heads = { { 64, 64 }, { 128, 128 }, { 192, 128 }, { 256, 256 } }, mask = causal, targets = { "sm_90a" },
   outputs = { lse = per_query(f32) },
-  tiles   = tiles { wgmma_decode { keys = { 32, 64, 128 }, depth = { 2, 3 }, blocks = { 1, 2 }, parts = { 1, 64 } } },
+  tiles   = { sm_90a = { wgmma_decode { keys = { 32, 64, 128 }, depth = { 2, 3 }, blocks = { 1, 2 },
+                                        parts = { 1, 64 } } },
+              where = function(t) return (t.depth == 3) == (t.parts == 64) and (t.blocks == 2) == (t.keys == 32) end },
   check   = { shapes = few },
 }
 attention "att_few_window" {
@@ -55,7 +57,7 @@ attention "att_few_window" {
   d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
   scalars  = { "scale" },
   outputs  = { lse = per_query(f32) },
-  tiles    = tiles { wgmma_decode { keys = 64, depth = { 3, 6 }, blocks = 2, parts = { 1, 64 } } },
+  tiles    = tiles { wgmma_decode { keys = 64, depth = 6, blocks = 2, parts = { 1, 64 } } },
   check    = { shapes = few },
 }
 for _, page in ipairs { 16, 32, 64, 128 } do
