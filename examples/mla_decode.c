@@ -94,8 +94,8 @@ static kiln_status by_kiln(kiln_ctx *ctx, const work *w, size_t q_bytes, size_t 
     void *q = NULL, *cache = NULL, *lse = NULL;
     kiln_args args = {.struct_size = sizeof args, .scalars = {w->scale}};
     snprintf(text, sizeof text,
-             "mla bf16,bf16,bf16,bf16 heads=%ld kv_heads=1 q=1 kv=%ld batch=%ld ldv=%d", w->heads,
-             w->kv, w->batch, DIM);
+             "mla bf16,bf16,bf16,bf16 heads=%ld kv_heads=1 q=1 kv=%ld batch=%ld ldv=%d align=256",
+             w->heads, w->kv, w->batch, DIM);
     kiln_status status = kiln_problem_parse(text, &p);
     if (!status) status = kiln_find(ctx, &p, &kernel);
     if (!status) status = put(ctx, w->q, q_bytes, &q);

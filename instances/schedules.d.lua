@@ -160,12 +160,15 @@ function simt_decode(axes) end
 ---@return kiln.Sweep
 function wgmma(axes) end
 
+---@alias kiln.wgmma_decode.keys 32|64|128
+---@alias kiln.wgmma_decode.depth 2|3|4|5|6|7|8|9|10|11|12
+---@alias kiln.wgmma_decode.blocks 1|2|3|4
+---@alias kiln.wgmma_decode.parts 1|16|64|128
 ---@alias kiln.wgmma_decode.m 8|16|32|64|80|96|112|128|144|160|192|208|224|240|256
 ---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|144|160|168|176|192|224|256|288|320|384|448
 ---@alias kiln.wgmma_decode.wg 1|2|3|4
 ---@alias kiln.wgmma_decode.slabs 1|2|4
 ---@alias kiln.wgmma_decode.box 128|64|32
----@alias kiln.wgmma_decode.blocks 1|2|3|4
 ---@alias kiln.wgmma_decode.ring 0|3|4|5|6|8
 ---@alias kiln.wgmma_decode.l2 0|1|2
 ---@alias kiln.wgmma_decode.release 0|1
@@ -176,22 +179,25 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
 
 ---@class kiln.wgmma_decode.Sweep
----@field m? kiln.wgmma_decode.m|kiln.wgmma_decode.m[] rows of the block's tile
----@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] columns of the block's tile
----@field wg? kiln.wgmma_decode.wg|kiln.wgmma_decode.wg[] warpgroups that multiply, each a part of the columns
----@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] boxes of 128 bytes along K of B that arrive together
----@field box? kiln.wgmma_decode.box|kiln.wgmma_decode.box[] bytes along K of a box of B; fewer than 128 of elements of 4 bits
----@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] blocks that a unit holds at once; they share its memory for the ring
----@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] tiles in the ring; 0: as many as fit
----@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] rings of B that come as far as L2 while the kernel ahead ends
----@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] the kernel behind may begin 0: when the last load is on its way, 1: at once
----@field turn? kiln.wgmma_decode.turn|kiln.wgmma_decode.turn[] 1: blocks begin at different places of their K
----@field across? kiln.wgmma_decode.across|kiln.wgmma_decode.across[] 1: 64 rows of A are wgmma's 64, and the columns its other side
----@field apart? kiln.wgmma_decode.apart|kiln.wgmma_decode.apart[] two products: 1: each warpgroup multiplies one of them; 0: both
----@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
----@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] blocks that share a tile, each a part of K; 0: chosen at the launch
+---@field keys? kiln.wgmma_decode.keys|kiln.wgmma_decode.keys[] attention: keys of a block
+---@field depth? kiln.wgmma_decode.depth|kiln.wgmma_decode.depth[] attention: blocks of keys or values in the ring
+---@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] attention: blocks that a unit holds at once; they share its memory for the ring; gemm: blocks that a unit holds at once; they share its memory for the ring
+---@field parts? kiln.wgmma_decode.parts|kiln.wgmma_decode.parts[] attention: most blocks that share a tile's keys
+---@field m? kiln.wgmma_decode.m|kiln.wgmma_decode.m[] gemm: rows of the block's tile
+---@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] gemm: columns of the block's tile
+---@field wg? kiln.wgmma_decode.wg|kiln.wgmma_decode.wg[] gemm: warpgroups that multiply, each a part of the columns
+---@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] gemm: boxes of 128 bytes along K of B that arrive together
+---@field box? kiln.wgmma_decode.box|kiln.wgmma_decode.box[] gemm: bytes along K of a box of B; fewer than 128 of elements of 4 bits
+---@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] gemm: tiles in the ring; 0: as many as fit
+---@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] gemm: rings of B that come as far as L2 while the kernel ahead ends
+---@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] gemm: the kernel behind may begin 0: when the last load is on its way, 1: at once
+---@field turn? kiln.wgmma_decode.turn|kiln.wgmma_decode.turn[] gemm: 1: blocks begin at different places of their K
+---@field across? kiln.wgmma_decode.across|kiln.wgmma_decode.across[] gemm: 1: 64 rows of A are wgmma's 64, and the columns its other side
+---@field apart? kiln.wgmma_decode.apart|kiln.wgmma_decode.apart[] gemm: two products: 1: each warpgroup multiplies one of them; 0: both
+---@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] gemm: one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
+---@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] gemm: blocks that share a tile, each a part of K; 0: chosen at the launch
 
----Hopper's matrix unit for few rows: weights at the speed of memory.
+---attention: few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory; gemm: Hopper's matrix unit for few rows: weights at the speed of memory.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.wgmma_decode.Sweep
 ---@return kiln.Sweep

@@ -2,20 +2,13 @@
 -- Few queries, many keys: blocks share the keys of a tile of rows, which are queries of all heads that share K and V,
 -- so that K and V are read once, by 16 bytes a lane; a second stage brings the blocks' sums together, in their order.
 
--- Tiles that are counted, and those of them that there are, about: of sequences of different lengths each has one.
-local function tiles_of(p, t)
-  local rows = p.q * (p.heads // max(p.kv_heads, 1))
-  local full = ceil_div(rows, t.q)
-  local counted = select(eq(t.ragged, 1), rows // t.q + p.batch, full * p.batch)
-  local there = select(eq(t.ragged, 1), max(full, min(p.q, p.batch)), full * p.batch)
-  return counted * p.kv_heads, max(there * p.kv_heads, 1)
-end
--- Keys that a tile's rows may see.
-local function span_of(p, t) return select(eq(t.window, 1), min(p.kv, p.window + p.q), p.kv) end
+local split, wgmma = require "split", require "wgmma_takes"
+
+local function tiles_of(p, t) return split.tiles(p, t, t.q) end
 -- Blocks that share a tile's keys: as many as keep every unit busy, of 256 keys at least.
 local function parts_of(p, t)
   local _, busy = tiles_of(p, t)
-  return max(min(min(ceil_div(4 * p.units, max(busy, 1)), ceil_div(span_of(p, t), 256)), t.parts), 1)
+  return max(min(min(ceil_div(4 * p.units, max(busy, 1)), ceil_div(split.span(p, t), 256)), t.parts), 1)
 end
 
 return schedule {
@@ -70,7 +63,8 @@ return schedule {
         all[#all + 1] = { q = q, lanes = lanes, deep = deep, parts = 64 }
       end
     end
-    return all
+    -- Beside wgmma_decode, one for what that cannot take: Q or O at any address.
+    return wgmma.decode(target, op, types, layout) and all or { all[min(#all, 2)] }
   end,
   name = function(t) return ("%dx%d_k%d_p%d"):format(t.q, t.lanes, t.deep, t.parts) end,
   problem_rules = {
@@ -87,14 +81,10 @@ return schedule {
       { grid = { select(gt(parts, 1), tiles, 0) }, block = { t.threads } },
     }
   end,
-  -- Of every row and part: sums for O, the largest score, the sum of exponentials.
-  workspace = function(p, t)
-    local parts = parts_of(p, t)
-    return select(gt(parts, 1), 16 + 4 * tiles_of(p, t) * parts * t.q * (t.dimv + 2), 0)
-  end,
+  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.q, t.dimv) end,
   cost = function(p, t, target)
     local _, tiles = tiles_of(p, t)
-    local parts, keys = parts_of(p, t), span_of(p, t)
+    local parts, keys = parts_of(p, t), split.span(p, t)
     local blocks = tiles * parts
     local rounds = ceil_div(blocks, max(p.units, 1) * t.blocks)
     local read = tiles * keys * t.bytes / select(eq(t.packed, 1), p.batch, 1)

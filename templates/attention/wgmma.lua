@@ -1,26 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- Attention on Hopper's matrix unit: warpgroups of 64 queries each share a ring of keys and values that come by tensor
 -- map; each issues the next block's scores ahead of the present one's values, and does its softmax meanwhile.
+local takes = require "wgmma_takes"
+
 local function bytes_of_heads(t) return t.keys * max(t.dim, t.dimv) * 2 end
 
 return schedule {
   family = "attention",
   title = "Hopper's matrix unit: scores of the next keys while values of these are summed",
   supports = function(target, op, types, layout)
-    if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if types.q.bytes ~= 2 or types.k.name ~= types.q.name or types.v.name ~= types.q.name then
-      return nil, "Q, K and V go to the matrix unit as they are: all f16 or all bf16"
-    end
-    if types.o.bytes == 1 then return nil, "O of one byte is not stored here: f32, f16 or bf16" end
-    if op.lengths then return nil, "ragged lengths: maps here have a matrix for each batch" end
-    if op.page then return nil, "K and V in pages: a block of keys here is one piece of memory" end
-    for _, d in ipairs(op.d) do
-      if d.kind == "full" then return nil, d.name .. " is full: scores here take inputs per head, not per key" end
-    end
-    if layout.dim % 64 ~= 0 or layout.dimv % 64 ~= 0 or max(layout.dim, layout.dimv) > 256 then
-      local text = "heads of %d and %d elements: both must be 64, 128, 192 or 256"
-      return nil, text:format(layout.dim, layout.dimv)
-    end
+    local why = takes.prefill(target, op, types, layout)
+    if why then return nil, why end
     return true
   end,
   tunables = {

@@ -49,6 +49,9 @@ every kernels simt_decode --quick --op emul_split
 verify kernels --schedule simt_decode 'emul_paged f16,f8e4m3,f8e4m3,f16 heads=4 kv_heads=2 q=5 kv=700 window=650 pages=70 batch=3 align=16' \
     >"$tmp/out" 2>&1
 result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
+# Values that are keys' first elements, in the same memory.
+LD_LIBRARY_PATH=$out/driver:$BUILD/lib KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib "$BUILD/bin/mla_decode" 2 300 20 >"$tmp/out" 2>&1
+result $? "examples/mla_decode.c: $(tail -n 1 "$tmp/out")" "$tmp/out"
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -107,6 +110,7 @@ decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
 few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
+page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
@@ -154,6 +158,10 @@ attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
 attention_fault "sums that stay as large as they were" 's/^            shrink_sums\(o, shrink\);/            ;/'
 KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
+page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
+page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
+page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
+page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
 row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'

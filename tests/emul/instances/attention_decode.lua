@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- For the emulation: keys that blocks share, in one piece, and in pages with lengths of their own.
+-- For the emulation: keys that blocks share, in one piece, in pages, with lengths of their own.
 
 attention "emul_split" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
   targets = { "sm_90a" },
   outputs = { lse = per_query(f32) },
-  tiles   = { sm_90a = { simt_decode { q = 4, lanes = 8, deep = 2, parts = 16 } } },
+  tiles   = { sm_90a = { simt_decode { q = 4, lanes = 8, deep = 2, parts = 16 },
+                         wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = 16 } } },
 }
 attention "emul_paged" {
   types   = { { q = f16, k = f8e4m3, v = f8e4m3, o = f16 } }, heads = { { 32, 48 } }, mask = window,
@@ -14,4 +15,29 @@ attention "emul_paged" {
   d       = { sinks = per_head(f32) },
   outputs = { lse = per_query(f32) },
   tiles   = { sm_90a = { simt_decode { q = 4, lanes = 8, deep = 1, parts = 16 } } },
+}
+attention "emul_pieces" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 128, 64 } }, mask = window,
+  lengths  = ragged, kv = paged(16), targets = { "sm_90a" },
+  score    = function(x, at, s, d) return x * s.scale - d.slope * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = 16 } } },
+}
+attention "emul_ragged" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
+  lengths = ragged, targets = { "sm_90a" },
+  tiles   = { sm_90a = { wgmma_decode { keys = 128, depth = 2, blocks = 2, parts = 16 } } },
+}
+-- V wider than one warpgroup has sums for; as examples/mla_decode.c calls it.
+attention "mla" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 576, 512 } }, mask = causal,
+  targets = { "sm_90a" },
+  scalars = { "scale" },
+  score   = function(x, _, s) return x * s.scale end,
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { keys = 32, depth = 4, blocks = 1, parts = 16 } } },
 }

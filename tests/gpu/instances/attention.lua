@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Attention ops that take schedule `wgmma` through its corners: masks, heads of every size it takes, types, functions,
--- one to three warpgroups, with turns and without, rings short and long.  Some shapes have more tiles than units:
--- a block then goes from one tile to the next.
+-- Attention ops that take schedules `wgmma` and `wgmma_decode` through their corners: masks, heads of every size they
+-- take, types, functions, one to three warpgroups, with turns and without, rings short and long; lengths and pages of
+-- every kind.  Some shapes have more tiles than units: a block of wgmma then goes from one tile to the next.
 local shapes = { { 300, 100, 70, 130, 0, 0, 50 }, { 150, 1, 257, 140, 0, 0, 64 }, { 4, 2, 500, 700, 0, 0, 200 },
                  { 2, 2, 300, 100, 0, 0, 40 } }
 local bf = { { q = bf16, k = bf16, v = bf16, o = bf16 } }
@@ -36,4 +36,47 @@ attention "att_functions" {
   outputs  = { lse = per_query(f32) },
   tiles    = tiles { wgmma { wg = 2, keys = 128, depth = 4, turns = { 0, 1 } } },
   check    = { shapes = shapes },
+}
+
+-- Keys that blocks share.
+local few = { { 8, 2, 1, 3000, 0, 0, 900, 400 }, { 32, 1, 3, 1500, 0, 0, 64, 300 }, { 4, 4, 70, 400, 0, 0, 200, 90 },
+              { 6, 2, 2, 60, 0, 0, 9, 30 } }
+attention "att_few" {
+  types   = bf, heads = { { 64, 64 }, { 128, 128 }, { 192, 128 }, { 256, 256 } }, mask = causal, targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { keys = { 32, 64, 128 }, depth = { 2, 3 }, blocks = { 1, 2 },
+                                        parts = { 1, 64 } } },
+              where = function(t) return (t.depth == 3) == (t.parts == 64) and (t.blocks == 2) == (t.keys == 32) end },
+  check   = { shapes = few },
+}
+attention "att_few_window" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 128, 64 } }, mask = window, targets = { "sm_90a" },
+  score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = tiles { wgmma_decode { keys = 64, depth = 6, blocks = 2, parts = { 1, 64 } } },
+  check    = { shapes = few },
+}
+for _, page in ipairs { 16, 32, 64, 128 } do
+  attention("att_few_paged" .. page) {
+    types   = bf, heads = { { 64, 64 }, { 128, 128 } }, mask = causal, targets = { "sm_90a" },
+    lengths = page ~= 32 and ragged or nil, kv = paged(page),
+    outputs = { lse = per_query(f32) },
+    tiles   = tiles { wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = 64 } },
+    check   = { shapes = few },
+  }
+end
+attention "att_few_ragged" {
+  types   = bf, heads = { { 64, 64 }, { 128, 128 } }, mask = causal, lengths = ragged, targets = { "sm_90a" },
+  tiles   = tiles { wgmma_decode { keys = { 64, 128 }, depth = 3, blocks = 1, parts = 64 } },
+  check   = { shapes = few },
+}
+attention "att_few_latent" {
+  types   = bf, heads = { { 576, 512 } }, mask = causal, lengths = ragged, kv = paged(64), targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma_decode { keys = 32, depth = 4, blocks = 1, parts = { 1, 64 } } },
+  check   = { shapes = few },
 }

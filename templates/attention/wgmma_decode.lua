@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: MIT
+-- Few queries, many keys, on Hopper's matrix unit: 64 rows, which are queries of all heads that share K and V, meet
+-- keys and values that come by tensor map, in one piece or in pages.  Blocks share the keys of a tile; a second stage
+-- brings their sums together, in their order.
+local split, takes = require "split", require "wgmma_takes"
+local ROWS = 64
+
+local function tiles_of(p, t) return split.tiles(p, t, ROWS) end
+-- Blocks that share a tile's keys: the fewest with which all blocks fill their rounds by nine tenths, or as many as
+-- make eight rounds; 256 keys at least.
+local function parts_of(p, t)
+  local _, tiles = tiles_of(p, t)
+  local slots = max(p.units, 1) * t.blocks
+  local most = max(min(ceil_div(split.span(p, t), 256), t.parts), 1)
+  local function of(rounds) return min(max(rounds * slots // tiles, 1), most) end
+  local parts = of(8)
+  for _, rounds in ipairs { 4, 2, 1 } do
+    local some = of(rounds)
+    local full = ge(10 * tiles * some, 9 * slots * ceil_div(tiles * some, slots))
+    parts = select(full, some, parts)
+  end
+  return parts
+end
+
+return schedule {
+  family = "attention",
+  title = "few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory",
+  supports = function(target, op, types, layout)
+    local why = takes.decode(target, op, types, layout)
+    if why then return nil, why end
+    return true
+  end,
+  tunables = {
+    { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
+    { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
+    { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
+    { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
+  },
+  derived = { "threads", "groups", "dim", "dimv", "slot_bytes", "lds_bytes", "room", "sums", "most", "piece", "lanes",
+              "kv", "ragged", "window", "bytes", "packed", "paged" },
+  derive = function(t, op, types, layout, target)
+    t.dim, t.dimv = layout.dim, layout.dimv
+    t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
+    t.threads = t.groups == 2 and 384 or 160 -- and a warp that loads; of two, which take its registers, a third one
+    t.slot_bytes = t.keys * max(t.dim, t.dimv) * 2
+    -- The tile of Q; of a place in the ring two barriers and which pieces there are; what a block's threads share.
+    t.lds_bytes = ROWS * t.dim * 2 + t.depth * (t.slot_bytes + 24) + 16
+    if t.groups == 2 then t.lds_bytes = t.lds_bytes + ROWS * 128 + 8 * ROWS end -- P, and what warpgroups say of rows
+    t.room = (target.lds + 1024) // t.blocks - 1024
+    -- Of a thread's registers: sums of O and of scores, and P, which is half as much.
+    t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
+    t.most = t.blocks == 2 and 140 or 190
+    -- Keys that come together, and lanes that fetch a block of them: for each piece, 64 elements.
+    t.piece = op.page and min(op.page, t.keys) or t.keys
+    t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // 64)
+    t.kv = t.keys
+    t.ragged, t.window = op.lengths and 1 or 0, op.mask == "window" and 1 or 0
+    t.paged = op.page and 1 or 0
+    t.packed = op.lengths and not op.page and 1 or 0 -- keys of all sequences are counted together
+    t.bytes = 2 * (t.dim + t.dimv) -- of a key and its value
+  end,
+  rules = {
+    { "{sums} registers of sums to a thread > {most}", function(t) return t.sums <= t.most end },
+    { "{lds_bytes} bytes of shared memory > {room}", function(t) return t.lds_bytes <= t.room end },
+    { "blocks of {keys} keys do not go with pages", function(t, op)
+      return t.keys % t.piece == 0 and (op.page or t.piece) % t.piece == 0
+    end },
+    { "{lanes} lanes that load > 32", function(t) return t.lanes <= 32 end },
+    { "V of {dimv} elements: its two warpgroups share P of 64 keys, and a ring of 4", function(t)
+      return t.groups == 1 or (t.keys == 32 and t.depth >= 4)
+    end },
+  },
+  defaults = function(target, op, types, layout)
+    local size = max(layout.dim, layout.dimv)
+    local keys, blocks = size > 256 and 32 or 64, size > 192 and 1 or 2
+    local room = (target.lds + 1024) // blocks - 1024 - ROWS * layout.dim * 2 - 16
+    if layout.dimv > 256 then room = room - 136 * ROWS end
+    local depth = min(room // (keys * size * 2 + 24), 12)
+    return { { keys = keys, depth = depth, blocks = blocks, parts = 64 } }
+  end,
+  name = function(t) return ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts) end,
+  problem_rules = {
+    { "Q's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_q, 16) end },
+    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
+    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
+    { "O's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_o, 16) end },
+    { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
+    { "no pages, of which nothing comes from any address", function(p, t)
+      return any(eq(t.paged, 0), gt(p.pages, 0))
+    end },
+    { "more than 2^30 keys, or rows of queries to a head of K and V", function(p)
+      return le(max(p.kv, p.q * (p.heads // max(p.kv_heads, 1))), 1073741824)
+    end },
+    { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
+  },
+  flags = function() return { "-Xptxas=-warn-spills" } end,
+  maps = function(t)
+    return { { operand = "k", inner = 64, outer = t.piece, swizzle = 128 },
+             { operand = "v", inner = 64, outer = t.piece, swizzle = 128 } }
+  end,
+  stages = function() return 2 end,
+  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), ROWS, t.dimv) end,
+  launch = function(p, t)
+    local tiles = tiles_of(p, t)
+    local parts = parts_of(p, t)
+    return {
+      { grid = { max(tiles * parts, 1) }, block = { t.threads }, lds = t.lds_bytes, early = true },
+      { grid = { select(gt(parts, 1), tiles, 0) }, block = { 512 }, early = true },
+    }
+  end,
+  cost = function(p, t, target)
+    local _, tiles = tiles_of(p, t)
+    local parts, keys, units = parts_of(p, t), split.span(p, t), max(p.units, 1)
+    local items = tiles * parts
+    local rounds = ceil_div(items, units * t.blocks)
+    local all = select(eq(t.packed, 1), p.batch, 1)
+    local read = tiles * keys * t.bytes / all
+    -- A block of keys: the matrix unit's cycles, which blocks of a unit share, and what a block waits for beside.
+    local products = t.keys * (t.dim + t.dimv) / 32
+    local each = max(products * 1.1, (products + 400 + 4.5 * t.keys) / t.blocks)
+    local busy = tiles * ceil_div(keys, t.keys) / all * each / (units * 1750)
+    -- As far as blocks come out even; a unit's share of memory may be three times what all leave it.
+    local share = min(items / (rounds * units * t.blocks), 1)
+    local memory = read / (target.gbps * 0.95e3) / min(3 * share, 1)
+    local ends = 4 + select(gt(parts, 1), 3 + 0.05 * parts, 0)
+    return target.launch_us + ends + max(memory, busy / share), {
+      { "launching", target.launch_us },
+      { "blocks' begins and ends", ends },
+      { "moving bytes", memory },
+      { "multiplying", busy / share },
+      { "blocks", items, "count" },
+      { "parts of the keys", parts, "count" },
+      { "memory", read / (target.gbps * 1e3), "least" },
+    }
+  end,
+}
