@@ -180,8 +180,9 @@ static PyObject *tensor_dict(const kp_bound *b, const kp_tensor *t)
     static const char *const layout[] = {NULL, "r", "c"};
     if (d && put(d, "block", block) && put(d, "name", PyUnicode_FromString(t->name)) &&
         put(d, "own", PyBool_FromLong(t->own)) && put(d, "planes", size_name(b, t->planes)) &&
-        put(d, "rows", size_name(b, t->rows)) && put(d, "cols", size_name(b, t->cols)) &&
-        put(d, "type", PyLong_FromLong(t->type)) &&
+        put(d, "batches", size_name(b, t->batches)) && put(d, "page", PyLong_FromLong(t->page)) &&
+        put(d, "beyond", PyLong_FromLong(t->beyond)) && put(d, "rows", size_name(b, t->rows)) &&
+        put(d, "cols", size_name(b, t->cols)) && put(d, "type", PyLong_FromLong(t->type)) &&
         put(d, "dtype", text_or_none(t->dtype ? kiln_dtype_name((kiln_dtype)t->dtype) : NULL)) &&
         put(d, "letter", PyLong_FromLong(t->letter)) &&
         put(d, "layout", text_or_none(layout[t->layout])))
