@@ -44,6 +44,13 @@ static void set_sizes(kp_bound *b)
     }
 }
 
+/* Whether batches may be taken for rows of one matrix. */
+bool kp_folds(const kp_bound *b)
+{
+    const int rows = b->info.rows;
+    return !b->stacked && !b->info.uses_at && rows >= 0 && b->info.independent >> rows & 1;
+}
+
 kp_bound *kp_bind(const char *op, kp_ctx *ctx)
 {
     kp_bound *b = calloc(1, sizeof *b);

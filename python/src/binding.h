@@ -165,6 +165,7 @@ typedef struct kp_bound {
 } kp_bound;
 
 kp_bound *kp_bind(const char *op, kp_ctx *);
+bool kp_folds(const kp_bound *);
 void kp_unbind(kp_bound *);
 
 /* ---- problem.c ---- */

@@ -255,8 +255,6 @@ static PyObject *describe(PyObject *module, PyObject *args)
     kp_ctx *c = kp_context(device ? device : "");
     kp_bound *b = c ? kp_bind(op, c) : NULL;
     if (!b) return NULL;
-    const int rows = b->info.rows;
-    const bool folds = rows >= 0 && b->info.independent >> rows & 1 && !b->stacked;
     PyObject *d = PyDict_New();
     if (d && put(d, "name", text_or_none(b->info.name)) &&
         put(d, "family", text_or_none(b->info.family)) &&
@@ -266,7 +264,8 @@ static PyObject *describe(PyObject *module, PyObject *args)
         put(d, "scalars", name_list(b->info.scalar_name, b->info.nscalars)) &&
         put(d, "sizes", extra_sizes(b)) &&
         put(d, "types", name_list(b->info.type_name, b->info.ntypes)) &&
-        put(d, "signatures", signature_list(b)) && put(d, "rows_fold", PyBool_FromLong(folds))) {
+        put(d, "signatures", signature_list(b)) &&
+        put(d, "rows_fold", PyBool_FromLong(kp_folds(b)))) {
         kp_unbind(b);
         return d;
     }

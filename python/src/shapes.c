@@ -303,12 +303,13 @@ static bool place_batch(solver *s, int i)
     return true;
 }
 
-/* Batches of rows are rows where nothing else has a batch and each tensor's are evenly apart. */
+/* Batches of rows are rows where nothing else has a batch, each tensor's are evenly apart and no
+ * value depends on its row's number. */
 static void fold_batches(solver *s)
 {
     const kp_bound *b = s->b;
     const int rows = b->info.rows;
-    if (s->batches < 2 || b->stacked || rows < 0 || !(b->info.independent >> rows & 1)) return;
+    if (s->batches < 2 || !kp_folds(b)) return;
     int64_t stride[KILN_MAX_TENSORS] = {0};
     if (s->size[rows] * s->batches > INT32_MAX) return;
     for (int i = 0; i < b->ntensors; i++) {

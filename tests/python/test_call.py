@@ -44,6 +44,14 @@ def test_batches_of_rows_are_rows():
     same(y, x @ w.T)
 
 
+def test_rows_of_batches_are_counted_in_each():
+    x = numbers(3, 5, 5, dtype=BF16)
+    e = np.exp(x.astype("f4")) * np.tri(5)
+    close(kiln.ops.causal_softmax(x, 1.0).astype("f4"), e / e.sum(-1, keepdims=True), 0.01)
+    assert "batch=3" in kiln.ops.causal_softmax.problem(x, 1.0)
+    assert not kiln.describe("causal_softmax").rows_fold and kiln.describe("softmax").rows_fold
+
+
 def test_batches_with_matrices_of_their_own():
     a, b = numbers(3, 5, 16), numbers(3, 8, 16, seed=1)
     assert "batch=3" in kiln.ops.gemm.problem(a, b.swapaxes(1, 2))
