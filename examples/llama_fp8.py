@@ -15,16 +15,15 @@ import sys
 import torch
 import torch.nn.functional as F
 
-from whole import Kiln, Place, Table, Torch, graphs, in_turn, run
+from whole import OPS, Kiln, Place, Table, Torch, graphs, in_turn, run
 
 SIZES = {  # hidden, heads, heads of keys and values, feed-forward
     "8b": (4096, 32, 8, 14336), "70b": (8192, 64, 8, 28672), "tiny": (512, 4, 2, 512)}
 HEAD, PAGE, BLOCK, EPS, THETA = 128, 16, 128, 1e-5, 500000.0
 F8, BF16 = torch.float8_e4m3fn, torch.bfloat16
-OPS = ["add_rmsnorm_quant_block", "gemm_a8w8_blockscale", "rope", "rope_cache", "causal_attention", "paged_attention",
-       "quantise_block", "silu_mul_quant_block", "rope_cache_fp8", "paged_attention_fp8"]
-BUILD = f"""build them where the compilers are:
-    make python instances OPS="{' '.join(OPS)}" TARGETS="host sm_90a" """
+DEFAULT = ["add_rmsnorm_quant_block", "gemm_a8w8_blockscale", "rope", "rope_cache", "causal_attention", "paged_attention",
+           "quantise_block", "silu_mul_quant_block", "rope_cache_fp8"]
+OWN = ["paged_attention_fp8"]
 
 
 # ---- weights ----
@@ -166,7 +165,8 @@ class Layer:
             self.cache = (self.cache / self.kv_scale[:, :, None]).to(F8)
         self.steps = [
             self.norm_step(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
-            *self.attention_steps(), self.quantise_step(), self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
+            *self.attention_steps(), self.quantise_step(),
+            self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
             self.norm_step(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
             self.product_step(self.f, self.f_scale, self.down8, self.x), *self.sum_steps()]
 
@@ -360,12 +360,13 @@ def main():
     parser.add_argument("--keys", type=int, help="of each sequence, its new one among them (default: 4096, 40 on the host)")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="torch's eager mode in its place")
     parser.add_argument("--ops", action="store_true", help="the kernel and time of each op, too")
+    parser.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops")
     options = parser.parse_args()
-    place = Place(options.device, None)
+    place = Place(options.device, options.modules)
     for name, there, here in (("tokens", 4096, 48), ("batch", 64, 3), ("keys", 4096, 40)):
         setattr(options, name, getattr(options, name) or (here if place.host else there))
     options.compile = options.compile and not place.host
-    place.require(OPS, BUILD)
+    place.require(DEFAULT, OWN)
     table = Table(place)
     place.say("random weights and activations; weights in fp8 with a scale for each 128 x 128, activations with one for each "
               "128 of a row\n"

@@ -12,7 +12,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-from whole import Kiln, Place, Table, Torch, emulate, graphs, in_turn, run
+from whole import OPS, Kiln, Place, Table, Torch, emulate, graphs, in_turn, run
 
 try:
     import transformers
@@ -26,9 +26,6 @@ EPS = 1e-5
 DEFAULT = ["linear_ab_i8_de_f32", "linear_abde_i8", "linear_relu_abde_i8", "bmm_ab_i8_e_f32", "bmm_abe_i8",
            "causal_attention"]
 OWN = ["opt_add_layernorm_i8", "opt_causal_softmax_i8", "opt_quantise_i8", "opt_linear_i8_f16"]
-BUILD = f"""build them where the compilers are:
-    make python instances OPS="{' '.join(DEFAULT)}" TARGETS="host sm_90a"
-    make instances INSTANCES=examples/ops TARGETS="host sm_90a" """
 
 
 # ---- the model: transformers' OPTDecoderLayer, with its LayerNorm before ----
@@ -356,12 +353,12 @@ def main():
     parser.add_argument("--calibration", type=int, default=4, help="sequences of random tokens")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave torch.compile out")
     parser.add_argument("--ops", action="store_true", help="the kernel and time of each op of the layer, too")
-    parser.add_argument("--modules", default="build/modules/ops", help="folder of the modules of examples/ops")
+    parser.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops")
     options = parser.parse_args()
     place = Place(options.device, options.modules)
     small = "tiny" if place.host else None
     options.compile = options.compile and not place.host
-    place.require(DEFAULT + OWN, BUILD)
+    place.require(DEFAULT, OWN)
     table = Table(place)
     place.say(f"random weights, one channel of a hundred of LayerNorms 20 times as large; {options.calibration} sequences of "
               f"random tokens calibrate; alpha = {options.alpha}\n"

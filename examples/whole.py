@@ -8,6 +8,7 @@ import time
 
 import torch
 
+OPS = "build/modules/ops"  # modules of examples/ops
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 try:
     import kiln
@@ -21,7 +22,7 @@ except ImportError:
 class Place:
     """Where to run: the host, or a GPU, of several one to a process (torchrun)."""
 
-    def __init__(self, name, build):
+    def __init__(self, name, modules):
         self.ranks, self.rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
         if name is None:
             name = "cuda" if torch.cuda.is_available() else "host"
@@ -36,16 +37,18 @@ class Place:
                                                  device_id=None if self.host else self.device)
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.manual_seed(0)
-        folder = os.path.join(ROOT, build) if build else None
-        if folder and os.path.isdir(folder):
+        folder = os.path.join(ROOT, modules)
+        if os.path.isdir(folder):
             kiln.load(folder)
 
-    def require(self, names, command):
-        """Ends the program where an op is not built for this device."""
+    def require(self, names, own):
+        """Ends the program where an op is not built for this device; own: those of examples/ops."""
         built = {k.op for k in kiln.list(device=self.kiln)}
-        missing = [n for n in names if n not in built]
+        missing, target = [n for n in names + own if n not in built], kiln.device(self.kiln).target or "host"
         if missing:
-            sys.exit(f"not built for {kiln.device(self.kiln).target}: {', '.join(missing)}\n{command}")
+            sys.exit(f"not built for {target}: {', '.join(missing)}.  Where the compilers are:\n"
+                     f"    make python instances OPS=\"{' '.join(names)}\" TARGETS=\"host {target}\"\n"
+                     f"    make instances INSTANCES=examples/ops TARGETS=\"host {target}\"")
 
     def say(self, text):
         if self.rank == 0:

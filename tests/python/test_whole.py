@@ -18,9 +18,15 @@ def nearest(x, y):
     assert np.abs(x.astype("f8") - np.clip(y, -128, 127)).max() <= 0.501
 
 
+def need_torch():
+    if importlib.util.find_spec("torch") is None:
+        raise Skip("no torch, and so none of the programs")
+
+
 def test_their_own_ops():
+    need_torch()
     assert kiln.build(OPS, targets=["host"]) == ["opt_add_layernorm_i8", "opt_causal_softmax_i8", "opt_linear_i8_f16",
-                                                 "opt_quantise_i8"]
+                                                 "opt_quantise_i8", "paged_attention_fp8"]
     x, residual, weight, bias = numbers(5, 96), numbers(5, 96, seed=1), numbers(96, seed=2) * 9, numbers(96, seed=3)
     got = kiln.ops.opt_add_layernorm_i8(x=x, residual=residual, weight=weight, bias=bias, eps=0.1)
     total = x + residual
@@ -36,18 +42,18 @@ def test_their_own_ops():
          (0.125 * (a.astype("f4") @ b.astype("f4").T) + bias[:32]).astype("f2"))
 
 
-def program(name, *arguments):
-    if importlib.util.find_spec("torch") is None:
-        raise Skip("no torch")
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", name), "--device", "host", *arguments],
+def program(name):
+    need_torch()
+    kiln.build(OPS, targets=["host"])
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", name), "--device", "host", "--modules",
+                           kiln._folders[OPS]],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def test_smoothquant_opt():
-    kiln.build(OPS, targets=["host"])
-    text = program("smoothquant_opt.py", "--modules", kiln._folders[OPS])
+    text = program("smoothquant_opt.py")
     for part in ("Kiln, int8, attention in f16", "Kiln, int8, attention in int8", "argmax of 100.00 % of 64 positions",
                  "bmm_abe_i8, e"):
         assert part in text, text
@@ -55,5 +61,5 @@ def test_smoothquant_opt():
 
 def test_llama_fp8():
     text = program("llama_fp8.py")
-    for part in ("prefill, 48 tokens: Kiln, fp8", "decode, 3 x 40 keys: Kiln, fp8", "paged_attention, o"):
+    for part in ("prefill, 48 tokens: Kiln, fp8", "decode, 3 x 40 keys: Kiln, fp8", "paged_attention, o", "paged_attention_fp8, o"):
         assert part in text, text
