@@ -35,7 +35,6 @@ class Place:
         if self.ranks > 1:
             torch.distributed.init_process_group("gloo" if self.host else "nccl",
                                                  device_id=None if self.host else self.device)
-        torch.backends.cuda.matmul.allow_tf32 = False
         torch.manual_seed(0)
         folder = os.path.join(ROOT, modules)
         if os.path.isdir(folder):
