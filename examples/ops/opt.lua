@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What smoothquant_opt.py needs beside instances/: what stands between the int8 products of an OPT layer whose residuals
--- are in f32, and a product into f16 for attention.
+-- What smoothquant_opt.py needs beside instances/: what stands between the int8 products of an OPT layer with residuals
+-- in f32, and a product into f16 for attention.
 
 -- sum = x + residual; y = layernorm(sum) in i8, of weight and bias that have the scale in them.
 rowwise "opt_add_layernorm_i8" {
