@@ -16,7 +16,8 @@ Outputs = Union[Tensor, Sequence[Tensor], Mapping[str, Tensor], None]
 def _shape(t):
     def side(size, block):
         return size if block == 1 else f"{size}/{block}"
-    parts = [t.planes, t.rows and side(t.rows, t.block[0]), t.cols and side(t.cols, t.block[1])]
+    rows = str(t.page) if t.page else t.rows and side(t.rows, t.block[0]) + (f" + {t.beyond}" if t.beyond else "")
+    parts = [t.batches if t.batches != "batch" else None, t.planes, rows, t.cols and side(t.cols, t.block[1])]
     return f"{t.name} [{', '.join(p for p in parts if p)}]"
 
 

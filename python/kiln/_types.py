@@ -24,7 +24,8 @@ class Kernel(NamedTuple):
 
 
 class TensorInfo(NamedTuple):
-    """An input or output: a matrix of rows by columns, in blocks, for each of its planes."""
+    """An input or output: a matrix of rows by columns, in blocks, for each of its planes, and that for each of its batches
+    (None: once); page: rows of a matrix, whatever the size says; beyond: rows beside those of the size."""
     name: str
     own: bool
     planes: Optional[str]
@@ -35,6 +36,9 @@ class TensorInfo(NamedTuple):
     dtype: Optional[str]
     letter: int
     layout: Optional[str]
+    batches: Optional[str]
+    page: int
+    beyond: int
 
 
 class Signature(NamedTuple):

@@ -100,18 +100,21 @@ class _Shapes:
         return [d for d in (t.planes, t.rows, t.cols) if d]
 
     def _read(self):
-        whole = [(t, x) for t, x in self.tensors if t.rows and t.cols]
+        whole = [(t, x) for t, x in self.tensors if t.rows and t.cols and t.batches == "batch"]
         most = max((x.dim() - len(self._core(t)) for t, x in whole), default=0)
         for t, x in sorted(self.tensors, key=lambda p: p[0].block != (1, 1)):
             core, shape = self._core(t), list(x.shape)
-            if len(shape) - len(core) > most:  # dimensions that it has not are there as 1
+            if t.batches == "batch" and len(shape) - len(core) > most:  # dimensions that it has not are there as 1
                 shape = [n for i, n in enumerate(shape) if len(shape) - i > 2 or (t.rows, t.cols)[i - len(shape)]]
             own = shape[len(shape) - len(core):]
             packed = (t.cols if "r" in self._layouts(x) else t.rows) if self._bytes(t, x) else None
             for size, n in zip(core, own) if t.block == (1, 1) else ():
-                if size != packed:
-                    self.sizes.setdefault(size, n)
-            self._add_batch(shape[:len(shape) - len(core)])
+                if size != packed and not (t.page and size == t.rows):
+                    self.sizes.setdefault(size, n - t.beyond if size == t.rows else n)
+            if t.batches == "batch":
+                self._add_batch(shape[:len(shape) - len(core)])
+        if "batch" in self.sizes and not self.batch:  # told by an array with an element for each
+            self.batch = (self.sizes["batch"],)
 
     def _add_batch(self, batch):
         if len(batch) > len(self.batch):
@@ -163,7 +166,7 @@ class _Shapes:
         made = []
         for t in self.info.outputs:
             block = dict(zip((t.rows, t.cols), t.block)) if t.rows != t.cols else {}
-            shape = [*self.batch]
+            shape = [*self.batch] if t.batches == "batch" else []
             for size in self._core(t):
                 n, by = self.sizes[size], block.get(size, 1)
                 shape.append(n if by == 1 else (n + by - 1) // by)

@@ -15,6 +15,9 @@ static void set_tensor(const kiln_op_info *info, int i, kp_tensor *t)
         .planes = info->tensor_planes[i],
         .rows = from->rows,
         .cols = from->cols,
+        .batches = info->rows_of[i].batches,
+        .page = info->rows_of[i].page,
+        .beyond = info->rows_of[i].beyond,
         .row_block = from->row_block,
         .col_block = from->col_block,
         .type = from->type,
@@ -30,14 +33,22 @@ static void set_tensor(const kiln_op_info *info, int i, kp_tensor *t)
 static void set_sizes(kp_bound *b)
 {
     const kiln_op_info *info = &b->info;
-    for (int i = 0; i < KILN_BATCH; i++) b->size[i] = info->size_name[i];
+    for (int i = 0; i <= KILN_BATCH; i++) b->size[i] = info->size_name[i];
     for (int i = 0; i < KILN_MAX_SIZES - KILN_BATCH; i++)
         b->size[KILN_BATCH + 1 + i] = info->more_size_name[i];
     for (int i = 0; i < b->ntensors; i++) {
-        const int of[] = {b->tensor[i].planes, b->tensor[i].rows, b->tensor[i].cols};
-        for (int k = 0; k < 3; k++)
+        const kp_tensor *t = &b->tensor[i];
+        const int of[] = {t->planes, t->page ? -1 : t->rows, t->cols, t->batches};
+        for (int k = 0; k < 4; k++)
             if (of[k] >= 0) b->told |= 1u << of[k];
     }
+}
+
+/* Whether batches may be taken for rows of one matrix. */
+bool kp_folds(const kp_bound *b)
+{
+    const int rows = b->info.rows;
+    return !b->stacked && !b->info.uses_at && rows >= 0 && b->info.independent >> rows & 1;
 }
 
 kp_bound *kp_bind(const char *op, kp_ctx *ctx)

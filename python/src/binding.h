@@ -138,6 +138,8 @@ kp_scratch *kp_scratch_take(kp_ctx *, size_t, void *stream);
 typedef struct kp_tensor {
     const char *name;
     int at, arg, planes, rows, cols; /* positions of sizes; -1: one */
+    int batches;      /* position of the size that its matrices are counted by; -1: it has one */
+    int page, beyond; /* rows of each, whatever the size says, or 0; rows beside the size's */
     int64_t row_block, col_block;
     int type; /* position of its type; -1: dtype */
     int dtype, letter, layout;
@@ -163,6 +165,7 @@ typedef struct kp_bound {
 } kp_bound;
 
 kp_bound *kp_bind(const char *op, kp_ctx *);
+bool kp_folds(const kp_bound *);
 void kp_unbind(kp_bound *);
 
 /* ---- problem.c ---- */

@@ -232,7 +232,7 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
         return bad_strides(s, i);
     }
     if (at->planes > 1 && !at->none) plane = at->plane == 0 ? KILN_BROADCAST : at->plane;
-    if (s->batches > 1 && !at->none)
+    if (kp_matrices(s, t) > 1 && !at->none)
         said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
     if (plane < KILN_BROADCAST || said.batch_stride < KILN_BROADCAST) return bad_strides(s, i);
     const kiln_tensor *const twin = t->twin >= 0 ? &p->tensor[t->at] : NULL;
@@ -266,7 +266,7 @@ static bool set_made(const solver *s, int i, kp_made *m)
     *m = (kp_made){.dtype = made_type(s, i), .columns = chosen_layout(s, i) == KILN_COL};
     if (s->nb + 3 > KP_DIMS)
         return kp_invalid("%s: at most %d dimensions of batches", s->b->info.name, KP_DIMS - 3);
-    for (int d = 0; d < s->nb; d++) m->shape[m->ndim++] = s->batch[d];
+    for (int d = 0; d < s->nb && t->batches == KILN_BATCH; d++) m->shape[m->ndim++] = s->batch[d];
     if (t->planes >= 0) m->shape[m->ndim++] = s->size[t->planes];
     int64_t all = 1;
     for (int d = 0; d < s->nb; d++) all *= s->batch[d];

@@ -180,8 +180,9 @@ static PyObject *tensor_dict(const kp_bound *b, const kp_tensor *t)
     static const char *const layout[] = {NULL, "r", "c"};
     if (d && put(d, "block", block) && put(d, "name", PyUnicode_FromString(t->name)) &&
         put(d, "own", PyBool_FromLong(t->own)) && put(d, "planes", size_name(b, t->planes)) &&
-        put(d, "rows", size_name(b, t->rows)) && put(d, "cols", size_name(b, t->cols)) &&
-        put(d, "type", PyLong_FromLong(t->type)) &&
+        put(d, "batches", size_name(b, t->batches)) && put(d, "page", PyLong_FromLong(t->page)) &&
+        put(d, "beyond", PyLong_FromLong(t->beyond)) && put(d, "rows", size_name(b, t->rows)) &&
+        put(d, "cols", size_name(b, t->cols)) && put(d, "type", PyLong_FromLong(t->type)) &&
         put(d, "dtype", text_or_none(t->dtype ? kiln_dtype_name((kiln_dtype)t->dtype) : NULL)) &&
         put(d, "letter", PyLong_FromLong(t->letter)) &&
         put(d, "layout", text_or_none(layout[t->layout])))
@@ -254,8 +255,6 @@ static PyObject *describe(PyObject *module, PyObject *args)
     kp_ctx *c = kp_context(device ? device : "");
     kp_bound *b = c ? kp_bind(op, c) : NULL;
     if (!b) return NULL;
-    const int rows = b->info.rows;
-    const bool folds = rows >= 0 && b->info.independent >> rows & 1 && !b->stacked;
     PyObject *d = PyDict_New();
     if (d && put(d, "name", text_or_none(b->info.name)) &&
         put(d, "family", text_or_none(b->info.family)) &&
@@ -265,7 +264,8 @@ static PyObject *describe(PyObject *module, PyObject *args)
         put(d, "scalars", name_list(b->info.scalar_name, b->info.nscalars)) &&
         put(d, "sizes", extra_sizes(b)) &&
         put(d, "types", name_list(b->info.type_name, b->info.ntypes)) &&
-        put(d, "signatures", signature_list(b)) && put(d, "rows_fold", PyBool_FromLong(folds))) {
+        put(d, "signatures", signature_list(b)) &&
+        put(d, "rows_fold", PyBool_FromLong(kp_folds(b)))) {
         kp_unbind(b);
         return d;
     }

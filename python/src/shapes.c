@@ -102,13 +102,22 @@ static bool fits(solver *s, int i, const place *p, const kp_signature *sig, int6
     const kp_tensor *t = &s->b->tensor[i];
     const int side = kp_packed_side(s, i, sig);
     if (!tell(t->planes, p->planes, 1, known)) return false;
-    if (!tell(t->rows, p->rows, side == KILN_COL ? 2 * t->row_block : t->row_block, known))
+    if (t->page ? p->rows != t->page
+                : p->rows < t->beyond ||
+                      !tell(t->rows, p->rows - t->beyond,
+                            side == KILN_COL ? 2 * t->row_block : t->row_block, known))
         return false;
     return tell(t->cols, p->cols, side == KILN_ROW ? 2 * t->col_block : t->col_block, known);
 }
 
-static bool batch_fits(const solver *s, const kp_view *v, int nb)
+/* Leading dimensions: batches, or whatever else its matrices are counted by. */
+static bool batch_fits(const solver *s, const kp_tensor *t, const kp_view *v, int nb,
+                       int64_t known[KP_SIZES])
 {
+    if (t->batches != KILN_BATCH) {
+        const int64_t count = kp_count_of(v, nb);
+        return t->batches < 0 ? count == 1 : tell(t->batches, count, 1, known);
+    }
     for (int i = 0; i < nb && i < s->nb; i++) {
         const int64_t x = v->shape[nb - 1 - i], y = s->batch[s->nb - 1 - i];
         if (x != y && x != 1 && y != 1) return false;
@@ -138,32 +147,74 @@ static PyObject *shape_text(const kp_view *v)
     return shape;
 }
 
-/* What a tensor should look like: "[batch..., m, k] with m = 4, k = ?". */
+/* What a tensor should look like: "[batch..., m=4, k/128]". */
 static bool bad_shape(const solver *s, int i)
 {
     const kp_tensor *t = &s->b->tensor[i];
-    char text[400] = "[batch...";
+    const bool batched = t->batches == KILN_BATCH;
+    char text[400] = "[";
     const struct {
-        int size;
+        int size, count, beyond;
         int64_t block;
-    } part[] = {{t->planes, 1}, {t->rows, t->row_block}, {t->cols, t->col_block}};
-    size_t n = strlen(text);
-    for (int k = 0; k < 3; k++) {
+    } part[] = {{batched ? -1 : t->batches, 0, 0, 1},
+                {t->planes, 0, 0, 1},
+                {t->rows, t->page, t->beyond, t->row_block},
+                {t->cols, 0, 0, t->col_block}};
+    size_t n = 1;
+    if (batched) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "batch...");
+    for (int k = 0; k < 4; k++) {
         if (part[k].size < 0) continue;
         const char *name = s->b->size[part[k].size];
         const long long known = (long long)s->size[part[k].size];
-        n += (size_t)PyOS_snprintf(text + n, sizeof text - n, ", %s", name ? name : "?");
+        if (n > 1) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, ", ");
+        if (part[k].count) {
+            n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "%d", part[k].count);
+            continue;
+        }
+        n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "%s", name ? name : "?");
         if (part[k].block > 1)
             n +=
                 (size_t)PyOS_snprintf(text + n, sizeof text - n, "/%lld", (long long)part[k].block);
         if (known >= 0) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "=%lld", known);
+        if (part[k].beyond)
+            n += (size_t)PyOS_snprintf(text + n, sizeof text - n, " + %d", part[k].beyond);
     }
     PyObject *shape = shape_text(s->c->view[i]);
     if (!shape) return false;
     kp_invalid("%s: '%s' has shape %S, and is to be %s]%s", s->b->info.name, t->name, shape, text,
-               s->nb ? ", its batch that of the others" : "");
+               batched && s->nb ? ", its batch that of the others" : "");
     Py_DECREF(shape);
     return false;
+}
+
+/* Sizes that blocks or bytes alone tell: as many as they hold. */
+static void fill_sizes(solver *s, const kp_signature *sig)
+{
+    for (int i = 0; i < s->b->ntensors; i++) {
+        if (!s->c->view[i]) continue;
+        const kp_tensor *t = &s->b->tensor[i];
+        const place *p = &s->at[i];
+        const int side = kp_packed_side(s, i, sig);
+        if (t->rows >= 0 && s->size[t->rows] < 0 && !t->page)
+            s->size[t->rows] = p->rows * t->row_block * (side == KILN_COL ? 2 : 1);
+        if (t->cols >= 0 && s->size[t->cols] < 0)
+            s->size[t->cols] = p->cols * t->col_block * (side == KILN_ROW ? 2 : 1);
+    }
+}
+
+/* Batches as one number, which arrays with an element for each may tell, too. */
+static bool count_batches(solver *s)
+{
+    const int64_t told = s->size[KILN_BATCH];
+    if (told >= 0 && s->nb == 0) s->batch[s->nb++] = told;
+    s->batches = 1;
+    for (int i = 0; i < s->nb; i++)
+        if (__builtin_mul_overflow(s->batches, s->batch[i], &s->batches))
+            return kp_invalid("%s: too many batches", s->b->info.name);
+    if (told >= 0 && told != s->batches)
+        return kp_invalid("%s: index arrays are of %lld batches, other tensors of %lld",
+                          s->b->info.name, (long long)told, (long long)s->batches);
+    return true;
 }
 
 /* Those that tell sizes first, then those of blocks and of bytes with two elements. */
@@ -183,35 +234,32 @@ bool kp_solve_sizes(solver *s, const kp_signature *sig)
                 int64_t known[KP_SIZES];
                 place p;
                 memcpy(known, s->size, sizeof known);
-                if (!take(t, v, gap, &p) || !fits(s, i, &p, sig, known) || !batch_fits(s, v, p.nb))
+                if (!take(t, v, gap, &p) || !fits(s, i, &p, sig, known) ||
+                    !batch_fits(s, t, v, p.nb, known))
                     continue;
                 memcpy(s->size, known, sizeof known);
-                add_batch(s, v, p.nb);
+                if (t->batches == KILN_BATCH) add_batch(s, v, p.nb);
                 s->at[i] = p;
                 done = true;
             }
             if (!done) return bad_shape(s, i);
         }
     }
-    for (int i = 0; i < b->ntensors; i++) { /* a size that bytes alone tell */
-        const place *p = &s->at[i];
-        const int side = s->c->view[i] ? kp_packed_side(s, i, sig) : 0;
-        const int of = side == KILN_ROW ? b->tensor[i].cols : b->tensor[i].rows;
-        if (side && of >= 0 && s->size[of] < 0)
-            s->size[of] = 2 * (side == KILN_ROW ? p->cols : p->rows);
-    }
+    fill_sizes(s, sig);
     for (int i = 0; i < KP_SIZES; i++) {
         if (i == KILN_BATCH || s->size[i] >= 0 || !(b->told >> i & 1)) continue;
         if (b->size[i]) return kp_invalid("%s: no tensor given tells %s", b->info.name, b->size[i]);
     }
-    s->batches = 1;
-    for (int i = 0; i < s->nb; i++)
-        if (__builtin_mul_overflow(s->batches, s->batch[i], &s->batches))
-            return kp_invalid("%s: too many batches", b->info.name);
-    return true;
+    return count_batches(s);
 }
 
 /* ---- batches ---- */
+
+/* How many matrices of a tensor lie a stride apart. */
+int64_t kp_matrices(const solver *s, const kp_tensor *t)
+{
+    return t->batches == KILN_BATCH ? s->batches : t->batches >= 0 ? s->size[t->batches] : 1;
+}
 
 /* Dimensions as one: its stride; false: no stride is it. */
 static bool join(const int64_t *shape, const int64_t *stride, int n, int64_t *out)
@@ -240,15 +288,14 @@ static bool place_batch(solver *s, int i)
 {
     const kp_view *v = s->c->view[i];
     place *p = &s->at[i];
-    const int64_t count = kp_count_of(v, p->nb);
-    p->spread = count == 1 && s->batches != 1;
-    if (p->spread || s->batches == 1 || s->batches == 0 || p->rows * p->cols * p->planes == 0)
-        return true;
+    const int64_t count = kp_count_of(v, p->nb), all = kp_matrices(s, &s->b->tensor[i]);
+    p->spread = count == 1 && all != 1;
+    if (p->spread || all == 1 || all == 0 || p->rows * p->cols * p->planes == 0) return true;
     const char *name = s->b->tensor[i].name, *op = s->b->info.name;
-    if (count != s->batches)
+    if (count != all)
         return kp_invalid(
             "%s: '%s' has %lld batches where the others have %lld: all of them or one", op, name,
-            (long long)count, (long long)s->batches);
+            (long long)count, (long long)all);
     if (!join(v->shape, v->stride, p->nb, &p->batch))
         return kp_invalid(
             "%s: the batch dimensions of '%s' lie at no one stride: make it contiguous", op, name);
@@ -256,12 +303,13 @@ static bool place_batch(solver *s, int i)
     return true;
 }
 
-/* Batches of rows are rows where nothing else has a batch and each tensor's are evenly apart. */
+/* Batches of rows are rows where nothing else has a batch, each tensor's are evenly apart and no
+ * value depends on its row's number. */
 static void fold_batches(solver *s)
 {
     const kp_bound *b = s->b;
     const int rows = b->info.rows;
-    if (s->batches < 2 || b->stacked || rows < 0 || !(b->info.independent >> rows & 1)) return;
+    if (s->batches < 2 || !kp_folds(b)) return;
     int64_t stride[KILN_MAX_TENSORS] = {0};
     if (s->size[rows] * s->batches > INT32_MAX) return;
     for (int i = 0; i < b->ntensors; i++) {

@@ -36,6 +36,7 @@ int kp_wanted_type(const solver *, const kp_signature *, int tensor);
 int kp_packed_side(const solver *, int tensor, const kp_signature *);
 bool kp_types_fit(const solver *, const kp_signature *);
 int64_t kp_count_of(const kp_view *, int dimensions);
+int64_t kp_matrices(const solver *, const kp_tensor *);
 /* Elements of less than a byte change what shapes mean: the signature says whether there are. */
 bool kp_solve_sizes(solver *, const kp_signature *);
 bool kp_solve_batches(solver *);

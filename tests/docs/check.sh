@@ -46,6 +46,7 @@ for f in instances/*.lua; do
         grep -q "require \"$name\"" instances/*.lua; outcome $? "$f describes no op: another requires it"
     fi
 done
+{ "${checked[@]}" examples/ops 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }; outcome $? "ops of the programs of whole models are right"
 for f in "$blocks"/*.lua.instance; do
     cp "$f" "$tmp/example.lua"
     { "${checked[@]}" "$tmp/example.lua" 2>"$tmp/out" && [ ! -s "$tmp/out" ]; }
@@ -243,7 +244,7 @@ else
     skip codespell 'not installed'
 fi
 if command -v luacheck >/dev/null; then
-    luacheck -q --no-color instances templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/sim tests/family >"$tmp/out" 2>&1; outcome $? 'luacheck'
+    luacheck -q --no-color instances examples/ops templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/sim tests/family >"$tmp/out" 2>&1; outcome $? 'luacheck'
 else
     skip luacheck 'not installed'
 fi

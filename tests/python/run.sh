@@ -22,4 +22,4 @@ fi
 export PYTHONPATH=$package PYTHONDONTWRITEBYTECODE=1 KILN_DEVICE=host XDG_CACHE_HOME=$tmp/cache TMPDIR=$tmp
 export KILN_BUILD=$BUILD
 unset KILN_MODULE_PATH
-"$venv/bin/python" -W error tests/python/runner.py test_call test_errors test_tensors test_life test_simulated test_tools
+"$venv/bin/python" -W error tests/python/runner.py test_call test_errors test_tensors test_life test_simulated test_tools test_whole

@@ -2,7 +2,7 @@
 """Calls that are right: every family by the one path, sizes, batches, layouts and outputs as they come."""
 import kiln
 import numpy as np
-from common import BF16, F8, close, numbers, same
+from common import BF16, F8, close, numbers, raises, same
 
 
 def relu(x):
@@ -44,6 +44,14 @@ def test_batches_of_rows_are_rows():
     same(y, x @ w.T)
 
 
+def test_rows_of_batches_are_counted_in_each():
+    x = numbers(3, 5, 5, dtype=BF16)
+    e = np.exp(x.astype("f4")) * np.tri(5)
+    close(kiln.ops.causal_softmax(x, 1.0).astype("f4"), e / e.sum(-1, keepdims=True), 0.01)
+    assert "batch=3" in kiln.ops.causal_softmax.problem(x, 1.0)
+    assert not kiln.describe("causal_softmax").rows_fold and kiln.describe("softmax").rows_fold
+
+
 def test_batches_with_matrices_of_their_own():
     a, b = numbers(3, 5, 16), numbers(3, 8, 16, seed=1)
     assert "batch=3" in kiln.ops.gemm.problem(a, b.swapaxes(1, 2))
@@ -67,6 +75,25 @@ def test_scalars_by_place_and_by_name():
     want = np.clip(np.rint(0.5 * (x.astype("i4") @ w.astype("i4").T) + 2.0 * bias), -128, 127)
     same(kiln.ops.linear_abde_i8(x, w.T, bias, 0.5, 2.0), want)
     same(kiln.ops.linear_abde_i8(x, w.T, bias=bias, beta=2, alpha=0.5), want)
+
+
+def test_requantised_as_fbgemm_does():
+    """u8 times i8 with zero points, exactly: the highest bit of the bytes flipped, 128 less in their zero points."""
+    r = np.random.default_rng(0)
+    a, b = r.integers(0, 256, (7, 96), dtype=np.uint8), r.integers(-128, 128, (48, 96), dtype=np.int8)
+    bias, b_zero = r.integers(-5000, 5000, 48, dtype=np.int32), r.integers(-9, 9, 48, dtype=np.int32)
+    multiplier, a_zero, c_zero = r.uniform(1e-4, 2e-3, 48).astype("f4"), 131, 117
+    raw = a.astype("i8") @ b.T.astype("i8")
+    col_offset, row_offset = b.sum(1, dtype="i8") - 96 * b_zero, a.sum(1, dtype="i8")
+    for relu in "", "_relu":
+        x = (raw - a_zero * col_offset - row_offset[:, None] * b_zero + bias).astype("f4") * multiplier
+        want = np.clip(np.rint(x).astype("i8") + c_zero, c_zero if relu else 0, 255).astype(np.uint8)
+        flipped = (a ^ 0x80).view(np.int8)
+        rows = (row_offset - 128 * 96).astype(np.int32)
+        given = {"a": flipped, "b": b.T, "bias": bias, "row_offset": rows, "a_zero": a_zero - 128, "c_zero": c_zero - 128}
+        got = kiln.op("requantise" + relu)(**given, col_offset=col_offset.astype(np.int32), b_zero=b_zero,
+                                           multiplier=multiplier)
+        same(got.view(np.uint8) ^ 0x80, want)
 
 
 def test_two_products():
@@ -165,6 +192,82 @@ def test_sizes_that_no_tensor_tells():
     one = kiln.ops.window_attention(q, k, v, scale=0.1, window=1)  # each query sees its own key
     same(one, v)
     assert "window=1" in kiln.ops.window_attention.problem(q, k, v, 0.1, window=1)
+
+
+def attended(q, k, v, scale):
+    """One sequence, [head, position, element]; the last query sees the last key."""
+    q, k, v = (x.astype("f4") for x in (q, k.repeat(q.shape[0] // k.shape[0], 0), v.repeat(q.shape[0] // v.shape[0], 0)))
+    s = scale * q @ k.swapaxes(1, 2)
+    s[:, np.triu(np.ones(s.shape[1:], bool), s.shape[2] - s.shape[1] + 1)] = -np.inf
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+def test_sequences_of_different_lengths():
+    q_begin, kv_begin = np.array([0, 3, 3, 7], np.int32), np.array([0, 5, 6, 10], np.int32)
+    q, k, v = numbers(4, 7, 128, dtype=BF16), numbers(2, 10, 128, dtype=BF16, seed=1), numbers(2, 10, 128, dtype=BF16, seed=2)
+    got = kiln.ops.ragged_attention(q, k, v, q_begin=q_begin, kv_begin=kv_begin, scale=0.05)
+    assert got.o.shape == q.shape and got.lse.shape == (4, 7)
+    assert " batch=3" in kiln.ops.ragged_attention.problem(q, k, v, kv_begin, q_begin, 0.05)
+    for b in 0, 2:
+        rows, keys = slice(*q_begin[b:b + 2]), slice(*kv_begin[b:b + 2])
+        close(got.o[:, rows].astype("f4"), attended(q[:, rows], k[:, keys], v[:, keys], 0.05), 0.02)
+    raises(ValueError, "'q_begin' has shape (3,), and is to be [batch=3 + 1]", kiln.ops.ragged_attention, q, k, v, kv_begin,
+           q_begin[:3], 0.05)
+
+
+def test_keys_in_pages():
+    """[page, position, K or V, head, element], as caches are."""
+    cache = numbers(9, 16, 2, 2, 128, dtype=BF16)
+    k, v = cache[:, :, 0].swapaxes(1, 2), cache[:, :, 1].swapaxes(1, 2)
+    length, pages = np.array([37, 0, 16], np.int32), np.array([[7, 2, 4, 0], [1, 1, 1, 1], [3, 0, 0, 0]], np.int32)
+    q, q_begin = numbers(4, 5, 128, dtype=BF16, seed=1), np.array([0, 3, 3, 5], np.int32)
+    given = {"q": q, "k": k, "v": v, "kv_length": length, "kv_pages": pages, "q_begin": q_begin, "scale": 0.05}
+    text = kiln.ops.paged_attention.problem(**given)
+    assert all(part in text for part in ("batch=3", "kv=64", "pages=9", "q=5")), text
+    got = kiln.ops.paged_attention(**given)
+    for b in 0, 2:
+        one = cache[pages[b]].reshape(64, 2, 2, 128)[:length[b]].transpose(1, 2, 0, 3)
+        rows = slice(*q_begin[b:b + 2])
+        close(got.o[:, rows].astype("f4"), attended(q[:, rows], *one, 0.05), 0.02)
+    cut = {**given, "kv_pages": pages[:, :3]}  # rows of the table lie apart
+    assert "kv=48" in kiln.ops.paged_attention.problem(**cut)
+    same(kiln.ops.paged_attention(**cut).o[:, :3], got.o[:, :3])
+    raises(ValueError, "'k' has shape (9, 2, 15, 128), and is to be [pages, kv_heads, 16, dim=128]", kiln.ops.paged_attention,
+           **{**given, "k": k[:, :, :15]})
+    raises(ValueError, "'q_begin' has shape (3,), and is to be [batch=3 + 1]", kiln.ops.paged_attention,
+           **{**given, "q_begin": q_begin[:3]})
+
+
+def test_rope_in_place_and_into_a_cache():
+    positions, heads, half = 5, 3, 64
+    qkv = numbers(positions, 3 * heads, 2 * half, dtype=BF16)
+    turn = np.random.default_rng(0).uniform(-3, 3, (positions, half)).astype("f4")
+    cos, sin = np.cos(turn), np.sin(turn)
+
+    def turned(x):
+        x1, x2 = x.astype("f4")[..., :half], x.astype("f4")[..., half:]
+        return np.concatenate([x1 * cos[:, None] - x2 * sin[:, None], x2 * cos[:, None] + x1 * sin[:, None]], -1)
+
+    def halves(x):  # [head, position, element]
+        x = x.swapaxes(0, 1)
+        return x[..., :half], x[..., half:]
+    q, k, v = np.split(qkv, 3, 1)
+    cache = np.zeros((16, 2, heads, 2 * half), BF16)
+    want, (k1, k2), (v1, v2) = turned(q), halves(k), halves(v)
+    names = [f"to_{n}" for n in ("k1", "k2", "v1", "v2")]
+    out = dict(zip(names, [*halves(cache[4:9, 0]), *halves(cache[4:9, 1])]))
+    kiln.ops.rope_cache(k1=k1, k2=k2, v1=v1, v2=v2, cos=cos, sin=sin, out=out)
+    close(cache[4:9, 0].astype("f4"), turned(k), 0.01), same(cache[4:9, 1], v)
+    assert not cache[:4].any() and not cache[9:].any()
+    weight = numbers(2 * half, dtype=BF16, seed=1)
+    normed = kiln.ops.rmsnorm_rope(x1=k1, x2=k2, weight1=weight[:half], weight2=weight[half:], cos=cos, sin=sin, eps=0.1)
+    x = k.astype("f4")
+    x = turned(x / np.sqrt((x * x).mean(-1, keepdims=True) + 0.1) * weight.astype("f4")).swapaxes(0, 1)
+    close(np.concatenate([normed.y1, normed.y2], -1).astype("f4"), x, 0.01)
+    x1, x2 = halves(q)
+    kiln.ops.rope(x1=x1, x2=x2, cos=cos, sin=sin, out={"y1": x1, "y2": x2})
+    close(q.astype("f4"), want, 0.01)
 
 
 def test_zero_sizes():

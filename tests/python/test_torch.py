@@ -119,12 +119,17 @@ def test_fake_shapes_are_those_of_calls():
 def example(info):
     """Inputs of an op, by its first signature."""
     signature, given = info.signatures[0], []
-    size = {"m": 6, "n": 256, "k": 128, "rows": 6, "cols": 256, "heads": 4, "kv_heads": 2, "q": 5, "kv": 7, **signature.fixed}
+    size = {"m": 6, "n": 256, "k": 128, "rows": 6, "cols": 256, "heads": 4, "kv_heads": 2, "q": 5, "kv": 7, "batch": 2,
+            "pages": 3, **signature.fixed}
     for t in info.inputs:
         kind = signature.types[t.type] if t.type >= 0 else t.dtype
         packed = kind in ("i4", "u4")
         dtype = torch.uint8 if packed else getattr(torch, kiln._kiln.dtype_name(kind))
         shape = [-(-size[s] // b) for s, b in ((t.planes, 1), (t.rows, t.block[0]), (t.cols, t.block[1])) if s]
+        if t.rows and (t.page or t.beyond):
+            shape[t.planes is not None] = t.page or size[t.rows] + t.beyond
+        if t.batches == "pages":
+            shape.insert(0, size["pages"])
         column = len(shape) > 1 and ((signature.layouts[t.letter] if t.letter >= 0 else t.layout) == "c")
         if packed:
             along = -2 if column else -1

@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Layers of Llama 3 in fp8 with Kiln's ops, random weights of the true sizes: 8B's and 70B's, prefill of a prompt and decoding
+of a batch behind keys in pages, each step one CUDA graph, beside torch in bf16.  docs/python.md has how to build what it
+needs, and what it prints.
+
+    PYTHONPATH=build/python python3 examples/llama_fp8.py                       # a GPU
+    PYTHONPATH=build/python torchrun --nproc-per-node 2 examples/llama_fp8.py   # and two GPUs that share each layer
+    PYTHONPATH=build/python python3 examples/llama_fp8.py --device host         # tiny sizes on the CPU
+"""
+import argparse
+import contextlib
+import sys
+
+import torch
+import torch.nn.functional as F
+
+from whole import OPS, Kiln, Place, Table, Torch, graphs, in_turn, run
+
+SIZES = {  # hidden, heads, heads of keys and values, feed-forward
+    "8b": (4096, 32, 8, 14336), "70b": (8192, 64, 8, 28672), "tiny": (512, 4, 2, 512)}
+HEAD, PAGE, BLOCK, EPS, THETA = 128, 16, 128, 1e-5, 500000.0
+F8, BF16 = torch.float8_e4m3fn, torch.bfloat16
+DEFAULT = ["add_rmsnorm_quant_block", "gemm_a8w8_blockscale", "rope", "rope_cache", "causal_attention", "paged_attention",
+           "quantise_block", "silu_mul_quant_block", "rope_cache_fp8"]
+OWN = ["paged_attention_fp8"]
+
+
+# ---- weights ----
+
+class Weights:
+    """Of a layer, or of one rank's part of it: heads, and columns of the feed-forward."""
+
+    def __init__(self, size, qkv, o, gate, up, down, n1, n2):
+        self.hidden, self.heads, self.kv_heads, self.wide = size
+        self.qkv, self.o, self.gate, self.up, self.down, self.n1, self.n2 = qkv, o, gate, up, down, n1, n2
+
+    @classmethod
+    def random(cls, place, size):
+        hidden, heads, kv_heads, wide = size
+
+        def made(*shape):
+            return place.random(*shape, dtype=BF16, scale=shape[1] ** -0.5)
+        return cls(size, made((heads + 2 * kv_heads) * HEAD, hidden), made(hidden, heads * HEAD), made(wide, hidden),
+                   made(wide, hidden), made(hidden, wide), *((1 + place.random(hidden, scale=0.1)).to(BF16) for _ in "12"))
+
+    def part(self, rank, ranks):
+        q, k, v = self.qkv.split([self.heads * HEAD, self.kv_heads * HEAD, self.kv_heads * HEAD])
+        qkv = torch.cat([t.chunk(ranks)[rank] for t in (q, k, v)])
+        size = self.hidden, self.heads // ranks, self.kv_heads // ranks, self.wide // ranks
+        return Weights(size, qkv, self.o.chunk(ranks, 1)[rank], self.gate.chunk(ranks)[rank], self.up.chunk(ranks)[rank],
+                       self.down.chunk(ranks, 1)[rank], self.n1, self.n2)
+
+
+def in_blocks(w):
+    """A weight [n, k] in fp8, and a scale for each 128 x 128."""
+    blocks = w.float().unflatten(0, (-1, BLOCK)).unflatten(-1, (-1, BLOCK))
+    scale = blocks.abs().amax((1, 3)).clamp(min=1e-12) / 448
+    return (blocks / scale[:, None, :, None]).to(F8).flatten(2).flatten(0, 1).contiguous(), scale
+
+
+def spread(x, scale, rows=1):
+    """In double precision."""
+    return x.double() * scale.double().repeat_interleave(rows, 0).repeat_interleave(BLOCK, 1)
+
+
+def angles(place, positions):
+    turn = positions[:, None].double() / THETA ** (torch.arange(0, HEAD, 2, device=place.device) / HEAD).double()
+    return turn.cos().float(), turn.sin().float()
+
+
+def turned(x, cos, sin):
+    """x [..., position, element]"""
+    x1, x2 = x.chunk(2, -1)
+    return torch.cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], -1)
+
+
+# ---- what a step works on ----
+
+class Problem:
+    """rows: positions of a prompt, or sequences that decode one each behind `keys` - 1 cached ones."""
+
+    def __init__(self, place, size, rows, keys, decode):
+        self.place, self.rows, self.keys, self.decode = place, rows, keys, decode
+        self.x, self.h = (place.random(rows, size[0], dtype=BF16) for _ in range(2))
+        positions = torch.full((rows,), keys - 1) if decode else torch.arange(rows)
+        self.cos, self.sin = angles(place, positions.to(place.device))
+        self.sequences = rows if decode else 1
+        self.pages = -(-keys // PAGE)
+        # As a server finds them free: in any order.  A prompt has neighbouring ones.
+        order = torch.randperm if decode else torch.arange
+        self.table = order(self.sequences * self.pages).view(self.sequences, -1).to(place.device, torch.int32)
+        self.cache = place.random(self.sequences * self.pages, PAGE, 2, size[2], HEAD, dtype=BF16) if decode else \
+            torch.zeros(self.pages, PAGE, 2, size[2], HEAD, dtype=BF16, device=place.device)
+
+    def in_one_piece(self):
+        """Keys and values [2][sequence, head, position, element]."""
+        rows = self.cache[self.table.long()].flatten(1, 2)[:, :self.keys]
+        return rows.permute(2, 0, 3, 1, 4).contiguous()
+
+
+# ---- torch's ----
+
+def torch_layer(x, h, qkv, o, gate_up, down, n1, n2, cos, sin, keys, values, last, heads, decode):
+    """Residual and norm first; x and h go in and come out.  keys, values [sequence, head, position, element]: decoding puts
+    its own at position `last`, a prompt fills them."""
+    h = h + x
+    y = F.rms_norm(h, h.shape[-1:], n1, EPS)
+    kv_heads = keys.shape[1]
+    q, k, v = F.linear(y, qkv).unflatten(-1, (-1, HEAD)).split([heads, kv_heads, kv_heads], 1)
+    q, k = (turned(t.transpose(0, 1).float(), cos, sin).to(t.dtype) for t in (q, k))  # [head, row, element]
+    v = v.transpose(0, 1)
+    if decode:
+        keys[:, :, last], values[:, :, last] = (t.transpose(0, 1).unsqueeze(2) for t in (k, v))
+        a = F.scaled_dot_product_attention(q.transpose(0, 1).unsqueeze(2), keys, values, enable_gqa=True).squeeze(2)
+    else:
+        keys.copy_(k.unsqueeze(0)), values.copy_(v.unsqueeze(0))
+        a = F.scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), is_causal=True,
+                                           enable_gqa=True)[0].transpose(0, 1)
+    h = h + F.linear(a.flatten(1), o)
+    y = F.rms_norm(h, h.shape[-1:], n2, EPS)
+    gate, up = F.linear(y, gate_up).chunk(2, -1)
+    return F.linear(F.silu(gate) * up, down), h
+
+
+def attention_of(place, heads, kv_heads, decode):
+    """cuDNN's attention, if it takes these; else what torch chooses."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    if place.host:
+        return contextlib.nullcontext, "its CPU attention"
+    q, k = (place.random(2, n, 1 if decode else 256, HEAD, dtype=BF16) for n in (heads, kv_heads))
+    k = k.expand(-1, -1, 256, -1).contiguous() if decode else k
+    try:
+        with sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+            F.scaled_dot_product_attention(q, k, k, is_causal=not decode, enable_gqa=True)
+        return lambda: sdpa_kernel([SDPBackend.CUDNN_ATTENTION]), "cuDNN's attention"
+    except RuntimeError:
+        return contextlib.nullcontext, "its own attention, for cuDNN's refuses"
+
+
+# ---- Kiln's ----
+
+class Layer:
+    """A layer's steps, or those of one rank's part of it, whose products over shared dimensions are added up by NCCL.
+    fp8: of decoding, keys and values are in fp8, too, with a scale for each head."""
+
+    def __init__(self, problem, weights, shared=False, fp8=False):
+        p, w, rows = problem, weights, problem.rows
+        self.p, self.w, self.shared, self.fp8 = p, w, shared, fp8
+
+        def made(*shape, dtype=BF16):
+            return torch.zeros(shape, dtype=dtype, device=p.place.device)
+        self.x, self.h = made(rows, w.hidden), made(rows, w.hidden)
+        self.y, self.y_scale = made(rows, w.hidden, dtype=F8), made(rows, w.hidden // BLOCK, dtype=torch.float32)
+        self.qkv = made(rows, (w.heads + 2 * w.kv_heads) * HEAD)
+        self.a, self.lse = made(rows, w.heads, HEAD), made(w.heads, rows, dtype=torch.float32)
+        self.q, self.q_scale = made(rows, w.heads * HEAD, dtype=F8), made(rows, w.heads, dtype=torch.float32)
+        self.gu = made(rows, 2 * w.wide)
+        self.f, self.f_scale = made(rows, w.wide, dtype=F8), made(rows, w.wide // BLOCK, dtype=torch.float32)
+        self.qkv8, self.o8, self.down8 = in_blocks(w.qkv), in_blocks(w.o), in_blocks(w.down)
+        self.gu8 = in_blocks(torch.cat([w.gate, w.up]))
+        self.cache = p.cache if w.kv_heads == p.cache.shape[3] else self.part_of(p.cache)
+        if fp8:  # some room for what comes
+            self.kv_scale = (1.25 * self.cache.abs().amax((0, 1, 4)).float() / 448).contiguous()  # [2, head]
+            self.cache = (self.cache / self.kv_scale[:, :, None]).to(F8)
+        self.steps = [
+            self.norm_step(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
+            *self.attention_steps(), self.quantise_step(),
+            self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
+            self.norm_step(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
+            self.product_step(self.f, self.f_scale, self.down8, self.x), *self.sum_steps()]
+
+    def part_of(self, cache):
+        ranks, rank = self.p.place.ranks, self.p.place.rank
+        return cache.chunk(ranks, 3)[rank].contiguous()
+
+    def run(self):
+        run(self.steps)
+
+    def sum_steps(self):
+        return [Torch("all_reduce", lambda: torch.distributed.all_reduce(self.x))] if self.shared else []
+
+    def norm_step(self, weight, x, residual):
+        def want():
+            total = (x.double() + residual.double()).to(BF16).double()
+            y = total * (total.square().mean(-1, keepdim=True) + EPS).rsqrt() * weight.double()
+            return {"sum": total, "y": y, "scale": y.unflatten(-1, (-1, BLOCK)).abs().amax(-1) / 448}
+        return Kiln("add_rmsnorm_quant_block", {"x": x, "residual": residual, "weight": weight, "eps": EPS},
+                    {"sum": self.h, "y": self.y, "scale": self.y_scale}, want,
+                    {"sum": 4e-3, "y": 0.04, "scale": 1e-5}, {"y": "scale"})
+
+    @staticmethod
+    def product_step(a, a_scale, b, e):
+        weight, scale = b
+        return Kiln("gemm_a8w8_blockscale", {"a": a, "b": weight.t(), "a_scale": a_scale, "b_scale": scale.t()}, {"e": e},
+                    lambda: {"e": spread(a, a_scale) @ spread(weight, scale, BLOCK).t()}, 8e-3)
+
+    def halves(self, x):
+        """[head, row, half of the elements] of heads side by side in rows, both."""
+        whole = x.unflatten(-1, (-1, HEAD)).transpose(0, 1) if x.dim() == 2 else x.transpose(0, 1)
+        return whole[..., :HEAD // 2], whole[..., HEAD // 2:]
+
+    def turn_step(self, x):
+        """In place."""
+        x1, x2 = self.halves(x)
+
+        def want():
+            y1, y2 = turned(torch.cat([x1, x2], -1).double(), self.p.cos.double(), self.p.sin.double()).chunk(2, -1)
+            return {"y1": y1, "y2": y2}
+        return Kiln("rope", {"x1": x1, "x2": x2, "cos": self.p.cos, "sin": self.p.sin}, {"y1": x1, "y2": x2}, want, 4e-3)
+
+    def attention_steps(self):
+        return self.decode_steps() if self.p.decode else self.prefill_steps()
+
+    def cache_step(self, k, v, to):
+        """Keys turn on their way; to [position, 2, head, element]."""
+        (k1, k2), (v1, v2) = self.halves(k), self.halves(v)
+        (to_k1, to_k2), (to_v1, to_v2) = self.halves(to[:, 0]), self.halves(to[:, 1])
+        given = {"k1": k1, "k2": k2, "v1": v1, "v2": v2, "cos": self.p.cos, "sin": self.p.sin}
+        k_scale = v_scale = 1.0
+        if self.fp8:
+            given.update(k_scale=self.kv_scale[0], v_scale=self.kv_scale[1])
+            k_scale, v_scale = self.kv_scale.double()[:, :, None, None]
+
+        def want():
+            keys = turned(torch.cat([k1, k2], -1).double(), self.p.cos.double(), self.p.sin.double()) / k_scale
+            values = torch.cat([v1, v2], -1).double() / v_scale
+            if self.fp8:
+                keys, values = keys.clamp(-448, 448), values.clamp(-448, 448)
+            return dict(zip(("to_k1", "to_k2", "to_v1", "to_v2"), (*keys.chunk(2, -1), *values.chunk(2, -1))))
+        return Kiln("rope_cache_fp8" if self.fp8 else "rope_cache", given,
+                    {"to_k1": to_k1, "to_k2": to_k2, "to_v1": to_v1, "to_v2": to_v2}, want, 0.063 if self.fp8 else 4e-3)
+
+    def prefill_steps(self):
+        """Queries turn where they lie, keys on their way into the cache, whose pages a prompt finds side by side."""
+        p, w = self.p, self.w
+        q, k, v = self.qkv.split([w.heads * HEAD, w.kv_heads * HEAD, w.kv_heads * HEAD], 1)
+        place = self.cache.flatten(0, 1)[:p.rows]
+        heads = q.unflatten(-1, (-1, HEAD)).transpose(0, 1)
+        keys, values = place[:, 0].transpose(0, 1), place[:, 1].transpose(0, 1)
+        return [self.turn_step(q), self.cache_step(k, v, place),
+                Kiln("causal_attention", {"q": heads, "k": keys, "v": values, "scale": HEAD ** -0.5},
+                     {"o": self.a.transpose(0, 1), "lse": self.lse}, lambda: self.attended(heads, keys, values), 8e-3)]
+
+    def decode_steps(self):
+        """Queries and keys turn where they lie, or keys on their way into fp8; torch puts the new keys and values into their
+        pages."""
+        p, w = self.p, self.w
+        flat, k, v = self.qkv.split([w.heads * HEAD, w.kv_heads * HEAD, w.kv_heads * HEAD], 1)
+        q = flat.unflatten(-1, (-1, HEAD)).transpose(0, 1)
+        pages, new, scales = self.cache, self.qkv[:, w.heads * HEAD:], {}
+        turning = [self.turn_step(self.qkv[:, :(w.heads + w.kv_heads) * HEAD])]
+        if self.fp8:
+            new = torch.zeros(p.rows, 2, w.kv_heads, HEAD, dtype=F8, device=p.place.device)
+            turning = [self.turn_step(flat), self.cache_step(k, v, new)]
+            scales = {"k_scale": self.kv_scale[0], "v_scale": self.kv_scale[1]}
+            new = new.flatten(1).view(torch.uint8)
+        rows = pages.view(-1, 2 * w.kv_heads * HEAD).view(new.dtype)
+        last = p.keys - 1
+        slots = p.table[:, last // PAGE].long() * PAGE + last % PAGE
+        length = torch.full((p.rows,), p.keys, dtype=torch.int32, device=p.place.device)
+        begin = torch.arange(p.rows + 1, dtype=torch.int32, device=p.place.device)
+
+        def want():
+            o, lse = torch.empty(w.heads, p.rows, HEAD, dtype=torch.float64, device=q.device), self.lse.double()
+            for i in range(p.rows):
+                k, v = pages[p.table[i].long()].flatten(0, 1)[:p.keys].permute(1, 2, 0, 3).double()
+                if self.fp8:
+                    k, v = k * self.kv_scale[0, :, None, None], v * self.kv_scale[1, :, None, None]
+                one = self.attended(q[:, i:i + 1], k, v)
+                o[:, i:i + 1], lse[:, i:i + 1] = one["o"], one["lse"]
+            return {"o": o, "lse": lse}
+        return [*turning, Torch("index_copy_", lambda: rows.index_copy_(0, slots, new)),
+                Kiln("paged_attention_fp8" if self.fp8 else "paged_attention",
+                     {"q": q, "k": pages[:, :, 0].transpose(1, 2), "v": pages[:, :, 1].transpose(1, 2), "kv_length": length,
+                      "kv_pages": p.table, "q_begin": begin, "scale": HEAD ** -0.5, **scales},
+                     {"o": self.a.transpose(0, 1), "lse": self.lse}, want, 8e-3)]
+
+    @staticmethod
+    def attended(q, k, v):
+        """[head, row, element], the last query at the last key, in double precision."""
+        group, rows, keys = q.shape[0] // k.shape[0], q.shape[1], k.shape[1]
+        after = torch.ones(rows, keys, dtype=torch.bool, device=q.device).triu(keys - rows + 1)
+        o = torch.empty(q.shape, dtype=torch.float64, device=q.device)
+        lse = torch.empty(q.shape[:2], dtype=torch.float64, device=q.device)
+        for i in range(k.shape[0]):
+            mine = slice(i * group, (i + 1) * group)
+            s = (q[mine].double() @ k[i].double().t() * HEAD ** -0.5).masked_fill_(after, float("-inf"))
+            lse[mine] = s.logsumexp(-1)
+            o[mine] = s.softmax(-1) @ v[i].double()
+        return {"o": o, "lse": lse}
+
+    def quantise_step(self):
+        flat = self.a.flatten(1)
+
+        def want():
+            return {"y": flat, "scale": flat.double().unflatten(-1, (-1, BLOCK)).abs().amax(-1) / 448}
+        return Kiln("quantise_block", {"x": flat}, {"y": self.q, "scale": self.q_scale}, want, {"y": 0.04, "scale": 1e-5},
+                    {"y": "scale"})
+
+    def gated_step(self):
+        gate, up = self.gu.chunk(2, 1)
+
+        def want():
+            y = F.silu(gate.double()) * up.double()
+            return {"y": y, "scale": y.unflatten(-1, (-1, BLOCK)).abs().amax(-1) / 448}
+        return Kiln("silu_mul_quant_block", {"gate": gate, "up": up}, {"y": self.f, "scale": self.f_scale}, want,
+                    {"y": 0.04, "scale": 1e-5}, {"y": "scale"})
+
+
+# ---- what is shown ----
+
+def relative(x, y):
+    return ((x.double() - y.double()).norm() / y.double().norm()).item()
+
+
+def one_problem(place, table, name, phase, weights, options):
+    """A layer of a model in one phase: ops beside torch, then the time of all."""
+    size, decode = SIZES[name], phase == "decode"
+    rows = options.batch if decode else options.tokens
+    p = Problem(place, size, rows, options.keys if decode else rows, decode)
+    what = f"Llama-3-{name.upper()}, a layer, " + (f"decode, {rows} x {p.keys} keys" if decode else f"prefill, {rows} tokens")
+    keys, values = p.in_one_piece()
+    given = [p.x, p.h, weights.qkv, weights.o, torch.cat([weights.gate, weights.up]), weights.down, weights.n1, weights.n2,
+             p.cos, p.sin, keys, values, torch.tensor([p.keys - 1], device=place.device), size[1], decode]
+    attention, whose = attention_of(place, size[1], size[2], decode)
+    baseline = f"torch, bf16, {'torch.compile, ' if options.compile else ''}{whose}"
+    function = torch.compile(torch_layer, dynamic=False) if options.compile else torch_layer
+    layers, beside = {"Kiln, fp8": Layer(p, weights)}, {}
+    table.check(what, layers["Kiln, fp8"].steps, options.ops)
+    if decode:
+        name = "Kiln, fp8, keys and values, too"
+        layers[name] = Layer(p, weights, fp8=True)
+        table.check(what, layers[name].steps, options.ops, {"rope_cache_fp8", "paged_attention_fp8"})
+    if place.ranks > 1:
+        part = weights.part(place.rank, place.ranks)
+        for name, one in list(layers.items()):
+            several = f"{name}, {place.ranks} {'processes' if place.host else 'GPUs'}"
+            layers[several], beside[several] = Layer(p, part, shared=True, fp8=one.fp8), name
+            layers[several].run()
+    with attention():
+        want = sum(function(*given))
+        errors = {n: relative(one.x + one.h, want if n not in beside else layers[beside[n]].x + layers[beside[n]].h)
+                  for n, one in layers.items()}
+        times = in_turn(place, graphs(place, {baseline: lambda: function(*given),
+                                              **{n: one.run for n, one in layers.items()}}))
+    for n, ms in times.items():
+        table.add(f"{what}: {n}", ms, times[baseline] / ms, errors.get(n), 0.1 if n in errors else None)
+    for several, name in beside.items():
+        table.add(f"{what}: {several}, beside one", None, times[name] / times[several])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=["cuda", "host"], help="default: a GPU where there is one")
+    parser.add_argument("--model", help="8b, 70b, tiny, or several with ',' between (default: 8b,70b; tiny on the host)")
+    parser.add_argument("--phase", default="prefill,decode", help="prefill, decode or both")
+    parser.add_argument("--tokens", type=int, help="of the prompt (default: 4096, 48 on the host)")
+    parser.add_argument("--batch", type=int, help="sequences that decode (default: 64, 3 on the host)")
+    parser.add_argument("--keys", type=int, help="of each sequence, its new one among them (default: 4096, 40 on the host)")
+    parser.add_argument("--no-compile", dest="compile", action="store_false", help="torch's eager mode in its place")
+    parser.add_argument("--ops", action="store_true", help="the kernel and time of each op, too")
+    parser.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops")
+    options = parser.parse_args()
+    place = Place(options.device, options.modules)
+    for name, there, here in (("tokens", 4096, 48), ("batch", 64, 3), ("keys", 4096, 40)):
+        setattr(options, name, getattr(options, name) or (here if place.host else there))
+    options.compile = options.compile and not place.host
+    place.require(DEFAULT, OWN)
+    table = Table(place)
+    place.say("random weights and activations; weights in fp8 with a scale for each 128 x 128, activations with one for each "
+              "128 of a row\n"
+              "steps: residual, RMSNorm and quantisation; q, k and v; RoPE and cache; attention; quantisation; output "
+              "projection; residual, RMSNorm and quantisation; gate and up; SwiGLU and quantisation; down\n"
+              "left to torch: of decoding, writing keys and values into their pages (index_copy_: rows of an op's output lie "
+              f"at one stride){'; sums over GPUs (all_reduce)' if place.ranks > 1 else ''}\n"
+              "torch has keys and values in one piece, Kiln in pages of 16 in any order; each step is one CUDA graph\n"
+              "errors: of ops the largest difference over the largest magnitude, of fp8 with its scale; of layers "
+              "|x - torch's bf16| / |torch's bf16|; of several GPUs beside one")
+    with torch.no_grad():
+        for name in (options.model or ("tiny" if place.host else "8b,70b")).split(","):
+            weights = Weights.random(place, SIZES[name])
+            for phase in options.phase.split(","):
+                one_problem(place, table, name, phase, weights, options)
+    failed = table.print()
+    place.finish()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
