@@ -107,6 +107,11 @@ int cmd_report(const kt_options *o)
     report p = {.o = o};
     kiln_ctx *ctx;
     kt_instance *found;
+    if (o->trace) return kt_report_trace(o);
+    if (o->arguments) {
+        kt_message("report takes a problem only with --trace FILE, which writes its timeline");
+        return EXIT_USAGE;
+    }
     if (o->cost) return kt_report_cost(o);
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;

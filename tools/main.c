@@ -38,7 +38,10 @@ enum {
     KEY_PRUNE,
     KEY_DRY_RUN,
     KEY_MERGE,
-    KEY_RESUME
+    KEY_RESUME,
+    KEY_PLOT,
+    KEY_FROM,
+    KEY_TRACE
 };
 
 /* ---- options ---- */
@@ -105,6 +108,9 @@ static const struct argp_option bench_options[] = {
     OPT_IDLE,
     {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "print CSV, or write it to FILE", 0},
     OPT_JSON,
+    {"plot", KEY_PLOT, "FILE", 0, "also draw the results, as SVG", 0},
+    {"from", KEY_FROM, "RESULTS", 0,
+     "with --plot: draw what an earlier run wrote, CSV or JSON, and time nothing", 0},
     OPT_SEED,
     OPT_DEVICE,
     OPT_THREADS,
@@ -134,6 +140,8 @@ static const struct argp_option tune_options[] = {
     {0}};
 static const struct argp_option report_options[] = {
     {"cost", KEY_COST, NULL, 0, "run each on the simulator and print what that costs", 0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "run one on the simulator and write the timeline of a workgroup, for Perfetto", 0},
     OPT_OP,
     OPT_TARGET,
     OPT_SCHEDULE,
@@ -193,7 +201,8 @@ const kt_command kt_commands[] = {
      "  kiln bench --device host --threads 1 --peer openblas --csv 'gemm f32,f32,f32 rcr m=1024 "
      "n=1024 k=1024'\n"
      "  kiln bench --peer cublaslt --problems docs/benchmarks/h200.problems --set 'm*' "
-     "--csv=h200.csv\n\v"
+     "--csv=h200.csv\n"
+     "  kiln bench --plot h200.svg --from h200.csv\n\v"
      "Random inputs in several sets that together exceed the last-level cache; implementations are "
      "replayed in turn, "
      "each replay of about 6 ms after a pause; medians.  `ratio` is that row's time over Kiln's; "
@@ -206,7 +215,9 @@ const kt_command kt_commands[] = {
      "each set is summed up: geometric mean, least and greatest ratio to the fastest peer that "
      "does "
      "all of the work.  Peers that cannot fuse an op are followed by a row-wise kernel of Kiln's, "
-     "of an op of instances/elementwise.lua.",
+     "of an op of instances/elementwise.lua.  --plot draws a roofline under what was measured at "
+     "most, for which it times a large product of each type and a copy ahead of the problems, and "
+     "for each layer the time over its size.",
      bench_options, 0, 1000, cmd_bench},
     {"tune", "[PROBLEM... | --merge FILE...]", "time legal instances and write a tuning file",
      "Examples:\n"
@@ -223,17 +234,22 @@ const kt_command kt_commands[] = {
      "first.  Each row is in the file as soon as it is known; rows that the file has stay, unless "
      "--replace says otherwise or their problem is tuned again.",
      tune_options, 0, 1000, cmd_tune},
-    {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
+    {"report", "[PROBLEM]", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"
      "  kiln report --target gfx942\n"
      "  kiln report --target gfx942 --op bias_relu --json\n"
-     "  kiln report --cost --device sim:gfx942 --op bias_relu\n\v"
+     "  kiln report --cost --device sim:gfx942 --op bias_relu\n"
+     "  kiln report --trace trace.json --device sim:gfx942 'bias_relu bf16,bf16,bf16 rcr m=256 n=256 "
+     "k=512'\n\v"
      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
      "of NVIDIA, and "
      "`limit` says what keeps it from being more.  With --cost each instance runs once on the "
      "simulator, on a few whole tiles of its own: instructions of all waves by kind, cycles of "
-     "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.",
-     report_options, 0, 0, cmd_report},
+     "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.  "
+     "With --trace a PROBLEM's instance, or one --instance, runs once there, and FILE has each "
+     "instruction of one of its workgroups, when its wave came to it and for how long it kept its "
+     "unit busy, in cycles of that model, as a trace for https://ui.perfetto.dev.",
+     report_options, 0, 1, cmd_report},
     {"new", "NAME", "start an instance file for a new op",
      "Examples:\n"
      "  kiln new my_op\n"
@@ -332,6 +348,9 @@ static const struct simple {
     {KEY_PROBLEMS, TEXT, offsetof(kt_options, problems)},
     {KEY_SET, TEXT, offsetof(kt_options, set)},
     {KEY_MODULES, TEXT, offsetof(kt_options, modules)},
+    {KEY_PLOT, TEXT, offsetof(kt_options, plot)},
+    {KEY_FROM, TEXT, offsetof(kt_options, from)},
+    {KEY_TRACE, TEXT, offsetof(kt_options, trace)},
 };
 
 static const struct simple *simple_of(int key)
@@ -465,7 +484,7 @@ static void print_help(FILE *f)
     fprintf(f,
             "\nkiln COMMAND --help says more about one.  kiln --version, kiln --completion prints "
             "a bash completion.\n%s\n"
-            "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_LOG, NO_COLOR.\n",
+            "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_TUNE, KILN_LOG, NO_COLOR.\n",
             exit_codes);
 }
 
@@ -486,7 +505,7 @@ static void print_completion(void)
     printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
     puts("        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
          "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--modules|--output|-o|--problems|--from-tunableop) mapfile -t COMPREPLY "
+         "        --folder|--modules|--output|-o|--problems|--from-tunableop|--plot|--from|--trace) mapfile -t COMPREPLY "
          "< <(compgen -f -- "
          "\"$word\"); return "
          ";;\n"
