@@ -38,6 +38,6 @@ clean: ## remove everything that was built
 	$(Q)rm -rf $(BUILD)
 
 help: ## this list
-	@echo 'make [goal] [TARGETS="host gfx942"] [OPS="swiglu"] [INSTANCES=dir...] [V=1] [SAN=1] [PREFIX=/usr/local] [DESTDIR=] [PYTHON=python3]'
+	@echo 'make [goal] [TARGETS="host gfx942"] [OPS="swiglu"] [INSTANCES=dir...] [V=1] [SAN=1] [PREFIX=/usr/local] [LIBDIR=lib] [DESTDIR=] [PYTHON=python3]'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile mk/*.mk | expand -t 16
 	@echo 'TARGETS known: $(KNOWN_TARGETS)'

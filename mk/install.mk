@@ -7,6 +7,9 @@ D := '$(DESTDIR)$(PREFIX)'
 SHARE := $D/share/kiln
 DOC := $D/share/doc/kiln
 put = install -m644
+# The Python package in a folder from which the library is not where it is from the usual one.
+relink_python = $(call link_python,$D/$(PYTHONDIR)/kiln/$(notdir $(PY_SO)),$$ORIGIN/..$(subst \
+    $(space),,$(foreach d,$(subst /, ,$(PYTHONDIR)),/..))/$(LIBDIR))
 # Sources that documents link to, beside instances/ and the documents themselves.
 LINKED = $(sort $(shell grep -ohE '\]\(\.\./[^)\#]+' docs/*.md | sed 's|.*\.\./||' | grep -v '^instances'))
 # What `kiln build` works with.
@@ -21,6 +24,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)install -d $D/bin $D/include $D/$(LIBDIR)/kiln $D/$(LIBDIR)/pkgconfig $D/share/bash-completion/completions \
 	    $(DOC)/docs/benchmarks $(SHARE)/abi $(SHARE)/instances $(SHARE)/mk $(addprefix $(SHARE)/,$(shell find templates -type d))
 	$(Q)install -m755 $(BUILD)/bin/kiln $(BUILD)/bin/kiln-gen $D/bin
+	$(if $(filter lib,$(LIBDIR)),,$(Q)$(call link_kiln,$D/bin/kiln,$(LIBDIR)) && chmod 755 $D/bin/kiln)
 	$(Q)install -m755 $(BUILD)/lib/libkiln.so.0 $D/$(LIBDIR)/libkiln.so.$(VERSION)
 	$(Q)ln -sf libkiln.so.$(VERSION) $D/$(LIBDIR)/libkiln.so.0 && ln -sf libkiln.so.0 $D/$(LIBDIR)/libkiln.so
 	$(Q)install -d $D/$(LIBDIR)/kiln/sim && install -m755 $(SIM_SO) $D/$(LIBDIR)
@@ -32,6 +36,7 @@ install: all ## copy programs, library, modules, header, templates and documents
 	$(Q)$(put) $(RULES) $(SHARE)/mk && install -m755 $(RULES_SH) $(SHARE)/mk
 	$(Q)[ ! -e $(PY_SO) ] || { install -d $D/$(PYTHONDIR)/kiln && $(put) $(PY_DIR)/*.py* $(PY_DIR)/py.typed $D/$(PYTHONDIR)/kiln && \
 	    install -m755 $(PY_SO) $D/$(PYTHONDIR)/kiln; }
+	$(if $(filter $(LIBDIR)/python3/dist-packages,$(PYTHONDIR)),,$(Q)[ ! -e $(PY_SO) ] || $(relink_python))
 	$(Q)find templates -type f | while read -r f; do $(put) $$f $(SHARE)/$$f || exit; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' mk/kiln.pc.in | $(put) /dev/stdin $D/$(LIBDIR)/pkgconfig/kiln.pc
 	$(Q)install -d $D/share/cmake/kiln && for f in kiln-config kiln-config-version; do \

@@ -4,7 +4,9 @@ GEN_SRC := $(wildcard gen/*.c)
 RT_SRC  := $(wildcard runtime/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o)
-RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o)
+# What the library shares with the tools, for tuning on first use (runtime/first.c).
+RT_TOOLS := $(wildcard tools/harness*.c) tools/tuning_rows.c
+RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o) $(RT_TOOLS:%.c=$(BUILD)/obj/%.o)
 NEW_LUA  := $(sort $(wildcard templates/*/new/*.lua))
 NEW_C    := $(BUILD)/obj/tools/new_templates.c
 PAGE     := $(sort $(wildcard tools/page/*))
@@ -26,9 +28,10 @@ $(BUILD)/obj/gen/%.o: gen/%.c | $(DEPS)
 $(BUILD)/obj/runtime/%.o: runtime/%.c | $(DEPS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+$(RT_TOOLS:%.c=$(BUILD)/obj/%.o): PIC := -fPIC -fvisibility=hidden
 $(BUILD)/obj/tools/%.o: tools/%.c | $(DEPS)
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) $(PIC) -c -o $@ $<
 
 # What `kiln new` starts from; the folders, because a file may have gone.
 $(NEW_C): mk/new_templates.sh $(NEW_LUA) $(sort $(dir $(NEW_LUA)))
@@ -51,10 +54,12 @@ $(SO).0: $(RT_OBJ) runtime/kiln.map
 	    -Wl,--no-undefined -o $@ $(RT_OBJ) -ldl -lpthread -lm
 $(SO): $(SO).0
 	$(Q)ln -sf libkiln.so.0 $@
+# link_kiln OUT LIBDIR: the program that finds its library in ../LIBDIR.
+link_kiln = $(CC) $(SAN_LINK) -o $1 $(TOOL_OBJ) -L$(BUILD)/lib -lkiln -ljansson -ldl -lpthread -lm \
+    -Wl,-rpath,'$$ORIGIN/../$2'
 $(BUILD)/bin/kiln: $(TOOL_OBJ) $(SO)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SAN_LINK) -o $@ $(TOOL_OBJ) -L$(BUILD)/lib -lkiln -ljansson -ldl -lpthread -lm \
-	    -Wl,-rpath,'$$ORIGIN/../lib'
+	$(Q)mkdir -p $(@D) && $(call link_kiln,$@,lib)
 $(HARNESS): $(BUILD)/obj/tools/harness.o $(filter $(BUILD)/obj/tools/harness_%.o,$(TOOL_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/bin/%: examples/%.c $(HARNESS) $(SO) | $(DEPS)

@@ -14,11 +14,12 @@ $(BUILD)/deps-python.stamp: mk/deps.sh mk/python.sh
 $(BUILD)/obj/python/src/%.o: python/src/%.c | $(DEPS) $(BUILD)/deps-python.stamp
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(KILN_CFLAGS) -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x03090000 -isystem '$(PY_INCLUDE)' -c -o $@ $<
+# link_python OUT RPATH
+link_python = $(CC) -shared -o $1 $(PY_OBJ) -L$(BUILD)/lib -lkiln -Wl,-rpath,'$2'
 # libkiln lies beside the package's folder of the tree, in it (a wheel), or above it (installed).
 $(PY_SO): $(PY_OBJ) $(SO)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) -shared -o $@.tmp $(PY_OBJ) -L$(BUILD)/lib -lkiln \
-	    -Wl,-rpath,'$$ORIGIN/lib:$$ORIGIN/../../lib:$$ORIGIN/../../..' && mv -f $@.tmp $@
+	$(Q)mkdir -p $(@D) && $(call link_python,$@.tmp,$$ORIGIN/lib:$$ORIGIN/../../lib:$$ORIGIN/../../..) && mv -f $@.tmp $@
 $(PY_DIR)/%: python/kiln/%
 	$(Q)mkdir -p $(@D) && cp $< $@
 -include $(PY_OBJ:.o=.d)

@@ -263,6 +263,7 @@ kiln_status kiln_open(kiln_ctx **out, const kiln_config *config)
         kiln_close(ctx);
         return status;
     }
+    kr_first_open(ctx, config);
     kr_tuning_open(ctx, config);
     if (kr_log_failure()) kr_refuse(ctx, "%s", kr_log_failure());
     *out = ctx;
@@ -277,6 +278,7 @@ void kiln_close(kiln_ctx *ctx)
             if (ctx->kernel[i].code) ctx->device->ops->unload(ctx->device, &ctx->kernel[i]);
         ctx->device->ops->close(ctx->device);
     }
+    kr_first_close(ctx);
     kr_ops_release(ctx);
     for (size_t i = 0; i < ctx->nmodules; i++) kr_module_close(ctx->module[i]);
     for (size_t i = 0; i < ctx->nrefused; i++) free(ctx->refused[i]);

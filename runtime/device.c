@@ -111,14 +111,22 @@ kiln_status kiln_synchronize(kiln_ctx *ctx, void *stream)
 kiln_status kiln_graph_begin(kiln_ctx *ctx, void *stream)
 {
     CHECK(ctx, stream, "the default stream cannot be captured: make one with kiln_stream_create");
-    return ctx->device->ops->graph_begin(ctx->device, stream);
+    const kiln_status status = ctx->device->ops->graph_begin(ctx->device, stream);
+    if (status == KILN_OK) atomic_fetch_add_explicit(&ctx->recording, 1, memory_order_relaxed);
+    return status;
 }
 
 kiln_status kiln_graph_end(kiln_ctx *ctx, void *stream, void **graph)
 {
     CHECK(ctx, stream && graph, "needs the stream of kiln_graph_begin and a place for the graph");
     *graph = NULL;
-    return ctx->device->ops->graph_end(ctx->device, stream, graph);
+    const kiln_status status = ctx->device->ops->graph_end(ctx->device, stream, graph);
+    /* What could not be ended is recorded no longer; what was never begun has nothing to end. */
+    int n = atomic_load_explicit(&ctx->recording, memory_order_relaxed);
+    while (status != KILN_INVALID && n > 0 &&
+           !atomic_compare_exchange_weak(&ctx->recording, &n, n - 1))
+        ;
+    return status;
 }
 
 kiln_status kiln_graph_replay(kiln_ctx *ctx, void *graph, void *stream, double *seconds)

@@ -182,6 +182,31 @@ static kiln_status gpu_graph_destroy(kr_device *dev, void *handle)
     return KILN_OK;
 }
 
+/* Copies and launches on the default stream spoil a capture on a stream that waits for it, which
+ * the driver says when it is asked for the default one; other captures go on beside calls of a
+ * thread in relaxed mode. */
+static bool gpu_apart(kr_device *dev, int *mode)
+{
+    enum { UNCHANGED = -1 };
+    const kr_driver *d = kr_driver_of(dev);
+    kr_scope scope;
+    int captures = 0;
+    if (kr_enter(dev, &scope)) return false;
+    const bool clear = !d->capture_status || (d->capture_status(NULL, &captures) == 0 && !captures);
+    *mode = CAPTURE_RELAXED;
+    if (!clear || d->capture_mode(mode)) *mode = UNCHANGED;
+    kr_leave(dev, &scope);
+    return clear;
+}
+
+static void gpu_rejoin(kr_device *dev, int mode)
+{
+    kr_scope scope;
+    if (mode < 0 || kr_enter(dev, &scope)) return;
+    kr_driver_of(dev)->capture_mode(&mode);
+    kr_leave(dev, &scope);
+}
+
 /* ---- opening ---- */
 
 static void gpu_close(kr_device *dev)
@@ -209,6 +234,8 @@ static const kr_device_ops gpu_ops = {
     .graph_end = gpu_graph_end,
     .graph_replay = gpu_graph_replay,
     .graph_destroy = gpu_graph_destroy,
+    .apart = gpu_apart,
+    .rejoin = gpu_rejoin,
 };
 
 /* The first device of the wanted architecture; -1 and a text: none. */

@@ -63,6 +63,8 @@ typedef unsigned u32;
       "cuStreamBeginCapture_v2", "hipStreamBeginCapture")                                         \
     X(capture_end, int, (void *stream, void **graph),                                             \
       "cuStreamEndCapture", "hipStreamEndCapture")                                                \
+    X(capture_status, int, (void *stream, int *),                                                 \
+      "?cuStreamIsCapturing", "?hipStreamIsCapturing")                                            \
     X(capture_mode, int, (int *),                                                                 \
       "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode")                  \
     X(graph_instantiate_nv, int, (void **, void *graph, unsigned long long),                      \

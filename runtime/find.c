@@ -70,6 +70,7 @@ const kiln_kernel *kr_choose(const kiln_ctx *ctx, const kr_group *group, const k
 {
     bool exact;
     const kiln_kernel *best = group->ntuned ? kr_tuned_find(ctx, group, v, &exact) : NULL;
+    if (!best && ctx->first) best = kr_won_find(ctx, group, v, &exact);
     if (best) {
         *how = exact ? KR_BY_TUNED : KR_BY_NEAREST;
         return best;
@@ -162,8 +163,13 @@ kiln_status kiln_find(kiln_ctx *ctx, const kiln_problem *p, const kiln_kernel **
     kr_how how;
     const kiln_kernel *k = kr_choose(ctx, q.group, &q.view, &how);
     if (!k) return nothing(ctx, &q);
-    atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
-                          memory_order_relaxed);
+    const kiln_kernel *const tuned =
+        ctx->first && how == KR_BY_COST ? kr_first_find(ctx, q.p, q.group, &q.view, k, &how) : k;
+    if (tuned) { /* else it is tuned at a later find */
+        k = tuned;
+        atomic_store_explicit(slot, (hash >> 32) << 32 | (uint64_t)(k - ctx->kernel + 1),
+                              memory_order_relaxed);
+    }
     if (kr_log_on()) log_found(&q, k, how);
     kr_log_problem(q.p);
     *out = k;

@@ -192,6 +192,10 @@ typedef struct kr_device_ops {
     kiln_status (*graph_end)(kr_device *, void *stream, void **graph);
     kiln_status (*graph_replay)(kr_device *, void *graph, void *stream, double *seconds);
     kiln_status (*graph_destroy)(kr_device *, void *graph);
+    /* Before and after work of the library's own on this thread, which must not disturb captures of
+     * others: false where it would.  NULL: there are none. */
+    bool (*apart)(kr_device *, int *mode);
+    void (*rejoin)(kr_device *, int mode);
 } kr_device_ops;
 
 struct kr_device {
@@ -245,6 +249,17 @@ typedef struct kr_tuned {
     uint32_t order;         /* a later row counts more */
 } kr_tuned;
 
+/* What KILN_TUNE has found; constant once it is in its list. */
+typedef struct kr_won {
+    struct kr_won *next;
+    kr_tuned row;
+} kr_won;
+typedef struct kr_first {
+    double seconds;
+    char *file;             /* that rows are added to; NULL: none */
+    _Atomic(kr_won *) *won; /* of each group, the newest first */
+} kr_first;
+
 enum { KR_CACHE = 4096 };
 struct kiln_ctx {
     kr_device *device;
@@ -259,6 +274,8 @@ struct kiln_ctx {
     uint32_t ngroups, slot_mask, *slot; /* hash table of groups: position + 1 */
     kr_tuned *tuned;                    /* sorted by group, sizes, order */
     size_t ntuned;
+    kr_first *first;       /* NULL: nothing is tuned on first use */
+    _Atomic int recording; /* graphs that kiln_graph_begin has begun */
     char **refused;
     size_t nrefused;
     uint64_t registry_id;
@@ -355,7 +372,7 @@ kiln_status kr_args_check(const kr_view *, const kr_module *, const kiln_op_row 
 kiln_status kr_workspace_check(const kr_view *, const kr_module *, const kiln_op_row *,
                                const kiln_args *, uint64_t bytes);
 
-/* ---- choosing (find.c, nearest.c, tuning.c, tuned.c) ---- */
+/* ---- choosing (find.c, nearest.c, tuning.c, tuned.c, first.c) ---- */
 typedef enum kr_how { KR_BY_COST, KR_BY_TUNED, KR_BY_NEAREST } kr_how;
 const kiln_kernel *kr_choose(const kiln_ctx *, const kr_group *, const kr_view *, kr_how *);
 double kr_cost(const kiln_kernel *, const kiln_shape *); /* NaN counts as infinite */
@@ -370,6 +387,14 @@ bool kr_tuned_sort(kiln_ctx *); /* false: no memory, and no rows any more */
 /* Hash of all that makes an instance run as it does; rows of tuning files hold for one. */
 uint64_t kr_content(const kiln_kernel *);
 const kiln_kernel *kr_tuned_find(const kiln_ctx *, const kr_group *, const kr_view *, bool *exact);
+const kiln_kernel *kr_won_find(const kiln_ctx *, const kr_group *, const kr_view *, bool *exact);
+/* What KILN_TUNE asks for: kiln_ctx.first.  Needs the index of the device's rows. */
+void kr_first_open(kiln_ctx *, const kiln_config *);
+void kr_first_close(kiln_ctx *);
+/* Tunes a problem that nothing covers, and gives what is to be taken; NULL: not now.  model: the
+ * choice by cost. */
+const kiln_kernel *kr_first_find(kiln_ctx *, const kiln_problem *, const kr_group *,
+                                 const kr_view *, const kiln_kernel *model, kr_how *);
 
 /* ---- the reference's expressions (expr.c, interval.c) ---- */
 typedef struct kr_leaves {

@@ -18,7 +18,7 @@
  * captured in a graph (the first launch of a kernel on a context loads its code; kiln_prepare does that ahead).
  * A forked child may go on with its parent's contexts on the host.
  * The library prints nothing.  KILN_LOG=path (or `stderr`) makes it log; KILN_DEVICE, KILN_MODULE_PATH and KILN_TUNING
- * are read by kiln_open.
+ * are read by kiln_open, and KILN_TUNE: with first:2s the first kiln_find of a problem may take so long, and tunes it.
  */
 #ifndef KILN_H
 #define KILN_H

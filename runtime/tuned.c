@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tuned rows in memory: sorted by key and sizes, those of a key known to its group, so that a
-// look-up is a binary search for the shape, then a walk over those whose first size is within a
-// factor of two.
+// Tuned rows in memory.  Those of files are sorted by key and sizes, those of a key known to its
+// group, so that a look-up is a binary search for the shape, then a walk over those whose first
+// size is within a factor of two.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +134,29 @@ static const kr_tuned *find_near(const kiln_ctx *ctx, const kr_group *g, const k
         least = d;
     }
     return best;
+}
+
+/* Of those that KILN_TUNE has found, which are few: the very shape, else the nearest. */
+const kiln_kernel *kr_won_find(const kiln_ctx *ctx, const kr_group *g, const kr_view *v,
+                               bool *exact)
+{
+    const kiln_shape *s = &v->shape;
+    const int64_t id = kr_shape_id(s);
+    const kr_tuned *best = NULL;
+    double least = 2;
+    *exact = false;
+    for (const kr_won *w =
+             atomic_load_explicit(&ctx->first->won[g - ctx->group], memory_order_acquire);
+         w; w = w->next) {
+        const double d = distance(&w->row, s->size);
+        if (d > least || (best && d == least && (best->shape_id == id || w->row.shape_id != id)))
+            continue;
+        if (!legal(ctx, &w->row, s)) continue;
+        best = &w->row;
+        least = d;
+        *exact = by_sizes(best, s->size, KILN_MAX_SIZES + 1) == 0;
+    }
+    return best ? &ctx->kernel[best->kernel] : NULL;
 }
 
 const kiln_kernel *kr_tuned_find(const kiln_ctx *ctx, const kr_group *g, const kr_view *v,

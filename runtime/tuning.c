@@ -35,6 +35,7 @@ typedef struct known {
 typedef struct loader {
     kiln_ctx *ctx;
     bool system;       /* files are of tuning/ folders */
+    const char *writes; /* the first of those that are named: KILN_TUNE adds to it */
     size_t room;       /* rows that ctx->tuned has room for */
     kr_names kernel;   /* positions of the instances that the device runs */
     uint64_t *content; /* of each instance; 0: not asked for yet */
@@ -373,6 +374,10 @@ static void load_file(loader *l, const char *path)
     reader r = {.all = l, .ctx = l->ctx, .path = path};
     const size_t before = l->ctx->ntuned;
     FILE *f = fopen(path, "re");
+    if (!f && errno == ENOENT && l->ctx->first && l->writes == path) {
+        kr_log("%s: not there yet", path);
+        return;
+    }
     if (!f) {
         kr_refuse(l->ctx, "%s: %s: no tuning from it; name files that `kiln tune` wrote", path,
                   strerror(errno));
@@ -468,6 +473,7 @@ void kr_tuning_load(kiln_ctx *ctx, const char *names)
         kr_refuse(ctx, "%s: no memory to read it", names ? names : "tuning");
     } else {
         l.system = !names;
+        l.writes = names ? p.path[0] : NULL;
         for (size_t i = p.n; i-- > 0;) load_file(&l, p.path[i]);
         if (!kr_tuned_sort(ctx)) kr_refuse(ctx, "%s: no memory for its rows", p.path[0]);
     }

@@ -16,12 +16,15 @@ const uint32_t ks_cost_constants[KS_COST_CONSTANT_COUNT][KS_ARCH_COUNT] = {
     KS_COST_CONSTANTS(X)
 #undef X
 };
-static atomic_int enabled;
+static atomic_int enabled, timelines;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 enum { MOST_KEPT = 64 };
 static struct {
     kilnsim_cost cost;
     char *kernel;
+    kilnsim_event *event; /* NULL: no timeline was wanted */
+    size_t events;
+    char *text;    /* of the events */
 } kept[MOST_KEPT]; /* a ring */
 static size_t kept_ever;
 
@@ -33,6 +36,7 @@ ks_cost *ks_cost_begin(const ks_launch *l)
     if (!c) return NULL; /* unpriced, then */
     const uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     c->waves = (uint32_t)((items + KS_LANES - 1) / KS_LANES);
+    if (atomic_load(&timelines)) c->timeline = calloc(1, sizeof(*c->timeline));
     c->sample =
         l->grid[0] / 2 + l->grid[0] * (l->grid[1] / 2 + (uint64_t)l->grid[1] * (l->grid[2] / 2));
     for (uint32_t i = 0; i < c->waves; i++) c->trace[i].most = MOST_ENTRIES / c->waves;
@@ -107,16 +111,94 @@ static const char *target_name(ks_arch arch)
     return "";
 }
 _Static_assert(KS_CLASS_COUNT <= KILNSIM_CLASS_MAX, "room for every class");
+static void forget_one(size_t at)
+{
+    free(kept[at].kernel);
+    free(kept[at].event);
+    free(kept[at].text);
+    kept[at].kernel = kept[at].text = NULL;
+    kept[at].event = NULL;
+}
+
+/* ---- Timelines ---- */
+enum { INST_TEXT = 192, NO_TEXT = -1 }; /* bytes of an instruction and of its line */
+typedef struct texts {                  /* of the instructions of an object, each once */
+    long *of;                           /* bytes into text, by index; NO_TEXT: not yet */
+    char *text;
+    size_t used, room;
+} texts;
+static bool has_text(texts *t, ks_object *object, uint32_t inst)
+{
+    if (t->of[inst] != NO_TEXT) return true;
+    if (t->room - t->used < 2 * INST_TEXT) {
+        const size_t room = t->room ? 2 * t->room : 1 << 16;
+        char *more = realloc(t->text, room);
+        if (!more) return false;
+        t->text = more;
+        t->room = room;
+    }
+    t->of[inst] = (long)t->used;
+    for (int line = 0; line < 2; line++) {
+        char *at = t->text + t->used;
+        *at = 0;
+        (line ? ks_object_line : ks_object_text)(object, object->inst[inst].pc, at, INST_TEXT);
+        t->used += strlen(at) + 1;
+    }
+    return true;
+}
+/* What a program is given of a timeline; NULL: no memory.  *text has its strings. */
+static kilnsim_event *events_of(const ks_launch *l, char **text)
+{
+    ks_object *object = l->object;
+    const ks_timeline *t = l->cost->timeline;
+    const uint32_t simds = ks_cost_constants[KS_COST_SIMDS][object->arch];
+    texts all = {malloc((object->inst_count + 1) * sizeof(*all.of)), NULL, 0, 0};
+    kilnsim_event *event = t->cut ? NULL : malloc((t->count + 1) * sizeof(*event));
+    bool good = all.of && event;
+    for (size_t i = 0; all.of && i < object->inst_count; i++) all.of[i] = NO_TEXT;
+    for (size_t i = 0; good && i < t->count; i++) good = has_text(&all, object, t->at[i].inst);
+    for (size_t i = 0; good && i < t->count; i++) {
+        const ks_event *from = &t->at[i];
+        const ks_inst *inst = &object->inst[from->inst];
+        const char *text_of = all.text + all.of[from->inst];
+        event[i] = (kilnsim_event){.instruction = text_of,
+                                   .line = text_of + strlen(text_of) + 1,
+                                   .class_name = ks_class_names[inst->op->class],
+                                   .unit = from->to > from->from ? ks_cost_unit(inst) : "",
+                                   .pc = inst->pc,
+                                   .wave = from->wave,
+                                   .simd = from->wave % simds,
+                                   .ready = from->ready,
+                                   .issue = from->issue,
+                                   .from = from->from,
+                                   .to = from->to,
+                                   .done = from->done};
+    }
+    free(all.of);
+    if (good) {
+        *text = all.text;
+        return event;
+    }
+    free(all.text);
+    free(event);
+    return NULL;
+}
+
 static void keep(const ks_launch *l, const ks_occupancy *o, double cycles, double share)
 {
     enum { KHZ = 1000 }; /* of a megahertz */
     const ks_counters *n = &l->counters;
     const khip_chip *chip = khip_chip_of(l->object->arch);
     const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    char *text = NULL;
+    kilnsim_event *event = l->cost->timeline ? events_of(l, &text) : NULL;
     pthread_mutex_lock(&mutex);
     const size_t at = kept_ever++ % MOST_KEPT;
     kilnsim_cost *c = &kept[at].cost;
-    free(kept[at].kernel);
+    forget_one(at);
+    kept[at].event = event;
+    kept[at].events = event ? l->cost->timeline->count : 0;
+    kept[at].text = text;
     kept[at].kernel = strdup(l->kernel->name);
     *c = (kilnsim_cost){.struct_size = sizeof(*c),
                         .kernel = kept[at].kernel ? kept[at].kernel : "",
@@ -173,18 +255,23 @@ void ks_cost_end(ks_launch *l, int error)
         if (ks_options_get()->cost) print(l, &o, cycles, share);
     }
     for (uint32_t i = 0; i < c->waves; i++) free(c->trace[i].at);
+    if (c->timeline) free(c->timeline->at);
+    free(c->timeline);
     free(c);
     l->cost = NULL;
 }
 
 __attribute__((destructor)) static void forget(void)
 {
-    for (size_t i = 0; i < MOST_KEPT; i++) free(kept[i].kernel);
+    for (size_t i = 0; i < MOST_KEPT; i++) forget_one(i);
 }
 
 KHIP_API void kilnsim_cost_enable(int on);
 KHIP_API int kilnsim_cost_last(kilnsim_cost *);
 KHIP_API size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
+KHIP_API void kilnsim_timeline_enable(int on);
+KHIP_API size_t kilnsim_timeline(size_t launch, void (*visit)(const kilnsim_event *, void *),
+                                 void *user);
 void kilnsim_cost_enable(int on)
 {
     pthread_mutex_lock(&mutex);
@@ -214,4 +301,21 @@ size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user)
         visit(&kept[i % MOST_KEPT].cost, user);
     pthread_mutex_unlock(&mutex);
     return count;
+}
+void kilnsim_timeline_enable(int on)
+{
+    atomic_store(&timelines, on);
+}
+size_t kilnsim_timeline(size_t launch, void (*visit)(const kilnsim_event *, void *), void *user)
+{
+    size_t events = 0;
+    pthread_mutex_lock(&mutex);
+    const size_t count = kept_ever < MOST_KEPT ? kept_ever : MOST_KEPT;
+    if (launch < count) {
+        const size_t at = (kept_ever - count + launch) % MOST_KEPT;
+        events = kept[at].events;
+        for (size_t i = 0; visit && i < events; i++) visit(&kept[at].event[i], user);
+    }
+    pthread_mutex_unlock(&mutex);
+    return events;
 }

@@ -50,8 +50,21 @@ typedef struct ks_trace {
     uint32_t count, room, most;
     uint64_t seen; /* count, and those that there was no room for */
 } ks_trace;
+/* An instruction of the first workgroup on the modelled unit.  All in cycles from its start. */
+typedef struct ks_event {
+    uint32_t inst, wave;  /* inst: index in the object */
+    uint64_t ready, issue; /* its wave has come to it; it goes */
+    uint64_t from, to;    /* of its unit's time; equal: it keeps none busy */
+    uint64_t done;        /* what it loads is there, it has stored; 0: neither */
+} ks_event;
+typedef struct ks_timeline {
+    ks_event *at; /* in the order of issue */
+    size_t count, room;
+    bool cut; /* no memory for all of them */
+} ks_timeline;
 typedef struct ks_cost {
     uint64_t sample; /* index of the workgroup that is traced */
+    ks_timeline *timeline; /* NULL: none is wanted */
     ks_trace trace[KS_MAX_WAVES], none;
     uint32_t waves; /* of a workgroup */
 } ks_cost;
@@ -64,4 +77,6 @@ ks_occupancy ks_cost_occupancy(const ks_launch *);
    the matrix units' share of them.  false: no memory. */
 bool ks_cost_model(const ks_launch *, const ks_cost *, uint32_t groups, double *cycles,
                    double *matrix_share);
+/* The unit that an instruction keeps busy, as the timeline names it; "" for none. */
+const char *ks_cost_unit(const ks_inst *);
 #endif

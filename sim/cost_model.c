@@ -54,6 +54,7 @@ typedef struct unit {
     uint64_t wake; /* the step when those that a barrier has just let go may issue */
     uint64_t valu_free[8], matrix_free[8], matrix_busy; /* by SIMD, in steps */
     uint64_t lds_free, memory_free, scalar_free;        /* in cycles */
+    ks_timeline *timeline;
 } unit;
 enum { STEP = 4, NEVER_WAITS = 63 };
 #define CONSTANT(u, name) ks_cost_constants[KS_COST_##name][(u)->arch]
@@ -88,6 +89,15 @@ static const struct {
     [KS_BUFFER_OP] = {VMEM, MEMORY},   [KS_SCRATCH_OP] = {VMEM, MEMORY},
     [KS_CACHE_OP] = {VMEM, MEMORY},
 };
+const char *ks_cost_unit(const ks_inst *inst)
+{
+    static const char *const of_port[] = {[VALU] = "VALU", [SALU] = "SALU", [VMEM] = "memory",
+                                          [LDS] = "LDS",   [BRANCH] = "",   [NO_PORT] = ""};
+    const unsigned is = class_step[inst->op->class].effect;
+    if (is == MATRIX || is == SCALAR) return is == MATRIX ? "MFMA" : "scalar memory";
+    return is == PLAIN || is == MEMORY || is == SHARED ? of_port[class_step[inst->op->class].port]
+                                                       : "";
+}
 /* s_nop and s_sleep: steps until the wave goes on; s_setprio: its new priority. */
 static void idle_step(step *s, const ks_inst *inst)
 {
@@ -213,10 +223,93 @@ static void access_scalar(unit *u, runner *w)
     u->scalar_free = later(u->scalar_free, u->now * STEP) + CONSTANT(u, SCALAR_CYCLES);
     w->loose = later(w->loose, in_steps(u->scalar_free + CONSTANT(u, SCALAR_LATENCY)));
 }
+/* ---- The timeline ---- */
+static ks_event *add_event(ks_timeline *t)
+{
+    if (t->count == t->room) {
+        const size_t room = t->room ? 2 * t->room : 4096;
+        ks_event *more = realloc(t->at, room * sizeof(*more));
+        if (!more) {
+            t->cut = true;
+            return NULL;
+        }
+        t->at = more;
+        t->room = room;
+    }
+    return &t->at[t->count++];
+}
+/* The cycle when the pipe that a step is for is free; 0: it is for none. */
+static uint64_t unit_free(const unit *u, const step *s)
+{
+    switch ((effect)s->effect) {
+    case MEMORY:
+        return u->memory_free;
+    case SHARED:
+        return u->lds_free;
+    case SCALAR:
+        return u->scalar_free;
+    case PLAIN:
+    case MATRIX:
+    case JUMP:
+    case WAIT:
+    case IDLE:
+    case SYNC:
+    case PRIORITY:
+    case END:
+        break;
+    }
+    return 0;
+}
+/* Before w's next instruction is issued: what is known of it by then. */
+static ks_event *begin_event(unit *u, const runner *w)
+{
+    if (!u->timeline || w->group) return NULL;
+    ks_event *e = add_event(u->timeline);
+    if (!e) return NULL;
+    *e = (ks_event){.inst = w->trace->at[w->at].inst,
+                    .wave = (uint32_t)(w - u->wave),
+                    .ready = w->ready * STEP,
+                    .issue = u->now * STEP};
+    return e;
+}
+/* Once it is issued: its unit's time, and when its data is there. */
+static void end_event(const unit *u, const runner *w, const step *s, ks_event *e)
+{
+    const uint64_t begins = u->now * STEP;
+    if (!e) return;
+    switch ((effect)s->effect) {
+    case PLAIN:
+    case MATRIX:
+        e->to = s->port == BRANCH ? begins : begins + (uint64_t)s->busy * STEP;
+        break;
+    case MEMORY:
+        e->to = u->memory_free;
+        e->done = w->vm.at[(w->vm.first + w->vm.count - 1) % 64] * STEP;
+        break;
+    case SHARED:
+        e->to = u->lds_free;
+        e->done = w->lds.at[(w->lds.first + w->lds.count - 1) % 64] * STEP;
+        break;
+    case SCALAR:
+        e->to = u->scalar_free;
+        e->done = (in_steps(u->scalar_free + CONSTANT(u, SCALAR_LATENCY))) * STEP;
+        break;
+    case JUMP:
+    case WAIT:
+    case IDLE:
+    case SYNC:
+    case PRIORITY:
+    case END:
+        e->to = e->from;
+        break;
+    }
+}
 static void issue(unit *u, runner *w, const step *s, uint32_t simd)
 {
+    ks_event *event = begin_event(u, w);
     const ks_trace_entry *e = &w->trace->at[w->at++];
     w->ready = u->now + 1;
+    if (event) event->from = later(unit_free(u, s), u->now * STEP);
     switch ((effect)s->effect) {
     case PLAIN:
         if (s->port == VALU) u->valu_free[simd] = u->now + s->busy;
@@ -254,6 +347,7 @@ static void issue(unit *u, runner *w, const step *s, uint32_t simd)
     case END:
         break;
     }
+    end_event(u, w, s, event);
     if (s->effect == END || w->at == w->trace->count) end(u, w);
 }
 /* The SIMD's next step: what it can issue now; the step when it next can. */
@@ -313,7 +407,8 @@ bool ks_cost_model(const ks_launch *l, const ks_cost *c, uint32_t groups, double
     unit u = {.arch = l->object->arch,
               .inst = l->object->inst,
               .waves = groups * c->waves,
-              .per_group = c->waves};
+              .per_group = c->waves,
+              .timeline = c->timeline};
     u.step = calloc(l->object->inst_count, sizeof(*u.step));
     u.wave = calloc(u.waves, sizeof(*u.wave));
     if (u.step && u.wave) {

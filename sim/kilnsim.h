@@ -73,6 +73,25 @@ void kilnsim_cost_enable(int on);
 int kilnsim_cost_last(kilnsim_cost *);
 /* Calls visit, which may not call back, for each priced launch that is still known, the last 64, oldest first; their number. */
 size_t kilnsim_costs(void (*visit)(const kilnsim_cost *, void *), void *user);
+
+/* An instruction of one wave of a workgroup, as modelled: in cycles since its compute unit, which is full of copies of that
+ * workgroup (groups_per_cu), began. */
+typedef struct kilnsim_event {
+    const char *instruction; /* disassembled; strings as kilnsim_cost.kernel */
+    const char *line;        /* "file:line"; "": the object has none */
+    const char *class_name;  /* as kilnsim_cost has them */
+    const char *unit;        /* that it keeps busy: "VALU", "SALU", "MFMA" of its SIMD, "LDS", "memory", "scalar memory"; "": none */
+    uint32_t pc;             /* bytes from the start of the code */
+    uint32_t wave, simd;
+    uint64_t ready, issue;   /* the wave has come to it; it is issued */
+    uint64_t from, to;       /* of the unit's time */
+    uint64_t done;           /* its data has come back or is stored; 0: it has none */
+} kilnsim_event;
+/* On: later launches that are priced keep the timeline of the workgroup that the model fills a unit with. */
+void kilnsim_timeline_enable(int on);
+/* Calls visit, which may not call back, for each event of a launch, counted as kilnsim_costs has them, in the order of
+ * issue; their number.  0: it was launched without a timeline, or there was no memory for it. */
+size_t kilnsim_timeline(size_t launch, void (*visit)(const kilnsim_event *, void *), void *user);
 #ifdef __cplusplus
 }
 #endif

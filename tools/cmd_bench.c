@@ -4,6 +4,7 @@
 #include "command.h"
 #include "contest.h"
 #include "peer.h"
+#include "plot.h"
 #include "simulator.h"
 #include <errno.h>
 #include <jansson.h>
@@ -52,7 +53,8 @@ typedef struct bench {
     double start, replaying; /* when it began; seconds of that spent on replays */
     size_t timed;            /* problems that had their turn */
     kt_table *table;
-    FILE *csv; /* NULL: no CSV is asked for */
+    FILE *csv;  /* NULL: no CSV is asked for */
+    FILE *plot; /* NULL: no picture is */
     json_t *rows;
     tally *tallies;
     size_t ntallies;
@@ -478,6 +480,73 @@ static void print(bench *b, size_t of)
     sum_up(b, of, b->o->json || b->csv == stdout ? stderr : stdout);
 }
 
+/* ---- what a picture needs ---- */
+/* A problem of the set of ceilings, ahead of all others so that no budget cuts it off. */
+static int add_ceiling(kt_problems *list, const char *text)
+{
+    kt_item *item = realloc(list->item, (list->count + 1) * sizeof *item);
+    if (item) list->item = item;
+    char **texts = realloc(list->text, (list->texts + 1) * sizeof *texts);
+    if (texts) list->text = texts;
+    char *copy = item && texts ? strdup(text) : NULL;
+    if (!copy) return kt_failed(KILN_NO_MEMORY, "--plot");
+    list->text[list->texts++] = copy;
+    memmove(item + 1, item, list->count * sizeof *item);
+    list->item[0] = (kt_item){KT_CEILING, KT_CEILING_AIM, copy, NULL};
+    list->count++;
+    return 0;
+}
+
+/* The plain product of a type, large enough that nothing else limits it; 0: none was built. */
+static int rate_problem(const bench *b, kiln_dtype type, char *text, size_t size)
+{
+    const int side = strcmp(b->device.vendor, "host") ? 8192 : 1024;
+    const kiln_kernel *k;
+    kiln_kernel_info info;
+    for (size_t i = 0; !kiln_kernel_at(b->ctx, i, &k); i++) {
+        if (kt_describe(k, &info) || !info.runnable || strcmp(info.op, "gemm") || info.a != type ||
+            info.layout_a != KILN_ROW || info.layout_b != KILN_COL || info.layout_e != KILN_ROW)
+            continue;
+        snprintf(text, size, "gemm %s,%s,%s rcr m=%d n=%d k=%d align=256", kiln_dtype_name(info.a),
+                 kiln_dtype_name(info.b), kiln_dtype_name(info.e), side, side, side);
+        return 1;
+    }
+    return 0;
+}
+
+/* The device's ceilings: the plain product of each type that products are asked of, and a copy that
+ * multiplies, of instances/elementwise.lua.  What was not built is left out. */
+static int add_ceilings(const bench *b, kt_problems *list)
+{
+    static const char copy[] = "elementwise_scale bf16 rows=8192 cols=8192 align=256";
+    char text[256];
+    int code = 0, types = 0;
+    kiln_dtype type[KT_PLOT_RATES];
+    kiln_problem p;
+    const kiln_kernel *k;
+    for (size_t i = 0; i < list->count && types < KT_PLOT_RATES; i++) {
+        kiln_op_info op = {.struct_size = sizeof op};
+        int known = 0;
+        if (kiln_problem_parse(list->item[i].text, &p) || kiln_op_describe(b->ctx, p.op, &op) ||
+            op.summed < 0)
+            continue;
+        for (int t = 0; t < types; t++) known |= type[t] == p.a.dtype;
+        if (!known) type[types++] = p.a.dtype;
+    }
+    for (int t = types; t-- > 0 && !code;)
+        if (rate_problem(b, type[t], text, sizeof text)) code = add_ceiling(list, text);
+    if (!code && !kiln_problem_parse(copy, &p) && !kiln_find(b->ctx, &p, &k))
+        code = add_ceiling(list, copy);
+    return code;
+}
+
+static int open_plot(bench *b)
+{
+    if (!b->o->plot) return 0;
+    b->plot = fopen(b->o->plot, "we");
+    return b->plot ? 0 : (kt_message("%s: %s", b->o->plot, strerror(errno)), EXIT_USAGE);
+}
+
 static int open_csv(bench *b)
 {
     if (!b->o->csv) return 0;
@@ -513,6 +582,12 @@ int cmd_bench(const kt_options *o)
         kt_message("bench times one --instance; --all lists every legal one");
         return EXIT_USAGE;
     }
+    if (o->from && (!o->plot || o->arguments || o->problems)) {
+        kt_message("--from FILE draws what a run measured, with --plot FILE.svg, and measures "
+                   "nothing itself: no problems go with it");
+        return EXIT_USAGE;
+    }
+    if (o->from) return kt_plot_from(o);
     const int code = kt_open(o, NULL, &b.ctx);
     if (code) return code;
     if (!kiln_device_describe(b.ctx, &b.device))
@@ -535,12 +610,15 @@ int cmd_bench(const kt_options *o)
     b.rows = json_array();
     worse(&b,
           kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));
+    if (!b.code && o->plot && !b.modelled) worse(&b, add_ceilings(&b, &list));
     if (!b.code && !open_tallies(&b, &list)) worse(&b, kt_failed(KILN_NO_MEMORY, NULL));
     if (!b.code) worse(&b, open_csv(&b));
+    if (!b.code) worse(&b, open_plot(&b));
     if (!b.code) {
         bench_all(&b, &list);
         print(&b, list.count);
         close_csv(&b);
+        if (b.plot) worse(&b, kt_plot_write(b.rows, b.plot, o->plot));
     }
     kt_problems_close(&list);
     json_decref(b.rows);

@@ -136,6 +136,10 @@ int cmd_report(const kt_options *o)
     report p = {.o = o};
     kiln_ctx *ctx;
     kt_instance *found;
+    if (o->html && o->trace) {
+        kt_message("--html and --trace exclude each other");
+        return EXIT_USAGE;
+    }
     if (!o->html && (o->tuned.count || o->problems || o->set)) {
         kt_message("--tuned, --problems and --set are for the page of --html FILE");
         return EXIT_USAGE;
@@ -144,7 +148,16 @@ int cmd_report(const kt_options *o)
         kt_message("--html excludes --json and --csv");
         return EXIT_USAGE;
     }
+    if (o->html && o->arguments) {
+        kt_message("report --html takes problems by --problems FILE");
+        return EXIT_USAGE;
+    }
     if (o->html) return kt_report_html(o);
+    if (o->trace) return kt_report_trace(o);
+    if (o->arguments) {
+        kt_message("report takes a problem only with --trace FILE, which writes its timeline");
+        return EXIT_USAGE;
+    }
     if (o->cost) return kt_report_cost(o);
     const int code = kt_open(o, "host", &ctx);
     if (code) return code;

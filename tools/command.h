@@ -19,7 +19,7 @@ typedef struct kt_names {
 typedef struct kt_options {
     kt_names op, target, schedule, dtype, instance, tuned;
     const char *device, *peer, *template, *folder, *output, *problems, *set, *csv_file, *modules;
-    const char *tunableop, *shard, *html;
+    const char *tunableop, *shard, *html, *trace, *plot, *from;
     const char
         *tuning; /* no option: the tuning files of the context; NULL: as the library has it */
     int json, csv, all, quick, cost, replace, verbose, threads, dry_run, merge, resume, wide;
@@ -60,8 +60,9 @@ int cmd_verify(const kt_options *);
 int cmd_bench(const kt_options *);
 int cmd_tune(const kt_options *);
 int cmd_report(const kt_options *);
-int kt_report_cost(const kt_options *); /* report --cost: report_cost.c */
-int kt_report_html(const kt_options *); /* report --html: report_html.c */
+int kt_report_cost(const kt_options *);  /* report --cost: report_cost.c */
+int kt_report_html(const kt_options *);  /* report --html: report_html.c */
+int kt_report_trace(const kt_options *); /* report --trace: report_trace.c */
 int cmd_new(const kt_options *);
 int cmd_build(const kt_options *);
 

@@ -10,15 +10,15 @@ _kiln() {
         --peer) words='all openblas memory cublaslt hipblaslt' ;;
         --template) words='bias gated plain quantized residual activation norm quantise' ;;
         --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
-        --folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        --folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned|--trace|--plot|--from) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         *)
             case ${COMP_WORDS[1]} in
             list) words='--op --target --schedule --dtype --instance --json --modules --help' ;;
             explain) words='--all --wide --json --device --threads --modules --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --modules --help' ;;
-            bench) words='--peer --problems --set --all --instance --seconds --budget --shuffle --idle --csv --json --seed --device --threads --modules --help' ;;
+            bench) words='--peer --problems --set --all --instance --seconds --budget --shuffle --idle --csv --json --plot --from --seed --device --threads --modules --help' ;;
             tune) words='--output --replace --resume --problems --set --from-tunableop --shard --prune --dry-run --merge --seconds --idle --seed --device --threads --modules --help' ;;
-            report) words='--cost --html --tuned --problems --set --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
+            report) words='--cost --html --tuned --trace --problems --set --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
             new) words='--template --folder --help' ;;
             build) words='--target --op --output --jobs --verbose --help' ;;
             esac ;;

@@ -41,7 +41,10 @@ enum {
     KEY_RESUME,
     KEY_WIDE,
     KEY_HTML,
-    KEY_TUNED
+    KEY_TUNED,
+    KEY_PLOT,
+    KEY_FROM,
+    KEY_TRACE
 };
 
 /* ---- options ---- */
@@ -109,6 +112,9 @@ static const struct argp_option bench_options[] = {
     OPT_IDLE,
     {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "print CSV, or write it to FILE", 0},
     OPT_JSON,
+    {"plot", KEY_PLOT, "FILE", 0, "also draw the results, as SVG", 0},
+    {"from", KEY_FROM, "RESULTS", 0,
+     "with --plot: draw what an earlier run wrote, CSV or JSON, and time nothing", 0},
     OPT_SEED,
     OPT_DEVICE,
     OPT_THREADS,
@@ -141,6 +147,8 @@ static const struct argp_option report_options[] = {
     {"html", KEY_HTML, "FILE", 0, "write a page of the registry, to look at in a browser", 0},
     {"tuned", KEY_TUNED, "FILE", 0,
      "times for the page, from this tuning file; default: those of KILN_TUNING", 0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "run one on the simulator and write the timeline of a workgroup, for Perfetto", 0},
     OPT_PROBLEMS,
     OPT_SET,
     OPT_OP,
@@ -159,7 +167,8 @@ static const struct argp_option new_options[] = {
     {0}};
 static const struct argp_option build_options[] = {
     {"target", KEY_TARGET, "T", 0,
-     "for this target; default: the host, gfx942, this machine's GPU, and what was built before", 0},
+     "for this target; default: the host, gfx942, this machine's GPU, and what was built before",
+     0},
     {"op", KEY_OP, "X", 0, "only op X of the folder; default: all", 0},
     {"output", 'o', "OUT", 0, "folder of the modules; default DIR/build", 0},
     {"jobs", 'j', "N", 0, "compilers at a time; default: one for each processor", 0},
@@ -202,7 +211,8 @@ const kt_command kt_commands[] = {
      "  kiln bench --device host --threads 1 --peer openblas --csv 'gemm f32,f32,f32 rcr m=1024 "
      "n=1024 k=1024'\n"
      "  kiln bench --peer cublaslt --problems docs/benchmarks/h200.problems --set 'm*' "
-     "--csv=h200.csv\n\v"
+     "--csv=h200.csv\n"
+     "  kiln bench --plot h200.svg --from h200.csv\n\v"
      "Random inputs in several sets that together exceed the last-level cache; implementations are "
      "replayed in turn, "
      "each replay of about 6 ms after a pause; medians.  `ratio` is that row's time over Kiln's; "
@@ -215,7 +225,9 @@ const kt_command kt_commands[] = {
      "each set is summed up: geometric mean, least and greatest ratio to the fastest peer that "
      "does "
      "all of the work.  Peers that cannot fuse an op are followed by a row-wise kernel of Kiln's, "
-     "of an op of instances/elementwise.lua.",
+     "of an op of instances/elementwise.lua.  --plot draws a roofline under what was measured at "
+     "most, for which it times a large product of each type and a copy ahead of the problems, and "
+     "for each layer the time over its size.",
      bench_options, 0, 1000, cmd_bench},
     {"tune", "[PROBLEM... | --merge FILE...]", "time legal instances and write a tuning file",
      "Examples:\n"
@@ -232,22 +244,29 @@ const kt_command kt_commands[] = {
      "first.  Each row is in the file as soon as it is known; rows that the file has stay, unless "
      "--replace says otherwise or their problem is tuned again.",
      tune_options, 0, 1000, cmd_tune},
-    {"report", "", "registers, LDS, scratch, spills and occupancy from the code objects",
+    {"report", "[PROBLEM]", "registers, LDS, scratch, spills and occupancy from the code objects",
      "Examples:\n"
      "  kiln report --target gfx942\n"
      "  kiln report --target gfx942 --op bias_relu --json\n"
      "  kiln report --cost --device sim:gfx942 --op bias_relu\n"
-     "  kiln report --html kiln.html --tuned tuning.csv\n\v"
+     "  kiln report --html kiln.html --tuned tuning.csv\n"
+     "  kiln report --trace trace.json --device sim:gfx942 'bias_relu bf16,bf16,bf16 rcr m=256 "
+     "n=256 "
+     "k=512'\n\v"
      "Needs no GPU.  `waves` is how many waves (warps) can be resident on one SIMD of AMD, one SM "
      "of NVIDIA, and "
      "`limit` says what keeps it from being more.  With --cost each instance runs once on the "
      "simulator, on a few whole tiles of its own: instructions of all waves by kind, cycles of "
      "matrix units and LDS, 64-byte segments of memory, and a compute unit's time as modelled.  "
-     "--html writes one file that needs nothing else: instances to filter and sort, and of each op its "
+     "--html writes one file that needs nothing else: instances to filter and sort, and of each op "
+     "its "
      "expression, its tensors and what decides for problems, of common sizes and of --problems, on "
      "the machine of each target's description or on --device.  With --cost it has those figures, "
-     "too.",
-     report_options, 0, 0, cmd_report},
+     "too.  "
+     "With --trace a PROBLEM's instance, or one --instance, runs once there, and FILE has each "
+     "instruction of one of its workgroups, when its wave came to it and for how long it kept its "
+     "unit busy, in cycles of that model, as a trace for https://ui.perfetto.dev.",
+     report_options, 0, 1, cmd_report},
     {"new", "NAME", "start an instance file for a new op",
      "Examples:\n"
      "  kiln new my_op\n"
@@ -349,6 +368,9 @@ static const struct simple {
     {KEY_PROBLEMS, TEXT, offsetof(kt_options, problems)},
     {KEY_SET, TEXT, offsetof(kt_options, set)},
     {KEY_MODULES, TEXT, offsetof(kt_options, modules)},
+    {KEY_PLOT, TEXT, offsetof(kt_options, plot)},
+    {KEY_FROM, TEXT, offsetof(kt_options, from)},
+    {KEY_TRACE, TEXT, offsetof(kt_options, trace)},
 };
 
 static const struct simple *simple_of(int key)
@@ -479,11 +501,12 @@ static void print_help(FILE *f)
           f);
     for (size_t i = 0; i < kt_command_count; i++)
         fprintf(f, "  %-8s  %s\n", kt_commands[i].name, kt_commands[i].summary);
-    fprintf(f,
-            "\nkiln COMMAND --help says more about one.  kiln --version, kiln --completion prints "
-            "a bash completion.\n%s\n"
-            "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_LOG, NO_COLOR.\n",
-            exit_codes);
+    fprintf(
+        f,
+        "\nkiln COMMAND --help says more about one.  kiln --version, kiln --completion prints "
+        "a bash completion.\n%s\n"
+        "Environment: KILN_DEVICE, KILN_MODULE_PATH, KILN_TUNING, KILN_TUNE, KILN_LOG, NO_COLOR.\n",
+        exit_codes);
 }
 
 static void print_completion(void)
@@ -503,7 +526,9 @@ static void print_completion(void)
     printf("        --template) words='%s' ;;\n", kt_template_names(names, sizeof names, " ", " "));
     puts("        --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*\"op\": "
          "\"\\([a-z0-9_]*\\)\".*/\\1/p' | sort -u) ;;\n"
-         "        --folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned) "
+         "        "
+         "--folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned|--trace|--plot|"
+         "--from) "
          "mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n"
          "        *)\n"
          "            case ${COMP_WORDS[1]} in");

@@ -3,8 +3,7 @@
 // sizes, and what libkilnsim says of its launches becomes a row each.  The problem has whole tiles,
 // several in each direction, so that the workgroup that is modelled has neighbours, and a depth of
 // several steps.
-#include "command.h"
-#include "harness.h"
+#include "report_cost.h"
 #include "report_page.h"
 #include "simulator.h"
 #include <stdlib.h>
@@ -195,8 +194,8 @@ static void memory_close(kiln_ctx *ctx, memory *m)
     free(m->image);
 }
 
-static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p, uint64_t seed,
-                       double *flops)
+kiln_status kt_cost_run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p, uint64_t seed,
+                        double *flops)
 {
     kh_shape s;
     memory m = {0};
@@ -225,16 +224,23 @@ static kiln_status run(kiln_ctx *ctx, const kiln_kernel *kernel, kiln_problem *p
     return status;
 }
 
+kiln_status kt_cost_run_tiles(kiln_ctx *ctx, const kt_instance *i, uint64_t seed, kiln_problem *p,
+                              double *flops)
+{
+    kiln_status status = KILN_NOT_SUPPORTED;
+    for (int attempt = 0; attempt < ATTEMPTS && status == KILN_NOT_SUPPORTED; attempt++) {
+        status = problem_of(ctx, &i->info, attempt, p);
+        if (!status) status = kt_cost_run(ctx, i->kernel, p, seed, flops);
+    }
+    return status;
+}
+
 static void report_instance(report *p, const kt_instance *i)
 {
     kiln_problem problem;
     double flops = 0;
-    kiln_status status = KILN_NOT_SUPPORTED;
-    for (int attempt = 0; attempt < ATTEMPTS && status == KILN_NOT_SUPPORTED; attempt++) {
-        status = problem_of(p->ctx, &i->info, attempt, &problem);
-        if (!status)
-            status = run(p->ctx, i->kernel, &problem, p->o->has_seed ? p->o->seed : 1, &flops);
-    }
+    const kiln_status status =
+        kt_cost_run_tiles(p->ctx, i, p->o->has_seed ? p->o->seed : 1, &problem, &flops);
     if (status == KILN_NOT_SUPPORTED)
         kt_message("%s: not legal for whole tiles of its own", i->info.name);
     else if (status)

@@ -8,6 +8,8 @@
 static struct {
     void (*enable)(int);
     size_t (*costs)(void (*)(const kilnsim_cost *, void *), void *);
+    void (*keep)(int);
+    size_t (*timeline)(size_t, void (*)(const kilnsim_event *, void *), void *);
 } sim;
 
 int kt_simulated(kiln_ctx *ctx)
@@ -17,9 +19,13 @@ int kt_simulated(kiln_ctx *ctx)
     void *dl = dlopen("libkilnsim.so", RTLD_LAZY | RTLD_NOLOAD);
     void *enable = dl ? dlsym(dl, "kilnsim_cost_enable") : NULL;
     void *costs = dl ? dlsym(dl, "kilnsim_costs") : NULL;
+    void *keep = dl ? dlsym(dl, "kilnsim_timeline_enable") : NULL;
+    void *timeline = dl ? dlsym(dl, "kilnsim_timeline") : NULL;
     memcpy(&sim.enable, &enable, sizeof enable);
     memcpy(&sim.costs, &costs, sizeof costs);
-    return enable && costs;
+    memcpy(&sim.keep, &keep, sizeof keep);
+    memcpy(&sim.timeline, &timeline, sizeof timeline);
+    return enable && costs && keep && timeline;
 }
 
 void kt_price_begin(void)
@@ -35,6 +41,16 @@ void kt_price_end(void)
 size_t kt_price_costs(void (*visit)(const kilnsim_cost *, void *), void *user)
 {
     return sim.costs(visit, user);
+}
+
+void kt_timelines(int on)
+{
+    sim.keep(on);
+}
+
+size_t kt_timeline(size_t launch, void (*visit)(const kilnsim_event *, void *), void *user)
+{
+    return sim.timeline(launch, visit, user);
 }
 
 static void add_seconds(const kilnsim_cost *c, void *user)

@@ -11,6 +11,10 @@ int kt_simulated(kiln_ctx *);
 void kt_price_begin(void);
 void kt_price_end(void);
 size_t kt_price_costs(void (*visit)(const kilnsim_cost *, void *), void *);
+/* Timelines of what is priced while they are on, by the place of the launch among the costs; visit
+ * may not call back.  The number of events. */
+void kt_timelines(int on);
+size_t kt_timeline(size_t launch, void (*visit)(const kilnsim_event *, void *), void *user);
 /* kh_protocol.price: seconds of one launch of the runner, as modelled: how often its workgroups
  * fill the device, times what a compute unit full of them takes at the peak clock. */
 kiln_status kt_price(kh_runner *, double *seconds);

@@ -4,13 +4,9 @@
 #ifndef KILN_TUNING_FILE_H
 #define KILN_TUNING_FILE_H
 #include "command.h"
+#include "tuning_rows.h"
 
 typedef struct kt_tuning kt_tuning;
-typedef struct kt_row {
-    const char *instance;
-    double us, error;
-    uint64_t content; /* kiln_kernel_info.content */
-} kt_row;
 /* The file that -o names, or standard output.  A file that is there keeps its rows, --replace
  * drops them; one that was made with another device or build is refused.  An exit code. */
 int kt_tuning_open(const kt_options *, kiln_ctx *, kt_tuning **);

@@ -65,6 +65,13 @@ result $? 'folders with spaces in their names'
 result $? 'build folders, too'
 PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$tmp/with space/opt/a kiln/lib/pkgconfig" pkg-config --cflags kiln >"$tmp/out" 2>&1 && grep -qF '/opt/a\ kiln/include' "$tmp/out"
 result $? 'and pkg-config quotes them'
+make install DESTDIR="$tmp/d64" PREFIX=/usr LIBDIR=lib64/deep PYTHONDIR=lib/python3/site-packages >"$tmp/out" 2>&1 &&
+    "$tmp/d64/usr/bin/kiln" list --op bias_relu >>"$tmp/out" 2>&1 && [ ! -e "$tmp/d64/usr/lib/libkiln.so.0" ]
+result $? 'LIBDIR=lib64/deep: the program finds its library there'
+if [ -e "$tmp/d64/usr/lib/python3/site-packages/kiln/_kiln.abi3.so" ]; then
+    (cd "$tmp" && PYTHONPATH=$tmp/d64/usr/lib/python3/site-packages PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -c 'import kiln') >"$tmp/out" 2>&1
+    result $? 'and so does the Python package elsewhere'
+fi
 # Documents: every relative link leads to something installed, headings included.
 links() {
     python3 - "$usr/share/doc/kiln" <<'PY'

@@ -12,7 +12,7 @@ case $kiln in /*) ;; *) kiln=$PWD/$kiln ;; esac
 cd "$root" || exit 2
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-unset MAKEFLAGS MAKELEVEL MFLAGS KILN_DEVICE KILN_TUNING KILN_LOG
+unset MAKEFLAGS MAKELEVEL MFLAGS KILN_DEVICE KILN_TUNING KILN_TUNE KILN_LOG
 n=0 failed=0
 
 # result STATUS NAME [FILE]: ok where STATUS is 0; else FILE ($tmp/out where it is left out) is shown.

@@ -91,6 +91,17 @@ static double cycles(unsigned groups)
     assert_true(ks_cost_model(&launch, &cost, groups, &out, &share));
     return out;
 }
+/* The timeline of what was added, with `groups` workgroups on the unit. */
+static ks_timeline timeline;
+static const ks_event *events(unsigned groups)
+{
+    free(timeline.at);
+    timeline = (ks_timeline){NULL, 0, 0, false};
+    cost.timeline = &timeline;
+    cycles(groups);
+    cost.timeline = NULL;
+    return timeline.at;
+}
 /* One wave: steps of what it does, and the end's. */
 #define STEPS(n) (STEP * ((double)(n) + 1))
 static void equal(double have, double want)
@@ -252,15 +263,77 @@ static void occupancy(void **state)
     }
 }
 
+static void is_event(const ks_event *e, unsigned word, double ready, double issue, double from,
+                     double to, double done)
+{
+    const double have[] = {(double)e->ready, (double)e->issue, (double)e->from, (double)e->to,
+                           (double)e->done},
+                 want[] = {ready, issue, from, to, done};
+    static const char *const name[] = {"ready", "issue", "from", "to", "done"};
+    assert_int_equal(e->inst, word);
+    for (int i = 0; i < 5; i++)
+        if (have[i] != want[i])
+            fail_msg("%s: %s %.0f instead of %.0f", ops[word].name, name[i], have[i], want[i]);
+}
+static void a_timeline(void **state)
+{
+    (void)state;
+    const double matrix = ks_mfma_form_of(&ops[MATRIX])->cycles[KS_GFX942];
+    const double back = STEP + 8 + C(GLOBAL_LATENCY); /* of a load of 8 segments, at step 1 */
+    reset(1);
+    add(0, SADD, 0, 1);
+    add(0, GLOBAL, 8, 1);
+    add(0, MATRIX, 0, 2);
+    add(0, WAIT_VM0, 0, 1);
+    const ks_event *e = events(1);
+    assert_int_equal(timeline.count, 6);
+    is_event(&e[0], SADD, 0, 0, 0, STEP, 0);
+    is_event(&e[1], GLOBAL, STEP, STEP, STEP, STEP + 8, back);
+    is_event(&e[2], MATRIX, 2 * STEP, 2 * STEP, 2 * STEP, 2 * STEP + matrix, 0);
+    /* the second one waits for the unit, and what follows it for the load */
+    is_event(&e[3], MATRIX, 3 * STEP, 2 * STEP + matrix, 2 * STEP + matrix, 2 * STEP + 2 * matrix,
+             0);
+    is_event(&e[4], WAIT_VM0, 3 * STEP + matrix, back, back, back, 0);
+    is_event(&e[5], END, back + STEP, back + STEP, back + STEP, back + STEP, 0);
+    assert_string_equal(ks_cost_unit(&inst[MATRIX]), "MFMA");
+    assert_string_equal(ks_cost_unit(&inst[GLOBAL]), "memory");
+    assert_string_equal(ks_cost_unit(&inst[SLOAD]), "scalar memory");
+    assert_string_equal(ks_cost_unit(&inst[WAIT_VM0]), "");
+    assert_string_equal(ks_cost_unit(&inst[BARRIER]), "");
+}
+/* One workgroup alone is told of, with what the others on the unit make it wait for. */
+static void timeline_of_one(void **state)
+{
+    (void)state;
+    reset(2);
+    for (unsigned w = 0; w < 2; w++) {
+        add(w, DS, 64, 1);
+        add(w, BARRIER, 0, 1);
+        add(w, SADD, 0, 1);
+    }
+    const ks_event *e = events(2);
+    assert_int_equal(timeline.count, 8);
+    uint64_t last = 0;
+    for (size_t i = 0; i < timeline.count; i++) {
+        assert_true(e[i].wave < 2 && e[i].issue >= last && e[i].issue >= e[i].ready);
+        last = e[i].issue;
+        if (e[i].inst == DS) assert_int_equal(e[i].to - e[i].from, 64);
+    }
+    assert_int_equal(cost.trace[0].count, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_wave),  cmocka_unit_test(ports),         cmocka_unit_test(matrix_unit),
-        cmocka_unit_test(lds_unit),  cmocka_unit_test(global_memory), cmocka_unit_test(barriers),
-        cmocka_unit_test(branches),  cmocka_unit_test(priorities),    cmocka_unit_test(cut_short),
-        cmocka_unit_test(occupancy),
+        cmocka_unit_test(one_wave),      cmocka_unit_test(ports),
+        cmocka_unit_test(matrix_unit),   cmocka_unit_test(lds_unit),
+        cmocka_unit_test(global_memory), cmocka_unit_test(barriers),
+        cmocka_unit_test(branches),      cmocka_unit_test(priorities),
+        cmocka_unit_test(cut_short),     cmocka_unit_test(occupancy),
+        cmocka_unit_test(a_timeline),    cmocka_unit_test(timeline_of_one),
     };
     const int failed = cmocka_run_group_tests_name("sim_cost", tests, NULL, NULL);
     reset(0);
+    free(timeline.at);
     return failed;
 }

@@ -11,8 +11,9 @@ mkdir -p "$tmp/runtime" "$tmp/lib" "$tmp/modules"
 library() { # libkiln of this checkout, of which what reads references.h is compiled again
     cp "$root"/runtime/*.[ch] "$tmp/runtime" && cp "$family/ref_transpose.c" "$tmp/runtime" || return 1
     sed -i 's/^    X(gemm) /    X(gemm) X(transpose) /' "$tmp/runtime/references.h" && grep -q 'X(transpose)' "$tmp/runtime/references.h" || return 1
-    ${CC:-cc} -std=gnu11 -O1 -fPIC -fvisibility=hidden -I"$root/abi" -shared -Wl,-soname,libkiln.so.0 \
-        -Wl,--version-script="$root/runtime/kiln.map" -o "$tmp/lib/libkiln.so.0" "$tmp"/runtime/*.c -ldl -lpthread -lm
+    ${CC:-cc} -std=gnu11 -O1 -fPIC -fvisibility=hidden -I"$root/abi" -I"$tmp/runtime" -shared -Wl,-soname,libkiln.so.0 \
+        -Wl,--version-script="$root/runtime/kiln.map" -o "$tmp/lib/libkiln.so.0" "$tmp"/runtime/*.c \
+        "$root"/tools/harness*.c "$root"/tools/tuning_rows.c -ldl -lpthread -lm
 }
 module() { # [WHAT SED DOES TO THE KERNELS]
     "$gen" --templates "$family/templates" --out "$tmp/gen" "$family/instances" && sed -i "${1-}" "$out"/*/*.c || return 1

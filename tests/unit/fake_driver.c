@@ -258,6 +258,12 @@ BOTH(cuThreadExchangeStreamCaptureMode, hipThreadExchangeStreamCaptureMode, (int
     *mode = old;
     return 0;
 })
+/* Where a stream that waits for the default one is captured, that one cannot be asked. */
+BOTH(cuStreamIsCapturing, hipStreamIsCapturing, (void *s, int *status), (s, status), {
+    enum { CAPTURE_IMPLICIT = 906 };
+    *status = s ? S.capturing : 0;
+    return !s && S.other_capture ? CAPTURE_IMPLICIT : 0;
+})
 API int cuGraphInstantiateWithFlags(void **x, void *g, unsigned long long flags);
 int cuGraphInstantiateWithFlags(void **x, void *g, unsigned long long flags)
 {

@@ -31,6 +31,7 @@ typedef struct fake_state {
     const char *fail;          /* entry point (either vendor's name) that fails ... */
     int fail_code, fail_after; /* ... with this code, after so many good calls */
     int old_properties;        /* 1: only hipGetDeviceProperties works */
+    int other_capture;         /* 1: a stream of somebody's that waits for the default one is captured */
     int check_maps;            /* 1: launches are not recorded; those whose maps of A and B are not
                                   what their arguments call for are counted */
     /* what it reads */

@@ -500,6 +500,47 @@ static void test_capture(void **state)
     }
 }
 
+/* KILN_TUNE leaves captures alone: it waits for those that it would spoil, and runs beside others
+ * in relaxed mode.  What executes nothing computes nothing right: the model's choice stays. */
+static void test_tuning_and_captures(void **state)
+{
+    (void)state;
+    static const char *const spec[] = {"nvidia", "amd"};
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=8 n=8 k=8");
+    for (int i = 0; i < 2; i++) {
+        const kiln_kernel *k, *model, *again;
+        void *stream, *graph;
+        reset(state);
+        setenv("KILN_TUNE", "first:0.05s", 1);
+        kiln_ctx *ctx = open_ctx(spec[i]);
+        unsetenv("KILN_TUNE");
+        assert_null(kiln_refused_at(ctx, 0));
+        fake->capture_mode = 1;
+        fake->other_capture = 1;
+        assert_ok(kiln_find(ctx, &p, &model));
+        assert_int_equal(fake->loads, 0);
+        assert_int_equal(fake->capture_mode, 1);
+        fake->other_capture = 0;
+        assert_ok(kiln_stream_create(ctx, &stream));
+        assert_ok(kiln_graph_begin(ctx, stream));
+        assert_ok(kiln_find(ctx, &p, &k));
+        assert_int_equal(fake->loads, 0);
+        assert_ok(kiln_graph_end(ctx, stream, &graph));
+        assert_ok(kiln_find(ctx, &p, &k)); /* now it is tuned */
+        const int loads = fake->loads;
+        assert_true(loads > 0);
+        assert_int_equal(fake->worst_mode_at_load, -1);
+        assert_int_equal(fake->capture_mode, 1);
+        assert_ptr_equal(k, model);
+        assert_ok(kiln_find(ctx, &p, &again)); /* and not again, nor what is near it */
+        assert_ptr_equal(again, model);
+        assert_int_equal(fake->loads, loads);
+        kiln_graph_destroy(ctx, graph);
+        kiln_stream_destroy(ctx, stream);
+        kiln_close(ctx);
+    }
+}
+
 static void test_loading_fails(void **state)
 {
     (void)state;
@@ -731,6 +772,7 @@ int main(int argc, char **argv)
         TEST(test_early_stages),
         TEST(test_two_stages),
         TEST(test_capture),
+        TEST(test_tuning_and_captures),
         TEST(test_loading_fails),
         TEST(test_damaged_code),
         TEST(test_every_call_may_fail),
