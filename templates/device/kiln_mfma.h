@@ -8,6 +8,7 @@
 typedef _Float16 __attribute__((ext_vector_type(4))) kiln_half4;
 typedef short __attribute__((ext_vector_type(4))) kiln_short4;
 typedef float __attribute__((ext_vector_type(2))) kiln_float2;
+typedef _Float16 __attribute__((ext_vector_type(2))) kiln_half2;
 // 16 bytes along K: what a lane reads from LDS at once.
 typedef unsigned __attribute__((ext_vector_type(4), may_alias)) kiln_piece;
 template <typename T, int n> struct kiln_vector {

@@ -25,6 +25,10 @@ least() { # TARGET TYPE LAYOUT TILE
     gfx942\ scaled-f8*\ crr\ *) echo 0.69 ;;
     gfx942\ scaled-*\ 256x128*) echo 0.90 ;;
     gfx942\ scaled-*\ *) echo 0.82 ;;
+    gfx942\ bf16_u4\ *\ 256x128*) echo 0.78 ;;
+    gfx942\ bf16_u4\ *) echo 0.61 ;;
+    gfx942\ f16_i4\ *\ 256x128*) echo 0.90 ;;
+    gfx942\ f16_i4\ *) echo 0.74 ;;
     gfx90a\ *\ rcr\ *) echo 0.98 ;;
     gfx942\ bf16_i8\ rcr\ 64x128*) echo 0.66 ;;
     gfx942\ bf16_i8\ *\ 64x128*) echo 0.59 ;;

@@ -32,15 +32,25 @@ local FETCH_COST = 1 -- a load; of a write, it is the operand's `work`
 --   group_loads       as many loads into the registers which these have left;
 --   fetch_from, _to   its loads, numbered through without the writes
 --   base              where its tile begins in an LDS buffer, in C
+--   early             where it is not 0, loads are the last step's; and so many groups, the first ones, have but one
+--                     write: what they write was made in the last step of the tile before, of `parts` moves each
 -- Where K is contiguous, a group is one write, or `parts` steps up to it, and one load; else the rows of a little tile,
 -- and its loads.
--- Returns the parts; what each move costs; and how many loads there are.
+-- Returns the parts; what each move costs; how many loads there are; and what the moves of the last step cost.
 function schedule.moves(A, B)
-  local parts, costs, fetches = {}, {}, 0
+  local parts, costs, fetches, last = {}, {}, 0, {}
   local function add(x, name, base)
     local part = { x = x, name = name, base = base, from = #costs, fetch_from = fetches }
     part.group, part.group_loads = x.along_k and 1 + (x.parts or 1) or x.wide + x.deep, x.along_k and 1 or x.deep
-    for i = 0, x.loads + x.stashes - 1 do
+    part.early = x.early or 0
+    if part.early > 0 then
+      part.group, part.group_loads = x.parts, 0
+      for _ = 1, x.loads do last[#last + 1] = x.fetch or FETCH_COST end
+      for _ = 1, part.early * x.parts do last[#last + 1] = x.work end
+      for _ = 1, part.early do costs[#costs + 1] = 2 end
+    end
+    local all = x.stashes + (part.early > 0 and 0 or x.loads)
+    for i = 0, all - part.early * part.group - 1 do
       costs[#costs + 1] = i % part.group < part.group - part.group_loads and x.work or x.fetch or FETCH_COST
     end
     fetches = fetches + x.loads
@@ -49,7 +59,7 @@ function schedule.moves(A, B)
   end
   add(A, "a", "")
   for p = 0, B.count - 1 do add(B, "b" .. p, " + PIECES * (TILE_M + " .. p .. " * TILE_N)") end
-  return parts, costs, fetches
+  return parts, costs, fetches, last
 end
 
 -- One step's row of `due`: how many of the memory instructions, whose costs those are, stand before each
@@ -77,15 +87,22 @@ end
 
 -- The table: a row per step; and `pace`, the most memory instructions that stand between two multiplications.  `rooms`
 -- (absent: the same everywhere): of each of so many times `steps` steps, what room there is behind each multiplication.
-function schedule.due(steps, multiplications, reads, moves, rooms)
-  local pace = ceil_div(reads + ceil_div(#moves, steps - 1), multiplications) + (rooms and 1 or 0)
+-- `late`: what the last step's moves cost.
+function schedule.due(steps, multiplications, reads, moves, rooms, late)
+  local most = max(ceil_div(#moves, steps - 1), #late)
+  local pace = ceil_div(reads + most, multiplications) + ((rooms or #late > 0) and 1 or 0)
   local due = {}
   for i = 1, rooms and #rooms or steps do
     local costs, step = {}, (i - 1) % steps + 1
     for _ = 1, reads do costs[#costs + 1] = READ_COST end
     local first, last = #moves * (step - 1) // (steps - 1) + 1, min(#moves * step // (steps - 1), #moves)
     for j = first, last do costs[#costs + 1] = moves[j] end
-    due[i] = spread(costs, multiplications, pace, step < steps and multiplications * 3 // 4, rooms and rooms[i])
+    local share = step < steps and multiplications * 3 // 4
+    if step == steps and #late > 0 then
+      for _, cost in ipairs(late) do costs[#costs + 1] = cost end
+      share = multiplications
+    end
+    due[i] = spread(costs, multiplications, pace, share, rooms and rooms[i])
   end
   return due, pace
 end

@@ -57,3 +57,14 @@ local function scaled(name, types, layouts, ahead)
 end
 scaled("scaled", { same(f8e4m3fnuz), widened[1], widened[2] }, { "rcr" }, 2)
 scaled("scaled_turned", { same(f8e4m3fnuz) }, { "rrr", "crr" }, 1)
+-- Weights of 4 bits, with a scale and a zero point for each 128 along K.
+local bits = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } }
+gemm "shares_bits" {
+  types = bits,
+  layouts = { "rcr" },
+  d = { scale = per_block("b", "a", 1, 128), zero = per_block("b", "b", 1, 128) },
+  b_op = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return acc end,
+  targets = { "gfx942" },
+  tiles = { gfx942 = { mfma {}, large } },
+}
