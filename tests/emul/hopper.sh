@@ -159,7 +159,6 @@ decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VA
 decode_fault "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
 decode_fault "weights of 4 bits scaled by the tile's before" 's/^( *)ahead\.load\(g, k_next\);/\1;/'
 decode_fault "A's tiles out of the order of weights of 4 bits" 's/order\.apply\(.*/;/'
-decode_fault "weights of 4 bits behind K's end that an operator makes something of" 's/ multiply_tile<true, panels>/ multiply_tile<false, panels>/'
 attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
