@@ -148,8 +148,8 @@ static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, int att
     p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], size[1]), size[1]);
 }
 
-/* Of several matrices, whose rows meet all columns: long ones for matrix cores, square, so that masks cut some of them;
-   others are priced by less. */
+/* Of several matrices, whose rows meet all columns: long ones for matrix cores, square, so that
+   masks cut some of them; others are priced by less. */
 static void plane_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
 {
     enum { PLANES = 2, GROUPS = 8, LONG = 4096, SHORT = 256 };

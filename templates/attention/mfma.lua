@@ -25,7 +25,7 @@ return schedule {
     { "kv", values = { 32, 64, 128 }, doc = "keys of a tile in LDS" },
   },
   derived = { "threads", "dim", "dimv", "wide", "loads_k", "loads_v", "across", "lds_bytes", "registers", "waves",
-              "most", "resident", "bytes", "masked", "window", "ragged", "tile_ns", "rate" },
+              "most", "resident", "bytes", "masked", "window", "ragged", "packed", "tile_ns", "alone_ns" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv, t.threads = layout.dim, layout.dimv, t.q * 2
     t.wide = turned(t)
@@ -43,8 +43,13 @@ return schedule {
     t.bytes = 2 * (t.dim + t.dimv)
     t.masked, t.window = op.mask and 1 or 0, op.mask == "window" and 1 or 0
     t.ragged = op.lengths and 1 or 0
-    t.rate = target.tflops[types.q.name] * 1000 // target.units          -- of a unit, operations per ns
-    t.tile_ns = 2 * t.q * t.kv * (t.dim + t.dimv) * 110 // (100 * t.rate) -- of a tile of keys, where blocks overlap
+    t.packed = op.lengths and not op.page and 1 or 0 -- keys of all sequences are counted together
+    -- ns of a tile of keys, fitted to the simulator: one of two blocks on a unit, whose exponentials are made while the
+    -- other one multiplies; and a block alone.
+    local multiply = 2 * t.q * t.kv * (t.dim + t.dimv) * target.units / (target.tflops[types.q.name] * 1000)
+    t.tile_ns = (multiply + 75 + 1.5 * t.kv) // 1
+    t.alone_ns = (multiply + 300 + 8 * t.kv) // 1
+    if t.resident == 1 then t.tile_ns = t.alone_ns end
   end,
   rules = {
     { "{registers} registers to a lane > {most}", function(t) return t.registers <= t.most end },
@@ -82,22 +87,20 @@ return schedule {
   end,
   cost = function(p, t, target)
     local _, tiles = tiles_of(p, t)
-    local units = max(p.units, 1)
-    -- Tiles of keys to one of queries: of causal ones up to the diagonal; long and short ones fill the last wave.
-    local of_batch = select(eq(t.ragged, 1), max(p.batch, 1), 1)
-    local q, kv = p.q / of_batch, p.kv / select(eq(t.ragged, 1), of_batch, 1)
-    local most, waves = max(kv, 1) / t.kv + 0.5, ceil_div(tiles, units * t.resident) * t.resident
-    local few = select(lt(tiles, units), 1, 0) -- a block alone on its unit waits for its own exponentials
-    waves = select(lt(tiles, units * t.resident), max(ceil_div(tiles, units), 1), waves)
-    local length = most
-    if t.masked == 1 then
-      length = max(kv - (q - t.q) / 2, t.kv) / t.kv + 0.5
-      waves = max(tiles / units, 1)
-      if t.window == 1 then length = min(length, (p.window + t.q) / t.kv + 1) end
-    end
-    local busy = waves * length * t.tile_ns / 1e3 * (1 + 0.6 * few)
-    local ends = ceil_div(tiles, units * t.resident) * 4
-    local memory = p.kv_heads * p.batch * kv * t.bytes / (target.gbps * 1e3)
+    local units, sequences = max(p.units, 1), select(eq(t.ragged, 1), max(p.batch, 1), 1)
+    local q, kv = p.q / sequences, select(eq(t.packed, 1), p.kv / sequences, p.kv)
+    -- Tiles of keys to one of queries: up to the diagonal where there is a mask, half of that in the middle of a square.
+    local most = max(kv, 1) / t.kv + 0.5
+    local length = select(eq(t.masked, 1), max(kv - (q - t.q) / 2, t.kv) / t.kv + 0.5, most)
+    local window = (p.window + t.q) / t.kv + 1
+    length = select(eq(t.window, 1), min(length, window), length)
+    most = select(eq(t.window, 1), min(most, window), most)
+    -- Blocks of a unit: two at a time, and one that is left.  Of masked ones the long begin first, short ones fill gaps.
+    local blocks = select(eq(t.masked, 1), max(tiles / units, 1), ceil_div(tiles, units))
+    local last = select(any(eq(blocks % 2, 1), lt(blocks, 2)), length * (t.alone_ns - t.tile_ns), 0)
+    local busy = max(blocks * length * t.tile_ns + last, most * t.alone_ns) / 1e3
+    local ends = 2.3 * ceil_div(tiles, units * t.resident)
+    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (target.gbps * 1e3) / select(eq(t.packed, 1), p.batch, 1)
     return target.launch_us + max(busy, memory) + ends, {
       { "launching", target.launch_us },
       { "multiplying", busy },

@@ -20,8 +20,9 @@ return function(op, call, layout, to_f32, g, held)
     if d.kind ~= "full" then c.loads[#c.loads + 1] = ("const float of_%s = %s;"):format(d.name, load(d)) end
   end
   local function scalar(i) return ("%ss[%d]"):format(g, i) end
-  local PLACE = { "(float)place", "(float)j", "(float)head", "(float)batch" }
-  local function place(i) return PLACE[i + 1] end
+  -- Texts of an element's place; a schedule may have better ones.
+  c.place = { "(float)place", "(float)j", "(float)head", "(float)batch" }
+  local function place(i) return c.place[i + 1] end
   function c.score(x)
     if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
     return call.score(function() return x end, place, scalar, input)
