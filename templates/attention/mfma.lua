@@ -89,13 +89,13 @@ return schedule {
     local _, tiles = tiles_of(p, t)
     local units, sequences = max(p.units, 1), select(eq(t.ragged, 1), max(p.batch, 1), 1)
     local q, kv = p.q / sequences, select(eq(t.packed, 1), p.kv / sequences, p.kv)
-    -- Tiles of keys to one of queries: up to the diagonal where there is a mask, half of that in the middle of a square.
+    -- Tiles of keys to one of queries: up to the diagonal where there is a mask, half of all in the middle of a square.
     local most = max(kv, 1) / t.kv + 0.5
     local length = select(eq(t.masked, 1), max(kv - (q - t.q) / 2, t.kv) / t.kv + 0.5, most)
     local window = (p.window + t.q) / t.kv + 1
     length = select(eq(t.window, 1), min(length, window), length)
     most = select(eq(t.window, 1), min(most, window), most)
-    -- Blocks of a unit: two at a time, and one that is left.  Of masked ones the long begin first, short ones fill gaps.
+    -- Blocks of a unit: two at a time, and one that is left.  Of masked ones the long begin first, short ones fill up.
     local blocks = select(eq(t.masked, 1), max(tiles / units, 1), ceil_div(tiles, units))
     local last = select(any(eq(blocks % 2, 1), lt(blocks, 2)), length * (t.alone_ns - t.tile_ns), 0)
     local busy = max(blocks * length * t.tile_ns + last, most * t.alone_ns) / 1e3
