@@ -43,6 +43,7 @@ files["**/instances/*.lua"] = { std = "instance" }
 files["examples/ops/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/host/corners/*.lua"] = { std = "instance" }
+files["tests/sim/attention*/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 files["tests/sim/forms/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.

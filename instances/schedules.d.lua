@@ -26,6 +26,8 @@
 ---@return kiln.Sweep
 function host(axes) end
 
+---@alias kiln.mfma.q 128|256
+---@alias kiln.mfma.kv 32|64|128
 ---@alias kiln.mfma.m 16|32|48|64|96|128|192|256
 ---@alias kiln.mfma.n 8|16|24|32|48|64|96|128|192|256
 ---@alias kiln.mfma.k 8|16|32|64|128|256|512|1024
@@ -40,20 +42,22 @@ function host(axes) end
 ---@alias kiln.mfma.xf32 0|1
 
 ---@class kiln.mfma.Sweep
----@field m? kiln.mfma.m|kiln.mfma.m[] rows of the block's tile
----@field n? kiln.mfma.n|kiln.mfma.n[] columns of the block's tile
----@field k? kiln.mfma.k|kiln.mfma.k[] length along K of the tiles in LDS
----@field wm? kiln.mfma.wm|kiln.mfma.wm[] waves along M
----@field wn? kiln.mfma.wn|kiln.mfma.wn[] waves along N
----@field wk? kiln.mfma.wk|kiln.mfma.wk[] waves that share a tile's K in LDS, each a part; they add up before the way out
----@field mfma? kiln.mfma.mfma|kiln.mfma.mfma[] rows and columns of a matrix instruction
----@field ahead? kiln.mfma.ahead|kiln.mfma.ahead[] tiles of K on their way from memory, in registers; the main loop is unrolled by it
----@field split_k? kiln.mfma.split_k|kiln.mfma.split_k[] blocks that share a tile, each a part of K; above 1 a second kernel sums
----@field stream? kiln.mfma.stream|kiln.mfma.stream[] 1: only the tiles past the last that fill the device are shared, and where that pays
----@field group? kiln.mfma.group|kiln.mfma.group[] tiles along M that neighbouring blocks share B for
----@field xf32? kiln.mfma.xf32|kiln.mfma.xf32[] 1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it
+---@field q? kiln.mfma.q|kiln.mfma.q[] attention: queries of a block, 32 to a wave
+---@field kv? kiln.mfma.kv|kiln.mfma.kv[] attention: keys of a tile in LDS
+---@field m? kiln.mfma.m|kiln.mfma.m[] gemm: rows of the block's tile
+---@field n? kiln.mfma.n|kiln.mfma.n[] gemm: columns of the block's tile
+---@field k? kiln.mfma.k|kiln.mfma.k[] gemm: length along K of the tiles in LDS
+---@field wm? kiln.mfma.wm|kiln.mfma.wm[] gemm: waves along M
+---@field wn? kiln.mfma.wn|kiln.mfma.wn[] gemm: waves along N
+---@field wk? kiln.mfma.wk|kiln.mfma.wk[] gemm: waves that share a tile's K in LDS, each a part; they add up before the way out
+---@field mfma? kiln.mfma.mfma|kiln.mfma.mfma[] gemm: rows and columns of a matrix instruction
+---@field ahead? kiln.mfma.ahead|kiln.mfma.ahead[] gemm: tiles of K on their way from memory, in registers; the main loop is unrolled by it
+---@field split_k? kiln.mfma.split_k|kiln.mfma.split_k[] gemm: blocks that share a tile, each a part of K; above 1 a second kernel sums
+---@field stream? kiln.mfma.stream|kiln.mfma.stream[] gemm: 1: only the tiles past the last that fill the device are shared, and where that pays
+---@field group? kiln.mfma.group|kiln.mfma.group[] gemm: tiles along M that neighbouring blocks share B for
+---@field xf32? kiln.mfma.xf32|kiln.mfma.xf32[] gemm: 1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it
 
----AMD matrix cores: matrix instructions without a gap between them.
+---attention: AMD matrix cores: exponentials go from product to product in registers; gemm: AMD matrix cores: matrix instructions without a gap between them.
 ---A sweep: all combinations of these values, the other tunables as in the first default.
 ---@param axes kiln.mfma.Sweep
 ---@return kiln.Sweep

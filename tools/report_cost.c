@@ -147,6 +147,22 @@ static void row_sizes(const kiln_op_info *op, const kiln_kernel_info *k, int att
     p->size[op->cols] = at_least(tile(k, op->size_name[op->cols], size[1]), size[1]);
 }
 
+/* Of several matrices, whose rows meet all columns: long ones for matrix cores, square, so that
+   masks cut some of them; others are priced by less. */
+static void plane_sizes(const kiln_op_info *op, const kiln_kernel_info *k, kiln_problem *p)
+{
+    enum { PLANES = 2, GROUPS = 8, LONG = 4096, SHORT = 256 };
+    const int matrix = !strcmp(k->schedule, "mfma");
+    const int64_t cols = matrix ? LONG : at_least(tile(k, kh_size_name(op, op->cols), 0), SHORT);
+    for (int i = 0; i < (int)op->nsizes; i++) {
+        const int at = KILN_POSITION(i);
+        if (kh_size_name(op, at) && !kh_size_of(p, at)) *kh_size(p, at) = cols;
+    }
+    *kh_size(p, op->planes) = PLANES;
+    *kh_size(p, op->groups) = PLANES;
+    *kh_size(p, op->rows) = matrix ? cols : GROUPS * tile(k, kh_size_name(op, op->rows), 1);
+}
+
 /* attempt: instances are made for other sizes than the first. */
 static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, int attempt,
                               kiln_problem *p)
@@ -156,7 +172,9 @@ static kiln_status problem_of(kiln_ctx *ctx, const kiln_kernel_info *k, int atte
     kiln_status status = kt_kernel_problem(ctx, k, p);
     if (!status) status = kiln_op_describe(ctx, k->op, &op);
     if (status) return status;
-    if (op.summed >= 0)
+    if (op.planes >= 0)
+        plane_sizes(&op, k, p);
+    else if (op.summed >= 0)
         matrix_sizes(&op, k, p);
     else
         row_sizes(&op, k, attempt, p);

@@ -57,7 +57,15 @@ return schedule {
     local pieces = max(ceil_div(layout.dim * types.k.bytes, 16), ceil_div(layout.dimv * types.v.bytes, 16))
     local lanes = pieces <= 8 and 8 or pieces <= 16 and 16 or 32
     local held = ceil_div(pieces, lanes) * 2 * 16 // min(types.k.bytes, types.v.bytes) -- of a row
-    for _, q in ipairs { 1, 4, 8 } do
+    local sizes = { 1, 4, 8 }
+    -- What matrix cores compute from some more rows on needs no third one: 8 rows where memory, which is read once for
+    -- all of them, takes as long as their products (as `cost` has both), else 4.
+    if require "mfma_ops"(target, op, types, layout) then
+      local bytes = layout.dim * types.k.bytes + layout.dimv * types.v.bytes
+      local work, memory = 8 * (2 * (layout.dim + layout.dimv) + 60), bytes / (target.gbps * 0.93)
+      sizes = { 1, work / (target.simt_tflops * 350) <= memory and 8 or 4 }
+    end
+    for _, q in ipairs(sizes) do
       local deep = q == 1 and 4 or 2
       if q * held + 8 * deep * ceil_div(pieces, lanes) <= 180 then
         all[#all + 1] = { q = q, lanes = lanes, deep = deep, parts = 64 }

@@ -118,8 +118,21 @@ static KILN_DEVICE void kiln_keep_order(void)
 #endif
 }
 
+// 0 to 3: of the waves of a SIMD that could issue, the one with the largest does.
+#define KILN_PRIORITY(n)                                                                           \
+    do {                                                                                           \
+        kiln_keep_order();                                                                         \
+        __builtin_amdgcn_s_setprio(n);                                                             \
+        kiln_keep_order();                                                                         \
+    } while (0)
+
 // A value that is computed before what follows: instructions without other effects keep no order.
 static KILN_DEVICE void kiln_by_now(kiln_float2 &x)
+{
+    asm volatile("" : "+v"(x));
+}
+
+static KILN_DEVICE void kiln_by_now(unsigned &x)
 {
     asm volatile("" : "+v"(x));
 }

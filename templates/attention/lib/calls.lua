@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Calls of an op's functions, the same for every schedule.  The code around them has `batch`, `head`, `kv_head`, the
 -- query `i`, its place `place` and the key `j`; with lengths of their own the batch's `s` (lib/sequence.tmpl).  g: "g."
--- or "g->".
-return function(op, call, layout, to_f32, g)
+-- or "g->".  held: what is the same for all of a head's queries and keys stands in variables, of_NAME, for which
+-- `loads` has the text.
+return function(op, call, layout, to_f32, g, held)
   local c = { ragged = op.lengths == "ragged", page = op.page }
   local row = c.ragged and "(s.q_first + i)" or "i" -- of Q, O and what has a row for each query
-  local function input(_, d)
+  local function load(d)
     local at = ("%d] * batch"):format(d.index)
     local text = ("((const kiln_%s_t *)%sd[%d])[%sstride_d[%s"):format(d.type.name, g, d.index, g, at)
     local plane = d.kind == "per_kv_head" and "kv_head" or d.kind ~= "per_tensor" and "head"
@@ -13,9 +14,15 @@ return function(op, call, layout, to_f32, g)
     if d.kind == "full" then text = ("%s + %sldd[%d] * %s + j"):format(text, g, d.index, row) end
     return to_f32(d.type, text .. "]")
   end
+  local function input(_, d) return held and d.kind ~= "full" and "of_" .. d.name or load(d) end
+  c.loads = {}
+  for _, d in ipairs(op.d) do
+    if d.kind ~= "full" then c.loads[#c.loads + 1] = ("const float of_%s = %s;"):format(d.name, load(d)) end
+  end
   local function scalar(i) return ("%ss[%d]"):format(g, i) end
-  local PLACE = { "(float)place", "(float)j", "(float)head", "(float)batch" }
-  local function place(i) return PLACE[i + 1] end
+  -- Texts of an element's place; a schedule may have better ones.
+  c.place = { "(float)place", "(float)j", "(float)head", "(float)batch" }
+  local function place(i) return c.place[i + 1] end
   function c.score(x)
     if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
     return call.score(function() return x end, place, scalar, input)

@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: MIT
+-- What shipped ops do not ask of attention's mfma schedule: sizes of a head that differ, O of four bytes, all functions
+-- at once, eight waves.
+
+attention "sim_attention" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 96, 64 } }, mask = window,
+  targets  = { "gfx942", "gfx90a" },
+  score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = { gfx942 = { mfma { q = 256, kv = 128 } }, gfx90a = { mfma {} } },
+}
+attention "sim_full" {
+  types   = { { q = f16, k = f16, v = f16, o = f16 } }, heads = { { 128, 128 } }, targets = { "gfx942", "gfx90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { gfx942 = { mfma {} }, gfx90a = { mfma {} } },
+}
