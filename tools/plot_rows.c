@@ -280,7 +280,7 @@ static char *cut_record(char *s, char *field[MOST_FIELDS], size_t *n, int *lines
 static int add_field(json_t *row, const struct column *c, const char *field)
 {
     char *end;
-    if (!c->times) return json_object_set_new(row, c->key, json_string(field));
+    if (c->times <= 0) return json_object_set_new(row, c->key, json_string(field));
     const double v = strtod(field, &end);
     if (end == field || *end) return 0; /* `-`: it has none */
     return json_object_set_new(row, c->key, json_real(v * c->times));

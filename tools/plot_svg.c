@@ -7,17 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    WIDTH = 620, /* of a panel, with its margins */
-    LEFT = 66,
-    RIGHT = 18,
-    TOP = 44,
-    BOTTOM = 46,
-    PLOT = 320,   /* height of what is inside the axes */
-    CAPTION = 15, /* of a line of text below */
-    LEGEND = 40,  /* above all panels */
-    MOST_TICKS = 9
-};
+enum { MOST_TICKS = 9 };
+/* Of a panel: its width and margins, the height inside its axes, of a line below them; of the line
+ * above all panels. */
+static const double panel_width = 620, left = 66, right = 18, top = 44, bottom = 46,
+                    plot_height = 320, caption = 15, legend = 40;
 
 typedef struct axis {
     double lo, hi, from, to; /* values, and where they are */
@@ -195,10 +189,10 @@ static void put_point(const panel *n, const kt_plot_row *r, double x, double y)
 
 static void put_legend(FILE *f, const kt_plot *p)
 {
-    double x = LEFT;
+    double x = left;
     for (int i = 0; i < p->names; i++) {
-        put_mark(f, i, x, LEGEND - 14);
-        fprintf(f, "</g><text x=\"%.1f\" y=\"%d\">", x + 9, LEGEND - 10);
+        put_mark(f, i, x, legend - 14);
+        fprintf(f, "</g><text x=\"%.1f\" y=\"%.0f\">", x + 9, legend - 10);
         put_cut(f, p->name[i], 24);
         fputs("</text>\n", f);
         const size_t bytes = bytes_of(p->name[i], 24);
@@ -210,8 +204,8 @@ static void put_legend(FILE *f, const kt_plot *p)
 static panel panel_at(FILE *f, const kt_plot *p, double x, double y)
 {
     panel n = {.f = f, .p = p, .x = x, .y = y};
-    n.h.from = x + LEFT, n.h.to = x + WIDTH - RIGHT;
-    n.v.from = y + TOP + PLOT, n.v.to = y + TOP;
+    n.h.from = x + left, n.h.to = x + panel_width - right;
+    n.v.from = y + top + plot_height, n.v.to = y + top;
     return n;
 }
 
@@ -238,7 +232,7 @@ static void put_source(const panel *n, int line, const char *what, const kt_plot
     char text[400];
     snprintf(text, sizeof text, "%s: %s, %s", what, n->p->name[r->name], r->problem);
     fprintf(n->f, "<text class=\"small\" x=\"%.1f\" y=\"%.1f\">", n->h.from,
-            n->v.from + BOTTOM + 4 + CAPTION * (double)line);
+            n->v.from + bottom + 4 + caption * line);
     put_cut(n->f, text, 84);
     fputs("</text>\n", n->f);
 }
@@ -267,8 +261,8 @@ static void put_bytes(const panel *n, double most)
 /* By value, the highest first; names stand above their lines, or below where another is. */
 static void put_rates(const panel *n)
 {
-    enum { ROOM = 13 };
-    double lowest = n->v.to - 2 * ROOM;
+    const double room = 13;
+    double lowest = n->v.to - 2 * room;
     int done = 0; /* bits */
     for (int k = 0; k < n->p->rates; k++) {
         int at = -1;
@@ -281,8 +275,8 @@ static void put_rates(const panel *n)
         if (x < n->h.from) x = n->h.from;
         if (x < n->h.to) put_line(n, "ceiling", x, y, n->h.to, y);
         double name = y - 5;
-        if (name < lowest + ROOM) name = y + 14;
-        if (name < lowest + ROOM) name = lowest + ROOM;
+        if (name < lowest + room) name = y + 14;
+        if (name < lowest + room) name = lowest + room;
         snprintf(text, sizeof text, "%s %.4g TFLOP/s", c->type, c->value);
         fprintf(n->f, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
                 n->h.to - 4, name);
@@ -389,28 +383,29 @@ void kt_plot_draw(const kt_plot *p, FILE *f)
 {
     const int roofline = has_roofline(p), panels = roofline + p->layers;
     const int across = panels > 1 ? 2 : 1, down = panels ? (panels + across - 1) / across : 0;
-    const double first = TOP + PLOT + BOTTOM + (roofline ? CAPTION * (double)(p->rates + 2) : 0),
-                 other = TOP + PLOT + BOTTOM;
-    const double height = LEGEND + (down ? first + (down - 1) * other : CAPTION * 3.0);
+    const double first = top + plot_height + bottom + (roofline ? caption * (p->rates + 2) : 0),
+                 other = top + plot_height + bottom;
+    const double height = legend + (down ? first + (down - 1) * other : caption * 3.0);
     fprintf(f,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-            "viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>kiln bench",
-            WIDTH * across, height, WIDTH * across, height);
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+            "viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>kiln bench",
+            panel_width * across, height, panel_width * across, height);
     if (*p->device) {
         fputs(" on ", f);
         put_escaped(f, p->device, strlen(p->device));
     }
     fputs("</title>\n", f);
     put_style(f);
-    fprintf(f, "<rect class=\"page\" width=\"%d\" height=\"%.0f\"/>\n", WIDTH * across, height);
+    fprintf(f, "<rect class=\"page\" width=\"%.0f\" height=\"%.0f\"/>\n", panel_width * across,
+            height);
     put_legend(f, p);
-    fprintf(f, "<text class=\"small\" x=\"%d\" y=\"%d\" text-anchor=\"end\">",
-            WIDTH * across - RIGHT, LEGEND - 10);
+    fprintf(f, "<text class=\"small\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">",
+            panel_width * across - right, legend - 10);
     put_cut(f, p->device, 48);
     fputs("</text>\n", f);
     for (int i = 0; i < panels; i++) {
-        const double y = LEGEND + (i / across ? first + (i / across - 1) * other : 0);
-        const panel n = panel_at(f, p, i % across * (double)WIDTH, y);
+        const double y = legend + (i / across ? first + (i / across - 1) * other : 0);
+        const panel n = panel_at(f, p, i % across * panel_width, y);
         if (roofline && !i)
             draw_roofline(&n);
         else
@@ -418,8 +413,8 @@ void kt_plot_draw(const kt_plot *p, FILE *f)
     }
     if (!panels)
         fprintf(f,
-                "<text x=\"%d\" y=\"%d\">no row has both TFLOP/s and GB/s, and no two problems "
+                "<text x=\"%.0f\" y=\"%.0f\">no row has both TFLOP/s and GB/s, and no two problems "
                 "differ in one size alone</text>\n",
-                LEFT, LEGEND + 20);
+                left, legend + 20);
     fputs("</svg>\n", f);
 }
