@@ -38,7 +38,8 @@ typedef struct job {
     const kr_view *v;
     double start, seconds;
     contender c[CONTENDERS];
-    size_t listed, likely, tried, n; /* legal; of those near the best; looked at; right and timed */
+    /* legal; of those near the best; looked at; right; what stands in c, the fastest first */
+    size_t listed, likely, tried, right, n;
 } job;
 
 static double now(void)
@@ -202,7 +203,9 @@ static void measure(job *j, kh_case *verified, kh_sets *sets)
     for (size_t i = 0; i < j->likely && (i == 0 || share_left(j, 0.7) > 0); i++) {
         contender c = j->c[i];
         j->tried++;
-        if (!is_right(verified, &c) || !time_some(sets, &c, 1, &brief)) continue;
+        if (!is_right(verified, &c)) continue;
+        j->right++;
+        if (!time_some(sets, &c, 1, &brief)) continue;
         j->c[j->n++] = c;
         if (brief.best <= 0 || c.seconds < brief.best) brief.best = c.seconds;
     }
@@ -279,8 +282,9 @@ static void tune(kiln_ctx *ctx, const kiln_problem *p, const kr_group *g, const 
         write_row(ctx, p, &j->c[0]);
         kr_log("tuned %s in %.2f s: %s, %.2f us, best of %zu (%zu legal, %zu modelled too slow, "
                "%zu out of time, %zu wrong)",
-               p->op, now() - j->start, kr_kernel_name(j->c[0].kernel), j->c[0].seconds * 1e6, j->n,
-               j->listed, j->listed - j->likely, j->likely - j->tried, j->tried - j->n);
+               p->op, now() - j->start, kr_kernel_name(j->c[0].kernel), j->c[0].seconds * 1e6,
+               j->right, j->listed, j->listed - j->likely, j->likely - j->tried,
+               j->tried - j->right);
     }
     free(j);
 }

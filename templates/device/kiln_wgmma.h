@@ -351,37 +351,25 @@ static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
     return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
 }
 
-/* ---- eight elements of 4 bits ---- */
+/* ---- two elements of 4 bits ---- */
 
-// Four of the bytes of x, 0 to 3, and y, 4 to 7: those that the halves of `which` name.
-static KILN_DEVICE unsigned kiln_bytes(unsigned x, unsigned y, unsigned which)
-{
-    unsigned w;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(w) : "r"(x), "r"(y), "r"(which));
-    return w;
-}
-
-// Elements i and i + 4 of w as 16-bit numbers, pair i: in the last places of what `near` has.  Of f16 those of pairs 1
-// and 3 are 4 bits above, in `up`.
-static KILN_DEVICE unsigned kiln_near_pair(unsigned w, unsigned near)
-{
-    unsigned x; // (w & ..) ^ near
-    asm("lop3.b32 %0, %1, 0x000f000f, %2, 0x6a;" : "=r"(x) : "r"(w), "r"(near));
-    return x;
-}
-static KILN_DEVICE void kiln_near_bf16_pairs(unsigned (&x)[4], unsigned w, unsigned near)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i++) x[i] = kiln_near_pair(w >> i * 4, near);
-}
-static KILN_DEVICE void kiln_near_f16_pairs(unsigned (&x)[4], unsigned w, unsigned near, unsigned up)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        x[i] = kiln_near_pair(w >> i * 4, near);
-        asm("lop3.b32 %0, %1, 0x00f000f0, %2, 0x6a;" : "=r"(x[i + 1]) : "r"(w >> i * 4), "r"(up));
+// Those in byte `byte` of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are
+// the last places of a number whose last place is 1 (Kim et al., "Who Says Elephants Can't Run", 2022).  `spread` is
+// 0x1001, of which the compiler must not know: it puts the second element 16 bits above the first.
+#define KILN_NEAR_PAIR(from, to, last)                                                             \
+    static KILN_DEVICE unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte,          \
+                                                               unsigned spread)                    \
+    {                                                                                              \
+        unsigned x, y;                                                                             \
+        asm("prmt.b32 %0, %1, 0, %2;" : "=r"(x) : "r"(w), "r"(0x4440u + byte));                    \
+        asm("lop3.b32 %0, %1, 0x000f000f, " last ", 0x6a;" : "=r"(y) : "r"(x * spread));           \
+        return y; /* (x & ..) ^ last */                                                            \
     }
-}
+KILN_NEAR_PAIR(u4, bf16, "0x43004300")
+KILN_NEAR_PAIR(i4, bf16, "0x43084308")
+KILN_NEAR_PAIR(u4, f16, "0x64006400")
+KILN_NEAR_PAIR(i4, f16, "0x64086408")
+#undef KILN_NEAR_PAIR
 // Element by element, rounded once.
 #define KILN_PAIRS(type, name, operation)                                                          \
     static KILN_DEVICE unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                 \
@@ -395,12 +383,6 @@ KILN_PAIRS(bf16, times, "mul")
 KILN_PAIRS(f16, less, "sub")
 KILN_PAIRS(f16, times, "mul")
 #undef KILN_PAIRS
-static KILN_DEVICE unsigned kiln_f16_pairs_fused(unsigned x, unsigned y, unsigned z)
-{
-    unsigned w;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(w) : "r"(x), "r"(y), "r"(z));
-    return w;
-}
 static KILN_DEVICE unsigned kiln_low_twice(unsigned x)
 {
     unsigned y;
@@ -413,7 +395,7 @@ static KILN_DEVICE unsigned kiln_high_twice(unsigned x)
     asm("prmt.b32 %0, %1, 0, 0x3232;" : "=r"(y) : "r"(x));
     return y;
 }
-// x of lane `i` of this one's four neighbours.
+// x of lane `i` of this one's four neighbours, i a constant.
 static KILN_DEVICE unsigned kiln_of_four(unsigned x, int i)
 {
     unsigned y;

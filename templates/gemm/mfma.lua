@@ -78,7 +78,7 @@ return schedule {
     if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
       return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
     end
-    if small and half_bytes.unsupported(op, types) then return nil, half_bytes.unsupported(op, types) end
+    if small and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and not small then return nil, "its a_op and b_op get no inputs" end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name

@@ -72,8 +72,7 @@ local function beside_ring(t, op, types, layout)
     if fits and (t.strip == 0 or full and too_wide(t, op, widest)) then t.strip = strip end
   end
   t.d_parts = strip_slots(t, op)
-  local barriers = types.b.bits < 8 and 3 or 2 -- of a slot
-  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (barriers * t.depth + 2)
+  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
   if op.block then
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
     t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
@@ -178,9 +177,7 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
-    local few = types.b.bits < 8 and half_bytes.unsupported(op, types)
-    if few then return nil, few end
-    if types.b.bits < 8 and layout.a ~= "r" then return nil, "A under B of 4 bits must be contiguous along K" end
+    if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
     if op.graph then return nil, "writes no output beside E" end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
@@ -197,10 +194,9 @@ return schedule {
     end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
-      local widens = types[x].bits <= 8 and mul.bits == 16 or types[x].bits == 4 and mul.name == "i8"
-      if types[x].bits ~= mul.bits and not widens then
+      if types[x].bits ~= mul.bits and (types[x].bits > 8 or mul.bits ~= 16) then
         local text = "%s of %s cannot become %s on its way through registers: "
-          .. "bytes and 4 bits can become 16 bits, 4 bits i8, nothing else its size"
+          .. "bytes and 4 bits can become 16 bits, nothing else its size"
         return nil, text:format(x:upper(), types[x].name, mul.name)
       end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
@@ -233,7 +229,7 @@ return schedule {
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "beside_ring",
               "lds_bytes", "full_d", "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned",
-              "unit", "sixteenths", "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "unit", "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.k = 128 // types.mul_a.bytes
@@ -246,8 +242,6 @@ return schedule {
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
-    -- Sums are 16 times as much until a tile's, or a block's, are whole.
-    t.sixteenths = types.b.name == "i4" and types.mul_b.name == "i8" and not op.block and 1 or 0
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
@@ -353,7 +347,6 @@ return schedule {
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 } }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
-    elseif types.b.bits < 8 and bytes then sizes = { { 128, 256, 2 }, { 128, 128, 2 }, { 64, 64, 1 } }
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along and layout.a == "c" then
@@ -373,7 +366,7 @@ return schedule {
     -- Weights are X there, and 128 rows of activations Y.
     if op.products == 1 and widened and not op.block then
       list[#list + 1] = tile(256, 128, 2)
-      if full == 0 and not (types.b.bits < 8 and bytes) then list[#list + 1] = tile(192, 128, 2) end
+      if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
     for _, set in ipairs(list) do set.gather = 0 end
     local none = op.block or types.b.bits < 8 -- of such, that come from any address
@@ -405,9 +398,6 @@ return schedule {
     end },
     { "a full extra input's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
       return any(eq(t.gather, 2), eq(t.full_d, 0), ge(p.align_d, 16))
-    end },
-    { "K is above 131071, whose sums of products by i4 may wrap otherwise", function(p, t)
-      return any(eq(t.sixteenths, 0), le(p.k, 131071))
     end },
     { "K is 0, of which nothing comes from any address", function(p, t) return any(lt(t.gather, 2), gt(p.k, 0)) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },

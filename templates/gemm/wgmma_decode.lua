@@ -5,7 +5,7 @@
 -- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
-local function mixed(types) return types.b.bits < 8 or types.a.bytes == 2 and types.b.bits == 8 end
+local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
@@ -44,9 +44,11 @@ return schedule {
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
-    if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
+    if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
+      return nil, "takes elements of 4 bits only of B, under 16-bit A"
+    end
     if op.graph then return nil, "writes no output beside E" end
-    local lacks = types.b.bits < 8 and half_bytes.unsupported(op, types)
+    local lacks = types.b.bits < 8 and half_bytes.unsupported(op)
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
@@ -54,9 +56,7 @@ return schedule {
         return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
       end
     end
-    if op.block and types.acc.name == "i32" and types.b.bits == 8 then
-      return nil, "sums over blocks are f32 here, those of i8 are whole"
-    end
+    if op.block and types.acc.name == "i32" then return nil, "sums over blocks are f32 here, those of i8 are whole" end
     if layout.a ~= "r" then return nil, "A must be contiguous along K" end
     if op.has_a_op or types.a.name ~= types.mul_a.name then
       return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
@@ -104,12 +104,10 @@ return schedule {
   derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
               "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
               "stage_bytes", "e_row", "mixed", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate", "sum_bits",
-              "sum_step", "sum_chain", "sixteenths" },
+              "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 8 * t.box // types.b.bits * t.slabs
-    -- A's tiles under elements of 4 bits are put in order by warps of their own: one, or what is left of a warpgroup.
-    local small = types.b.bits < 8
-    t.threads, t.registers = 128 * t.wg + (not small and 32 or t.wg > 1 and 128 or 64), 0
+    t.threads, t.registers = 128 * t.wg + 32, 0
     t.products = op.products
     t.at_a = ceil_div(t.box * t.slabs * op.products * t.n, 1024) * 1024
     t.slot_bytes = t.at_a + t.k * types.a.bytes * t.m
@@ -126,9 +124,8 @@ return schedule {
     t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
     local behind = (t.columns - t.n) * t.box
     local own, values = values_of(t, op)
-    local barriers = small and 24 or 16 -- bytes of a slot's
-    t.depth = max(min((room - 32 * barriers - behind) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + barriers + 4 * values) + behind
+    t.depth = max(min((room - 512 - behind) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
@@ -142,12 +139,8 @@ return schedule {
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     -- Sums over blocks are beside whole ones, and a thread's values.
-    t.needs = t.sums + (op.block and t.sums + own or 0)
-    if small then
-      t.needs = t.needs + 32 + 20 * t.sets + t.panels * (4 + half_bytes.values(op, types, t.k).words)
-    else
-      t.needs = t.needs + (t.mixed == 1 and 16 + 32 * t.sets or 40)
-    end
+    t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
+    if types.b.bits < 8 then t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 then
       t.threads = 128 * (t.wg + 1)
@@ -158,7 +151,6 @@ return schedule {
     local fp8 = t.mixed == 0 and types.a.bytes == 1 and types.acc.name == "f32"
     t.sum_bits, t.sum_step = fp8 and 14 - (op.block and 0 or t.turn) or 0, fp8 and 32 or 0
     t.sum_chain = op.block and t.k or 0
-    t.sixteenths = types.b.name == "i4" and types.mul_b.name == "i8" and not op.block and 1 or 0 -- as in wgmma.lua
   end,
   rules = {
     { "apart: {wg} warpgroups do not share {products} products, none of them widened or across", function(t)
@@ -170,13 +162,7 @@ return schedule {
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
       return t.bits_b < 8 and t.slabs == 1 or t.bits_b >= 8 and t.box == 128
     end },
-    { "boxes of {box} bytes: rows of A's tile, {k} elements, are no whole 128 bytes", function(t)
-      return t.k * t.bytes_a % 128 == 0
-    end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
-    { "turn: a b_op of elements of 4 bits has the tile in which K ends last", function(t, op)
-      return t.turn == 0 or t.bits_b >= 8 or not op.has_b_op
-    end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
       return t.sets == 1 or t.bits_b >= 8 or t.box > 32
@@ -211,13 +197,6 @@ return schedule {
     end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
-    if types.b.bits < 8 and op.block then
-      return { tile(16, 64, 1, 3, 0, { sets = 1, box = 64 }), tile(64, 128, 2, 1, 0, { sets = 1, box = 64 }) }
-    end
-    if types.mul_b.name == "i8" and types.b.bits < 8 then
-      return { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }),
-               tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }) }
-    end
     if types.b.bits < 8 then
       return { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }),
                tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }), tile(64, 168, 3, 1, 1, { sets = 1, box = 64 }),
@@ -272,9 +251,6 @@ return schedule {
     return text
   end,
   problem_rules = {
-    { "K is above 131071, whose sums of products by i4 may wrap otherwise", function(p, t)
-      return any(eq(t.sixteenths, 0), le(p.k, 131071))
-    end },
     { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_a, 16) end },
     { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_b, 16) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },

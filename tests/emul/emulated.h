@@ -351,24 +351,18 @@ KE_WIDEN(f8e4m3, bf16)
 KE_WIDEN(f8e5m2, f16)
 KE_WIDEN(f8e5m2, bf16)
 #undef KE_WIDEN
-static inline unsigned kiln_bytes(unsigned x, unsigned y, unsigned which)
-{
-    const unsigned long long both = (unsigned long long)y << 32 | x;
-    unsigned w = 0;
-    for (int i = 0; i < 4; i++) w |= (unsigned)(both >> (which >> i * 4 & 7) * 8 & 255) << i * 8;
-    return w;
-}
-static inline void kiln_near_bf16_pairs(unsigned (&x)[4], unsigned w, unsigned near)
-{
-    for (int i = 0; i < 4; i++) x[i] = (w >> i * 4 & 0x000f000fu) ^ near;
-}
-static inline void kiln_near_f16_pairs(unsigned (&x)[4], unsigned w, unsigned near, unsigned up)
-{
-    for (int i = 0; i < 4; i += 2) {
-        x[i] = (w >> i * 4 & 0x000f000fu) ^ near;
-        x[i + 1] = (w >> i * 4 & 0x00f000f0u) ^ up;
+#define KE_NEAR(from, to, more)                                                                    \
+    static inline unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte, unsigned)     \
+    {                                                                                              \
+        const unsigned two = w >> byte * 8;                                                        \
+        return kiln_##to##_pair(kiln_##from##_to_f32((kiln_##from##_t)(two & 15)) + more,          \
+                                kiln_##from##_to_f32((kiln_##from##_t)(two >> 4 & 15)) + more);    \
     }
-}
+KE_NEAR(u4, bf16, 128)
+KE_NEAR(i4, bf16, 136)
+KE_NEAR(u4, f16, 1024)
+KE_NEAR(i4, f16, 1032)
+#undef KE_NEAR
 #define KE_PAIRS(type, name, operation)                                                            \
     static inline unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                      \
     {                                                                                              \
@@ -380,12 +374,6 @@ KE_PAIRS(bf16, times, *)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS
-static inline unsigned kiln_f16_pairs_fused(unsigned x, unsigned y, unsigned z)
-{
-    // Of two f16 a product is exact in f32; what this one is used for is exact as a whole.
-    const auto half = [](unsigned w, int i) { return kiln_f16_to_f32((kiln_f16_t)(w >> 16 * i)); };
-    return kiln_f16_pair(half(x, 0) * half(y, 0) + half(z, 0), half(x, 1) * half(y, 1) + half(z, 1));
-}
 static inline unsigned kiln_low_twice(unsigned x)
 {
     return x << 16 | (x & 0xffff);

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Weights B of 4 bits that become 16 bits, or i8, in the registers of wgmma, and what b_op has for them.  The four
--- lanes that share a column of B hold its values between them.
---   unsupported(op, types)  why values cannot be so, or nil
+-- Weights B of 4 bits that become 16 bits in the registers of wgmma, and what b_op has for them.  The four lanes that
+-- share a column of B hold its values between them.
+--   unsupported(op)         why values cannot be so, or nil
 --   values(op, types, span) of `span` elements along K:
 --     inputs   b_op's
 --     fast     b_op is (w - zero) * scale, or w * scale, of values whose 16-bit arithmetic is exact but for the last
@@ -12,12 +12,9 @@
 --     words    registers of these, of those that are on their way, and of where they come from
 local half_bytes = {}
 
-function half_bytes.unsupported(op, types)
+function half_bytes.unsupported(op)
   if op.products > 1 then return "two products of elements of 4 bits go through no registers here" end
-  if types.mul_b.bytes == 1 then
-    return op.has_b_op and "elements of 4 bits become i8 as they are: no b_op" or nil
-  end
-  if op.block then return "sums over blocks of elements of 4 bits under 16-bit A are not scaled here" end
+  if op.block then return "sums over blocks of elements of 4 bits are not scaled here" end
   for _, d in ipairs(op.b_inputs) do
     if d.kind == "per_block" and (d.deep % 16 ~= 0 or 256 % d.deep ~= 0 and d.deep % 256 ~= 0) then
       return ("%d along K to a value of %s: 16, 32, 64, 128 or multiples of 256"):format(d.deep, d.name)
@@ -37,7 +34,7 @@ function half_bytes.values(op, types, span)
     v.scale, v.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
     v.fast = v.scale.type == types.mul_b and (not v.zero or v.zero.type.bits == 4)
   end
-  local places = min(v.each, 2) * (2 * #v.inputs + 2)
+  local places = 2 * min(v.each, 2) * #v.inputs
   v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and 1 or #v.inputs) + 2 * #v.inputs) + places
   return v
 end

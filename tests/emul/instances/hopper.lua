@@ -374,9 +374,9 @@ gemm "emul_blocks_decode" {
 -- Weights of 4 bits: what takes off a zero point and scales in 16 bits, in runs of 16 to more than a tile, from boxes of
 -- each width; any other operator in f32, of values of every kind; and none.
 local of_bits = { ["8 56 1 128 2"] = true, ["64 112 2 64 1"] = true, ["16 64 1 32 1"] = true }
-local function of_few(t) return of_bits[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets)] == true end
-local function in_bits(t) return of_few(t) and t.turn == 0 end
-local function in_turn(t) return of_few(t) and t.turn == t.wg % 2 end
+local function in_bits(t)
+  return of_bits[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets)] == true and t.turn == t.wg % 2
+end
 local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112 }, wg = { 1, 2 }, box = { 128, 64, 32 }, sets = { 1, 2 },
                  blocks = 1, turn = { 0, 1 } }
 local groups = { { 3, 200, 96 }, { 17, 133, 1056 }, { 70, 72, 1001 } }
@@ -429,7 +429,7 @@ gemm "emul_bits_plain" {
   targets  = { "sm_90a" },
   d        = { scale = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale end,
-  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_turn },
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
   check    = { shapes = groups },
 }
 gemm "emul_bits_relu" {
@@ -440,36 +440,6 @@ gemm "emul_bits_relu" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
   check    = { shapes = groups },
-}
-
--- Beside i8, as i8: whole sums of i4 are 16 times as much on their way, those of blocks until they are scaled.
-local beside_i8 = { ["8 56 1 128 2"] = true, ["64 112 2 64 1"] = true }
-gemm "emul_bits_i8" {
-  types    = { { a = i8, b = i4, e = i32 }, { a = i8, b = u4, e = bf16 } },
-  layouts  = { "rcr" },
-  targets  = { "sm_90a" },
-  epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma_decode { m = { 8, 64 }, n = { 56, 112 }, wg = { 1, 2 }, box = { 128, 64 },
-                                         sets = { 1, 2 }, blocks = 1, turn = { 0, 1 } },
-                          wgmma { m = 128, n = { 64, 128 }, depth = 3, cluster = { 1, 2 }, wg = { 1, 2 } } },
-               where = function(t)
-                 if t.m == 128 then return (t.cluster == 2) == (t.wg == 2) and (t.n == 128) == (t.wg == 2) end
-                 return beside_i8[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets)] == true
-                   and t.turn == t.wg % 2
-               end },
-  check    = { shapes = { { 3, 200, 96 }, { 17, 133, 1056 }, { 70, 144, 592 } } },
-}
-gemm "emul_bits_i8_block" {
-  types    = { { a = i8, b = i4, e = bf16 }, { a = i8, b = u4, e = f32 } },
-  layouts  = { "rcr" },
-  targets  = { "sm_90a" },
-  d        = { group = per_block("b", f32, 1, 128), row = per_row(f32), of_a = per_block("a", f32, 1, 128, "c") },
-  block    = function(acc, d) return acc * d.group * d.of_a end,
-  epilogue = function(acc, d) return acc * d.row end,
-  tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = 64, wg = 1, box = 64, sets = { 1, 2 }, blocks = 1 },
-                          wgmma { m = 128, n = 128, depth = 3, cluster = { 1, 2 }, wg = 2 } },
-               where = function(t) return t.m == 128 or (t.m == 64) == (t.sets == 1) end },
-  check    = { shapes = { { 3, 200, 96 }, { 17, 133, 1056 }, { 136, 144, 592 } } },
 }
 
 -- The same as the operand of `wgmma` that comes through registers.
