@@ -71,6 +71,7 @@ check-sim: programs instances ## every AMD instance on the simulator, all shapes
 	+$(call sim_modules,$(TARGETS),)
 	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
 	+$(Q)BUILD=$(BUILD) tests/sim/matrix.sh --full
+	+$(Q)BUILD=$(BUILD) tests/sim/attention.sh --full
 check-emul: programs ## every corner of the kernels for Hopper, emulated on this CPU
 	+$(Q)BUILD=$(BUILD) tests/emul/hopper.sh --full
 check-gpu: programs instances $(BUILD)/tests/launch_chain ## every instance on this machine's GPU against the reference; 77 where there is none
