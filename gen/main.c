@@ -130,12 +130,15 @@ static bool check_usage(kg_ctx *cx, const command *c)
                 cx->templates ? " " : "", cx->templates ? cx->templates : "");
         return false;
     }
+    const char *targets = kg_printf(cx->arena, "%s/targets", cx->templates);
     for (size_t i = 0; i < c->ntargets; i++) {
-        const char *t = c->target[i],
-                   *path = kg_printf(cx->arena, "%s/targets/%s.lua", cx->templates, t);
+        const char *t = c->target[i], *path = kg_printf(cx->arena, "%s/%s.lua", targets, t);
+        kg_names_list known = {0};
         if (!strchr(t, '/') && access(path, R_OK) == 0) continue;
-        fprintf(stderr, "kiln-gen: unknown target %s: %s/targets has no such file\n",
-                kg_quote(cx, t, strlen(t)), cx->templates);
+        const char *near = kg_list_lua(cx, targets, &known) ? kg_closest(t, known.v, known.n) : NULL;
+        fprintf(stderr, "kiln-gen: unknown target %s%s: %s has no such file\n",
+                kg_quote(cx, t, strlen(t)),
+                near ? kg_printf(cx->arena, " (did you mean '%s'?)", near) : "", targets);
         return false;
     }
     return true;

@@ -148,7 +148,8 @@ static kiln_status say_unknown_op(const kiln_ctx *ctx, const kiln_problem *p, kr
         if (ctx->nrefused)
             kr_put(text, " (%zu refused, first: %s)", ctx->nrefused, ctx->refused[0]);
     } else if (closest) {
-        kr_put(text, "no op '%s': did you mean '%s'?", p->op, closest);
+        kr_put(text, "no op '%s': did you mean '%s'? (a new op is built by `make instances`)", p->op,
+               closest);
     } else {
         kr_put(text, "no op '%s' was described (`kiln list` shows what there is)", p->op);
         if (ctx->nrefused) kr_put(text, "; %zu refused, first: %s", ctx->nrefused, ctx->refused[0]);

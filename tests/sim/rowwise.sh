@@ -54,7 +54,7 @@ least, most = min(ratios), max(ratios)
 # Of gfx90a's vector units a byte gets half as many operations: the first blocks compute before memory is busy.
 limit = {"gfx942": 1.2, "gfx90a": 1.27}[target]
 print("of %d problems, over their bytes: %.3f (%s) to %.3f (%s)" % (len(ratios), *least, *most))
-sys.exit(not (len(ratios) >= 24 and least[0] >= 1 and most[0] <= limit))
+sys.exit(not (len(ratios) >= 32 and least[0] >= 1 and most[0] <= limit))
 EOP
     result $? "$target: the cost model is near bytes over bandwidth: $(cat "$tmp/out")"
 done

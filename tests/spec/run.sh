@@ -72,6 +72,7 @@ refuse "larger than 1 MiB" 2 "larger than 1 MiB" "$tmp/large.lua"
 refuse "named pipe" 2 "not a regular file" "$tmp/pipe.lua"
 refuse "no files given" 2 "no instance files given"
 refuse "unknown target" 2 "unknown target 'nope'" --target nope tests/spec/ok_minimal.lua
+refuse "misspelt target" 2 "unknown target 'hsot' (did you mean 'host'?): " --target hsot tests/spec/ok_minimal.lua
 refuse "target with a path" 2 "unknown target '../x'" --target ../x tests/spec/ok_minimal.lua
 refuse "unknown option" 2 "unrecognized option" --nope tests/spec/ok_minimal.lua
 refuse "file name with quotes and a line break" 1 'hostile/a?b???.lua:1:1: error: gemm "x": missing field' "$bad"
