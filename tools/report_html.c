@@ -303,6 +303,10 @@ static json_t *page_json(kt_page *page)
     for (size_t i = 0; i < page->ops; i++) json_array_append_new(ops, op_json(page, page->op[i]));
     for (size_t i = 0; i < page->count; i++)
         json_array_append_new(instances, instance(page, &page->found[i].info));
+    if (json_array_size(instances) != page->count) { /* of which the others have positions */
+        json_decref(machines), json_decref(ops), json_decref(instances);
+        return NULL;
+    }
     snprintf(id, sizeof id, "%016llx", (unsigned long long)kiln_registry_id(page->ctx));
     return json_pack("{s:s s:s s:o s:o s:o s:O s:O s:O s:O}", "version", kiln_version(), "registry",
                      id, "machines", machines, "ops", ops, "instances", instances, "words",

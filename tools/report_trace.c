@@ -230,7 +230,11 @@ static int choose(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p, kt_
     else
         status = kiln_find(ctx, p, &i->kernel);
     if (!status) status = kt_describe(i->kernel, &i->info);
-    return status ? kt_failed(status, "report --trace") : 0;
+    if (status) return kt_failed(status, "report --trace");
+    if (!o->arguments || !strcmp(i->info.op, p->op)) return 0;
+    kt_message("the problem is of the op '%s', and --instance %s of '%s'", p->op, i->info.name,
+               i->info.op);
+    return EXIT_USAGE;
 }
 
 static int trace_one(const kt_options *o, kiln_ctx *ctx)

@@ -67,6 +67,13 @@ measured() {
         python3 tests/tools/report/page.py "$page" "$hostile" 'bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3' none:host:3
 }
 check 'rows of a tuning file, with a hostile name of a device' measured
+odd_rows() { # an encoding of its own, a size that no machine has, neither time nor error
+    sed -e "s/^Validator,DEVICE.*/Validator,DEVICE,\"$(printf 'caf\351')\"/" -e 's/,UNITS,3/,UNITS,2000000000/' -e 's/,0.001,/,nan,/' "$tmp/tuning.csv" >"$tmp/odd.csv"
+    grep -m 1 ',12.5,' "$tmp/tuning.csv" | sed 's/,12.5,/,inf,/' >>"$tmp/odd.csv"
+    exits 0 report --html "$tmp/again.html" --tuned "$tmp/odd.csv" "${some[@]}" && says ', 1 rows measured$' && says 'odd.csv: 3 of 4 rows left out' &&
+        [ "$(grep -c 'no device .none:host:2000000000' "$tmp/err")" = 1 ] && python3 tests/tools/report/page.py "$tmp/again.html" '?'
+}
+check 'rows that are odd' odd_rows
 variable() { cp "$page" "$tmp/first.html" && KILN_TUNING=$tmp/tuning.csv exits 0 report --html "$page" "${some[@]}" && cmp "$page" "$tmp/first.html"; }
 check 'the same from KILN_TUNING' variable
 no_rows() { echo nonsense >"$tmp/bad.csv" && exits 2 report --html "$page" --tuned "$tmp/bad.csv" "${some[@]}" && says "bad.csv:1: 'nonsense': no line of a tuning file"; }
