@@ -82,8 +82,9 @@ check 'a tuning file that is not there' exits 2 report --html "$page" --tuned "$
 
 # ---- problems and devices of one's own ----
 own() {
-    printf '[mine] a set\nbias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33\n' >"$tmp/problems" &&
+    printf '[mine] a set\nbias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33\nbias_rleu f16,f16,f16 rcr m=7 n=5 k=3\n' >"$tmp/problems" &&
         exits 0 report --html "$page" --problems "$tmp/problems" --device none:host:9 "${some[@]}" &&
+        says "/problems: 1 of 2 problems are not in the page" &&
         python3 tests/tools/report/page.py "$page" 'bias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33 align=256' none:host:9 >"$tmp/counts" &&
         ! grep -q none:host:1 "$page"
 }
