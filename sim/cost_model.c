@@ -238,78 +238,47 @@ static ks_event *add_event(ks_timeline *t)
     }
     return &t->at[t->count++];
 }
-/* The cycle when the pipe that a step is for is free; 0: it is for none. */
-static uint64_t unit_free(const unit *u, const step *s)
+/* The cycle when the pipe that a step is for is free; NULL: it is for none. */
+static const uint64_t *pipe_of(const unit *u, const step *s)
 {
-    switch ((effect)s->effect) {
-    case MEMORY:
-        return u->memory_free;
-    case SHARED:
-        return u->lds_free;
-    case SCALAR:
-        return u->scalar_free;
-    case PLAIN:
-    case MATRIX:
-    case JUMP:
-    case WAIT:
-    case IDLE:
-    case SYNC:
-    case PRIORITY:
-    case END:
-        break;
-    }
-    return 0;
+    if (s->effect == MEMORY) return &u->memory_free;
+    if (s->effect == SHARED) return &u->lds_free;
+    return s->effect == SCALAR ? &u->scalar_free : NULL;
 }
 /* Before w's next instruction is issued: what is known of it by then. */
-static ks_event *begin_event(unit *u, const runner *w)
+static ks_event *begin_event(unit *u, const runner *w, const step *s)
 {
+    const uint64_t *pipe = pipe_of(u, s), now = u->now * STEP;
     if (!u->timeline || w->group) return NULL;
     ks_event *e = add_event(u->timeline);
     if (!e) return NULL;
     *e = (ks_event){.inst = w->trace->at[w->at].inst,
                     .wave = (uint32_t)(w - u->wave),
                     .ready = w->ready * STEP,
-                    .issue = u->now * STEP};
+                    .issue = now,
+                    .from = pipe ? later(*pipe, now) : now};
     return e;
 }
 /* Once it is issued: its unit's time, and when its data is there. */
 static void end_event(const unit *u, const runner *w, const step *s, ks_event *e)
 {
-    const uint64_t begins = u->now * STEP;
+    const uint64_t *pipe = pipe_of(u, s);
     if (!e) return;
-    switch ((effect)s->effect) {
-    case PLAIN:
-    case MATRIX:
-        e->to = s->port == BRANCH ? begins : begins + (uint64_t)s->busy * STEP;
-        break;
-    case MEMORY:
-        e->to = u->memory_free;
-        e->done = w->vm.at[(w->vm.first + w->vm.count - 1) % 64] * STEP;
-        break;
-    case SHARED:
-        e->to = u->lds_free;
-        e->done = w->lds.at[(w->lds.first + w->lds.count - 1) % 64] * STEP;
-        break;
-    case SCALAR:
-        e->to = u->scalar_free;
-        e->done = (in_steps(u->scalar_free + CONSTANT(u, SCALAR_LATENCY))) * STEP;
-        break;
-    case JUMP:
-    case WAIT:
-    case IDLE:
-    case SYNC:
-    case PRIORITY:
-    case END:
-        e->to = e->from;
-        break;
-    }
+    e->to = e->from;
+    if (pipe)
+        e->to = *pipe;
+    else if ((s->effect == PLAIN || s->effect == MATRIX) && s->port != BRANCH)
+        e->to += (uint64_t)s->busy * STEP;
+    if (s->effect == MEMORY) e->done = when_left(&w->vm, 0) * STEP;
+    if (s->effect == SHARED) e->done = when_left(&w->lds, 0) * STEP;
+    if (s->effect == SCALAR)
+        e->done = in_steps(u->scalar_free + CONSTANT(u, SCALAR_LATENCY)) * STEP;
 }
 static void issue(unit *u, runner *w, const step *s, uint32_t simd)
 {
-    ks_event *event = begin_event(u, w);
+    ks_event *event = begin_event(u, w, s);
     const ks_trace_entry *e = &w->trace->at[w->at++];
     w->ready = u->now + 1;
-    if (event) event->from = later(unit_free(u, s), u->now * STEP);
     switch ((effect)s->effect) {
     case PLAIN:
         if (s->port == VALU) u->valu_free[simd] = u->now + s->busy;

@@ -3,6 +3,7 @@
 // sets of problems, how Kiln stands against the fastest peer.
 #include "command.h"
 #include "contest.h"
+#include "output.h"
 #include "peer.h"
 #include "plot.h"
 #include "simulator.h"
@@ -53,8 +54,7 @@ typedef struct bench {
     double start, replaying; /* when it began; seconds of that spent on replays */
     size_t timed;            /* problems that had their turn */
     kt_table *table;
-    FILE *csv;  /* NULL: no CSV is asked for */
-    FILE *plot; /* NULL: no picture is */
+    FILE *csv; /* NULL: no CSV is asked for */
     json_t *rows;
     tally *tallies;
     size_t ntallies;
@@ -540,13 +540,6 @@ static int add_ceilings(const bench *b, kt_problems *list)
     return code;
 }
 
-static int open_plot(bench *b)
-{
-    if (!b->o->plot) return 0;
-    b->plot = fopen(b->o->plot, "we");
-    return b->plot ? 0 : (kt_message("%s: %s", b->o->plot, strerror(errno)), EXIT_USAGE);
-}
-
 static int open_csv(bench *b)
 {
     if (!b->o->csv) return 0;
@@ -582,9 +575,9 @@ int cmd_bench(const kt_options *o)
         kt_message("bench times one --instance; --all lists every legal one");
         return EXIT_USAGE;
     }
-    if (o->from && (!o->plot || o->arguments || o->problems)) {
+    if (o->from && (!o->plot || o->arguments || o->problems || o->set || o->csv || o->json)) {
         kt_message("--from FILE draws what a run measured, with --plot FILE.svg, and measures "
-                   "nothing itself: no problems go with it");
+                   "nothing itself: no problems go with it, nor --csv or --json");
         return EXIT_USAGE;
     }
     if (o->from) return kt_plot_from(o);
@@ -612,13 +605,13 @@ int cmd_bench(const kt_options *o)
           kt_problems_open(o, main_problems, sizeof main_problems / sizeof *main_problems, &list));
     if (!b.code && o->plot && !b.modelled) worse(&b, add_ceilings(&b, &list));
     if (!b.code && !open_tallies(&b, &list)) worse(&b, kt_failed(KILN_NO_MEMORY, NULL));
+    if (!b.code && o->plot) worse(&b, kt_output_check(o->plot));
     if (!b.code) worse(&b, open_csv(&b));
-    if (!b.code) worse(&b, open_plot(&b));
     if (!b.code) {
         bench_all(&b, &list);
         print(&b, list.count);
         close_csv(&b);
-        if (b.plot) worse(&b, kt_plot_write(b.rows, b.plot, o->plot));
+        if (o->plot) worse(&b, kt_plot_write(b.rows, o->plot));
     }
     kt_problems_close(&list);
     json_decref(b.rows);

@@ -52,10 +52,10 @@ static int print_text(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p,
     if (remedy(ctx, p, &k))
         fprintf(f, "  with align=%d, which allocated memory has, it would be %s\n", ALLOCATED,
                 k.name);
-    if (fclose(f)) return kt_failed(KILN_NO_MEMORY, "explain");
-    kt_put_explained(all, o->wide ? 0 : kt_columns(stdout), stdout);
+    const int failed = fclose(f);
+    if (!failed) kt_put_explained(all, o->wide ? 0 : kt_columns(stdout), stdout);
     free(all);
-    return 0;
+    return failed ? kt_failed(KILN_NO_MEMORY, "explain") : 0;
 }
 
 /* ---- JSON ---- */

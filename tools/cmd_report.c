@@ -43,14 +43,14 @@ static int value_named(const kiln_kernel_info *k, const char *name)
     return 0;
 }
 
-/* One of an instance's kernels; 0: there is none, or *why says what is wrong. */
-typedef struct figures {
+typedef struct figures { /* of one of an instance's kernels */
     char name[512];
     kt_resources r;
     kt_occupancy o;
     int known; /* o is */
 } figures;
 
+/* 0: there is no such kernel, or *why says what is wrong. */
 static int read_figures(const kiln_kernel_info *k, size_t stage, figures *f, char *why, size_t size)
 {
     enum { STAGES = sizeof k->stage_symbol / sizeof *k->stage_symbol };

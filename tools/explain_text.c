@@ -5,30 +5,34 @@
 #define _GNU_SOURCE
 #include "explain_text.h"
 #include "command.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATE = 2, UNDER = 4, HANG = 4, LEAST = 32 /* columns of a sentence beside a name */ };
 
-/* A line, cut into what is before its text, a name where it is about one, and the rest. */
+/* A line: what is before its text, a name where it is about one, and the rest. */
 typedef struct line {
     size_t indent;
     const char *name, *rest; /* NULL: it is about none; behind the name and its blanks */
-    size_t folder, length;   /* bytes of the name up to its last slash, and behind it */
+    const char *end;
+    size_t folder, length; /* bytes of the name up to its last slash, and behind it */
 } line;
 
-static line read_line(const char *s)
+/* The next line of a text, which is moved behind it; 0: there is none. */
+static int read_line(const char **text, line *out)
 {
-    line l = {.indent = strspn(s, " "), .rest = s + strspn(s, " ")};
-    const size_t word = strcspn(l.rest, " ");
-    if (l.indent != CANDIDATE || strncmp(l.rest + word, "  ", 2)) return l;
+    const char *s = *text;
+    if (!*s) return 0;
+    line l = {.indent = strspn(s, " "), .rest = s + strspn(s, " "), .end = s + strcspn(s, "\n")};
+    const size_t word = strcspn(l.rest, " \n");
+    *text = l.end + (*l.end != 0);
+    *out = l;
     const char *slash = memrchr(l.rest, '/', word);
-    if (!slash) return l;
-    l.name = l.rest;
-    l.folder = (size_t)(slash + 1 - l.name);
-    l.length = word - l.folder;
-    l.rest = l.name + word + strspn(l.name + word, " ");
-    return l;
+    if (l.indent != CANDIDATE || strncmp(l.rest + word, "  ", 2) || !slash) return 1;
+    out->name = l.rest;
+    out->folder = (size_t)(slash + 1 - l.rest);
+    out->length = word - out->folder;
+    out->rest = l.rest + word + strspn(l.rest + word, " ");
+    return 1;
 }
 
 /* Bytes of a word's start that so many columns hold, behind a slash or a comma where it has one. */
@@ -44,15 +48,22 @@ static size_t cut(const char *word, size_t bytes, size_t columns)
     return end == bytes || !best ? end : best;
 }
 
-/* Words from a column on; further lines begin at `hang`. */
-static void put_wrapped(const char *s, size_t column, size_t hang, size_t limit, FILE *f)
+static size_t new_line(size_t column, FILE *f)
+{
+    fprintf(f, "\n%*s", (int)column, "");
+    return column;
+}
+
+/* Words from a column on, up to `end`; further lines begin at `hang`. */
+static void put_wrapped(const char *s, const char *end, size_t column, size_t hang, size_t limit,
+                        FILE *f)
 {
     const char *between = "";
-    while (*(s += strspn(s, " "))) {
-        size_t bytes = strcspn(s, " "), columns = kt_width(s, bytes);
+    while ((s += strspn(s, " ")) < end) {
+        const size_t left = (size_t)(end - s), word = strcspn(s, " ");
+        size_t bytes = word < left ? word : left, columns = kt_width(s, bytes);
         if (*between && column + 1 + columns > limit) {
-            fprintf(f, "\n%*s", (int)hang, "");
-            column = hang;
+            column = new_line(hang, f);
             between = "";
         }
         fputs(between, f);
@@ -65,9 +76,8 @@ static void put_wrapped(const char *s, size_t column, size_t hang, size_t limit,
         s += bytes;
         column += columns;
         between = " ";
-        if (*s && *s != ' ') {
-            fprintf(f, "\n%*s", (int)hang, "");
-            column = hang;
+        if (s < end && *s != ' ') {
+            column = new_line(hang, f);
             between = "";
         }
     }
@@ -79,52 +89,36 @@ static void put_line(const line *l, const line *before, size_t names, size_t lim
     if (!l->name) { /* what is said of a candidate stands below it */
         const size_t indent = l->indent + (l->indent > CANDIDATE ? UNDER - CANDIDATE : 0);
         fprintf(f, "%*s", (int)indent, "");
-        put_wrapped(l->rest, indent, indent + HANG, limit, f);
+        put_wrapped(l->rest, l->end, indent, indent + HANG, limit, f);
         return;
     }
     if (!before->name || before->folder != l->folder || strncmp(before->name, l->name, l->folder)) {
-        char *folder = strndup(l->name, l->folder);
         fprintf(f, "%*s", CANDIDATE, "");
-        put_wrapped(folder ? folder : "", CANDIDATE, CANDIDATE, limit, f);
-        free(folder);
+        put_wrapped(l->name, l->name + l->folder, CANDIDATE, CANDIDATE, limit, f);
     }
-    fprintf(f, "%*s%-*.*s", UNDER, "", (int)names, (int)l->length, l->name + l->folder);
-    const size_t column = UNDER + names + 2, hang = UNDER + HANG;
-    if (column + LEAST <= limit) {
-        fputs("  ", f);
-        put_wrapped(l->rest, column, column, limit, f);
-    } else {
-        fprintf(f, "\n%*s", (int)hang, "");
-        put_wrapped(l->rest, hang, hang, limit, f);
-    }
+    fprintf(f, "%*s%.*s", UNDER, "", (int)l->length, l->name + l->folder);
+    size_t column = UNDER + names + 2;
+    if (column + LEAST <= limit)
+        fprintf(f, "%*s", (int)(names - l->length + 2), "");
+    else
+        column = new_line(UNDER + HANG, f);
+    put_wrapped(l->rest, l->end, column, column, limit, f);
 }
 
-static int fits(char *text, size_t limit)
+void kt_put_explained(const char *text, size_t limit, FILE *f)
 {
-    for (const char *s = text; *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0))
-        if (kt_width(s, strcspn(s, "\n")) > limit) return 0;
-    return 1;
-}
-
-void kt_put_explained(char *text, size_t limit, FILE *f)
-{
-    size_t names = 0;
-    line before = {.name = NULL};
-    if (!limit || fits(text, limit)) {
+    size_t names = 0, widest = 0;
+    line l, before = {.name = NULL};
+    for (const char *s = text, *from = s; read_line(&s, &l); from = s) {
+        const size_t columns = kt_width(from, (size_t)(l.end - from));
+        if (columns > widest) widest = columns;
+        if (l.name && l.length > names) names = l.length;
+    }
+    if (!limit || widest <= limit) {
         fputs(text, f);
         return;
     }
-    for (char *s = text, *end; *s; s = end) {
-        end = s + strcspn(s, "\n");
-        if (*end) *end++ = 0;
-        const line l = read_line(s);
-        if (l.name && l.length > names) names = l.length;
-        if (end[-1] == 0) end[-1] = '\n';
-    }
-    for (char *s = text, *end; *s; s = end) {
-        end = s + strcspn(s, "\n");
-        if (*end) *end++ = 0;
-        const line l = read_line(s);
+    for (const char *s = text; read_line(&s, &l);) {
         put_line(&l, &before, names, limit, f);
         if (l.name) before = l;
     }

@@ -4,6 +4,6 @@
 #define KILN_EXPLAIN_TEXT_H
 #include <stdio.h>
 
-/* Prints it in lines of at most so many columns; 0: as it is.  The text is cut into lines. */
-void kt_put_explained(char *text, size_t columns, FILE *);
+/* Prints it in lines of at most so many columns; 0: as it is. */
+void kt_put_explained(const char *text, size_t columns, FILE *);
 #endif

@@ -42,8 +42,8 @@ typedef struct kt_plot_ceiling {
 
 typedef struct kt_plot {
     json_t *rows;
-    char device[128]; /* "" where the results do not say */
-    int modelled;     /* times are a simulator's */
+    const char *device; /* "" where the results do not say */
+    int modelled;       /* times are a simulator's */
     kt_plot_row *row;
     size_t count;
     const char *name[KT_PLOT_NAMES];
@@ -60,8 +60,8 @@ typedef struct kt_plot {
 int kt_plot_open(json_t *rows, kt_plot *);
 void kt_plot_close(kt_plot *);
 void kt_plot_draw(const kt_plot *, FILE *);
-/* Draws rows into a file that is open, closes it; an exit code. */
-int kt_plot_write(json_t *rows, FILE *, const char *name);
+/* Draws rows into a file; an exit code. */
+int kt_plot_write(json_t *rows, const char *name);
 /* bench --plot FILE --from RESULTS; an exit code. */
 int kt_plot_from(const kt_options *);
 #endif

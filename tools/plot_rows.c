@@ -2,20 +2,27 @@
 // Results of bench, from a run or from a file that it wrote (CSV by its heads, or JSON): rows,
 // layers (problems that differ in one size alone), ceilings.
 #define _GNU_SOURCE
+#include "output.h"
 #include "plot.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+/* Beyond that products and quotients of what a row has would be no numbers. */
+static int drawable(double v)
+{
+    return v > 1e-30 && v < 1e30;
+}
 
 /* ---- rows ---- */
+/* 0: it has none that could be drawn. */
 static double number_of(const json_t *row, const char *a, const char *b)
 {
     const json_t *v = json_object_get(row, a);
     if (!json_is_number(v)) v = json_object_get(row, b);
     const double n = json_is_number(v) ? json_number_value(v) : 0;
-    return n > 0 ? n : 0;
+    return drawable(n) ? n : 0;
 }
 
 static const char *text_of(const json_t *row, const char *key)
@@ -52,7 +59,7 @@ static void add_rows(kt_plot *p)
             r->tflops = r->gbps = 0;
         r->name = name_of(p, text_of(from, "implementation"));
         p->modelled |= json_object_get(from, "modelled_us") != NULL;
-        if (!*p->device) snprintf(p->device, sizeof p->device, "%s", text_of(from, "device"));
+        if (!*p->device) p->device = text_of(from, "device");
         if (r->name < 0)
             p->unnamed++;
         else
@@ -84,7 +91,7 @@ static char *without(const char *problem, const char *size, double *at)
     const char *found = strstr(problem, key);
     if (!found) return NULL;
     *at = strtod(found + strlen(key), &end);
-    if (!(*at > 0) || asprintf(&text, "%.*s%s", (int)(found - problem), problem, end) < 0)
+    if (!drawable(*at) || asprintf(&text, "%.*s%s", (int)(found - problem), problem, end) < 0)
         return NULL;
     return text;
 }
@@ -163,7 +170,7 @@ static int find_layers(kt_plot *p)
 static void type_of(const kt_plot_row *r, char *out, size_t size)
 {
     const char *space = strchr(r->problem, ' ');
-    const size_t n = space ? strcspn(space + 1, ", ") : 0;
+    const size_t n = space ? strspn(space + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
     snprintf(out, size, "%.*s", (int)n, n ? space + 1 : "");
 }
 
@@ -194,7 +201,8 @@ static void find_ceilings(kt_plot *p)
 
 int kt_plot_open(json_t *rows, kt_plot *p)
 {
-    *p = (kt_plot){.rows = rows, .row = calloc(json_array_size(rows) + 1, sizeof *p->row)};
+    *p = (kt_plot){
+        .rows = rows, .device = "", .row = calloc(json_array_size(rows) + 1, sizeof *p->row)};
     if (!p->row) return kt_failed(KILN_NO_MEMORY, "--plot");
     add_rows(p);
     find_ceilings(p);
@@ -217,20 +225,21 @@ void kt_plot_close(kt_plot *p)
     json_decref(p->rows);
 }
 
-int kt_plot_write(json_t *rows, FILE *f, const char *name)
+int kt_plot_write(json_t *rows, const char *name)
 {
     kt_plot p;
+    kt_output out;
     int code = kt_plot_open(json_incref(rows), &p);
     if (!code && !p.count) {
         kt_message("--plot: there are no rows with a time to draw");
         code = EXIT_FAILED;
     }
-    if (!code) kt_plot_draw(&p, f);
+    if (!code) code = kt_output_open(name, &out);
+    if (!code) {
+        kt_plot_draw(&p, out.f);
+        code = kt_output_close(&out);
+    }
     kt_plot_close(&p);
-    struct stat st;
-    if (code && !fstat(fileno(f), &st) && S_ISREG(st.st_mode)) unlink(name);
-    const int failed = ferror(f);
-    if (fclose(f) || failed) return kt_message("%s: %s", name, strerror(errno)), EXIT_USAGE;
     return code;
 }
 
@@ -277,44 +286,56 @@ static char *cut_record(char *s, char *field[MOST_FIELDS], size_t *n, int *lines
     return NULL;
 }
 
-static int add_field(json_t *row, const struct column *c, const char *field)
+/* Which column each field is of; 0: those that are needed are not among them. */
+static int take_heads(char *const *field, size_t n, const struct column **of)
 {
-    char *end;
-    if (c->times <= 0) return json_object_set_new(row, c->key, json_string(field));
-    const double v = strtod(field, &end);
-    if (end == field || *end) return 0; /* `-`: it has none */
-    return json_object_set_new(row, c->key, json_real(v * c->times));
+    int have = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (!strcmp(field[i], columns[c].head)) of[i] = &columns[c], have |= 1 << c;
+    return (have & 6) == 6 && have & 0x30; /* problem, implementation, a time */
+}
+
+/* Fields that are no number, `-` and what is beyond one, are left out.  NULL: one is not UTF-8. */
+static json_t *row_of(char *const *field, size_t n, const struct column *const *of)
+{
+    json_t *row = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        if (!of[i]) continue;
+        if (of[i]->times > 0) {
+            const double v = strtod(field[i], &end) * of[i]->times;
+            if (end != field[i] && !*end && isfinite(v))
+                json_object_set_new(row, of[i]->key, json_real(v));
+        } else if (json_object_set_new(row, of[i]->key, json_string(field[i]))) {
+            json_decref(row);
+            return NULL;
+        }
+    }
+    return row;
 }
 
 static json_t *read_csv(char *text, const char *name)
 {
     char *field[MOST_FIELDS];
     const struct column *of[MOST_FIELDS] = {NULL};
-    size_t n, heads = 0;
-    int line = 1, lines, have = 0;
+    const char *why = NULL;
+    size_t n;
+    int line = 1, lines = 0;
     json_t *rows = json_array();
-    for (char *s = text; rows && *s; line += lines) {
+    for (char *s = text; *s; line += lines) {
+        const int heads = s == text;
         s = cut_record(s, field, &n, &lines);
-        if (!s) {
-            kt_message("%s:%d: not CSV as `kiln bench --csv` writes it", name, line);
-            json_decref(rows);
-            return NULL;
-        }
-        json_t *row = heads ? json_object() : NULL;
-        for (size_t i = 0; i < n && !heads; i++)
-            for (int c = 0; c < COLUMNS; c++)
-                if (!strcmp(field[i], columns[c].head)) of[i] = &columns[c], have |= 1 << c;
-        for (size_t i = 0; i < n && row; i++)
-            if (of[i]) add_field(row, of[i], field[i]);
-        if (row) json_array_append_new(rows, row);
-        if (!heads) heads = n;
-        if ((have & 6) != 6 || !(have & 0x30)) { /* problem, implementation, a time */
-            kt_message("%s:1: no columns problem, implementation and us: not what `kiln bench "
-                       "--csv` writes",
-                       name);
-            json_decref(rows);
-            return NULL;
-        }
+        if (!s)
+            why = "not CSV as `kiln bench --csv` writes it";
+        else if (!heads)
+            why = json_array_append_new(rows, row_of(field, n, of)) ? "not UTF-8" : NULL;
+        else if (!take_heads(field, n, of))
+            why = "no columns problem, implementation and us: not what `kiln bench --csv` writes";
+        if (!why) continue;
+        kt_message("%s:%d: %s", name, line, why);
+        json_decref(rows);
+        return NULL;
     }
     return rows;
 }
@@ -350,17 +371,25 @@ static json_t *read_json(const char *text, const char *name)
     return rows;
 }
 
+static int same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int kt_plot_from(const kt_options *o)
 {
+    if (same_file(o->from, o->plot)) {
+        kt_message("%s: both what --from reads and what --plot writes", o->plot);
+        return EXIT_USAGE;
+    }
     char *text = read_file(o->from);
     if (!text) return EXIT_USAGE;
     json_t *rows =
         text[strspn(text, " \t\r\n")] == '[' ? read_json(text, o->from) : read_csv(text, o->from);
     free(text);
     if (!rows) return EXIT_USAGE;
-    FILE *f = fopen(o->plot, "we");
-    const int code = f ? kt_plot_write(rows, f, o->plot)
-                       : (kt_message("%s: %s", o->plot, strerror(errno)), EXIT_USAGE);
+    const int code = kt_plot_write(rows, o->plot);
     json_decref(rows);
     return code;
 }

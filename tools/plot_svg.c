@@ -346,36 +346,42 @@ static void draw_layer(const panel *at, const kt_plot_layer *l)
 }
 
 /* ---- the picture ---- */
+/* What is coloured, on a light page and on a dark one. */
+static const struct colour {
+    const char *what, *property, *of[2];
+} colours[] = {
+    {"text", "fill", {"#24292f", "#e6edf3"}},       {".small", "fill", {"#57606a", "#9da7b1"}},
+    {".name", "stroke", {"#ffffff", "#0d1117"}},    {".page", "fill", {"#ffffff", "#0d1117"}},
+    {".grid", "stroke", {"#e3e7eb", "#262c34"}},    {".axis", "stroke", {"#6e7781", "#8b949e"}},
+    {".ceiling", "stroke", {"#57606a", "#9da7b1"}},
+};
+static const char *const mark_colour[KT_PLOT_NAMES][2] = {
+    {"#0757c2", "#6cb0ff"}, {"#c8500a", "#ff9d5c"}, {"#08805a", "#45cf9f"},
+    {"#9a2f78", "#f08fd0"}, {"#7d6608", "#e3c84a"}, {"#555d66", "#b4bcc6"},
+};
+
+static void put_colours(FILE *f, int dark)
+{
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+        fprintf(f, "%s { %s: %s; }\n", colours[i].what, colours[i].property, colours[i].of[dark]);
+    for (int i = 0; i < KT_PLOT_NAMES; i++)
+        fprintf(f, ".m%d { fill: %s; } .l%d { stroke: %s; }\n", i, mark_colour[i][dark], i,
+                mark_colour[i][dark]);
+}
+
 static void put_style(FILE *f)
 {
-    static const char *const light[KT_PLOT_NAMES] = {"#0757c2", "#c8500a", "#08805a",
-                                                     "#9a2f78", "#7d6608", "#555d66"};
-    static const char *const dark[KT_PLOT_NAMES] = {"#6cb0ff", "#ff9d5c", "#45cf9f",
-                                                    "#f08fd0", "#e3c84a", "#b4bcc6"};
     fputs("<style>\n"
-          "text { font: 12px system-ui, -apple-system, \"Segoe UI\", sans-serif; fill: #24292f; }\n"
+          "text { font: 12px system-ui, -apple-system, \"Segoe UI\", sans-serif; }\n"
           ".title { font-weight: 600; font-size: 13px; }\n"
-          ".small { font-size: 11px; fill: #57606a; }\n"
-          ".name { paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }\n"
-          ".page { fill: #ffffff; }\n"
-          ".grid { stroke: #e3e7eb; }\n"
-          ".axis { stroke: #6e7781; }\n"
-          ".ceiling { stroke: #57606a; stroke-width: 1.4; stroke-dasharray: 6 4; }\n"
+          ".small { font-size: 11px; }\n"
+          ".name { paint-order: stroke; stroke-width: 3px; }\n"
+          ".ceiling { stroke-width: 1.4; stroke-dasharray: 6 4; }\n"
           "polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; }\n",
           f);
-    for (int i = 0; i < KT_PLOT_NAMES; i++)
-        fprintf(f, ".m%d { fill: %s; } .l%d { stroke: %s; }\n", i, light[i], i, light[i]);
-    fputs("@media (prefers-color-scheme: dark) {\n"
-          "text { fill: #e6edf3; }\n"
-          ".small { fill: #9da7b1; }\n"
-          ".name { stroke: #0d1117; }\n"
-          ".page { fill: #0d1117; }\n"
-          ".grid { stroke: #262c34; }\n"
-          ".axis { stroke: #8b949e; }\n"
-          ".ceiling { stroke: #9da7b1; }\n",
-          f);
-    for (int i = 0; i < KT_PLOT_NAMES; i++)
-        fprintf(f, ".m%d { fill: %s; } .l%d { stroke: %s; }\n", i, dark[i], i, dark[i]);
+    put_colours(f, 0);
+    fputs("@media (prefers-color-scheme: dark) {\n", f);
+    put_colours(f, 1);
     fputs("}\n</style>\n", f);
 }
 

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,15 @@ static void add(reader *r, const char *line)
     l->item[l->count++] = (kt_item){r->set, r->aim, text, versus};
 }
 
+/* As bench --json needs it. */
+static int is_utf8(const char *s)
+{
+    json_t *text = json_string(s);
+    const int good = text != NULL;
+    json_decref(text);
+    return good;
+}
+
 static void start_set(reader *r, char *line)
 {
     char *end = strchr(line, ']');
@@ -94,8 +104,8 @@ static void start_set(reader *r, char *line)
     }
     *end = 0;
     const char *name = trimmed(line + 1);
-    if (!*name) {
-        wrong(r, line, "a set has no name");
+    if (!*name || !is_utf8(name)) {
+        wrong(r, line, *name ? "a set's name is not UTF-8" : "a set has no name");
         return;
     }
     r->set = keep(r, name, "");

@@ -2,8 +2,8 @@
 // kiln report --html: the registry as one page that needs nothing else: tools/page/ with the data
 // in it.  The same modules, options and tuning files give the same bytes.
 #include "harness.h"
+#include "output.h"
 #include "report_page.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,9 +275,8 @@ static int simulate(kt_page *page)
 {
     json_t *rows, *of;
     size_t i;
-    kt_options o = *page->o;
-    if (!o.cost) return 0;
-    const int code = kt_cost_json(&o, &rows);
+    if (!page->o->cost) return 0;
+    const int code = kt_cost_json(page->o, &rows);
     json_array_foreach(rows, i, of)
     {
         char name[512];
@@ -304,6 +303,10 @@ static json_t *page_json(kt_page *page)
     for (size_t i = 0; i < page->ops; i++) json_array_append_new(ops, op_json(page, page->op[i]));
     for (size_t i = 0; i < page->count; i++)
         json_array_append_new(instances, instance(page, &page->found[i].info));
+    if (json_array_size(instances) != page->count) { /* of which the others have positions */
+        json_decref(machines), json_decref(ops), json_decref(instances);
+        return NULL;
+    }
     snprintf(id, sizeof id, "%016llx", (unsigned long long)kiln_registry_id(page->ctx));
     return json_pack("{s:s s:s s:o s:o s:o s:O s:O s:O s:O}", "version", kiln_version(), "registry",
                      id, "machines", machines, "ops", ops, "instances", instances, "words",
@@ -327,18 +330,16 @@ static int write_page(const kt_page *page, const json_t *data)
     enum { DIGITS = 10 };
     const char *path = page->o->html, *hole = strstr(kt_page_text, KT_PAGE_DATA);
     char *json = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
-    if (!json || !hole) return free(json), kt_failed(KILN_NO_MEMORY, "report");
-    FILE *f = fopen(path, "we");
-    int failed = !f;
-    if (f) {
-        fwrite(kt_page_text, 1, (size_t)(hole - kt_page_text), f);
-        put_data(json, f);
-        fputs(hole + strlen(KT_PAGE_DATA), f);
-        failed = ferror(f);
-        failed |= fclose(f);
+    kt_output out;
+    int code = json && hole ? kt_output_open(path, &out) : kt_failed(KILN_NO_MEMORY, "report");
+    if (!code) {
+        fwrite(kt_page_text, 1, (size_t)(hole - kt_page_text), out.f);
+        put_data(json, out.f);
+        fputs(hole + strlen(KT_PAGE_DATA), out.f);
+        code = kt_output_close(&out);
     }
     free(json);
-    if (failed) return kt_message("%s: %s", path, strerror(errno)), EXIT_USAGE;
+    if (code) return code;
     printf("%s: %zu instances of %zu ops, %zu problems explained, %zu rows measured\n", path,
            page->count, page->ops, json_array_size(page->problems),
            json_array_size(page->measured));
@@ -365,7 +366,8 @@ int kt_report_html(const kt_options *o)
     kt_options plain = *o;
     plain.device = "none:host:1"; /* the registry, whatever the machine */
     plain.tuning = "";
-    int code = kt_open(&plain, NULL, &page.ctx);
+    int code = kt_output_check(o->html);
+    if (!code) code = kt_open(&plain, NULL, &page.ctx);
     if (code) return code;
     json_t **const lists[] = {&page.words, &page.problems, &page.measured, &page.simulated};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) *lists[i] = json_array();

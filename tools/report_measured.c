@@ -10,8 +10,10 @@
 typedef struct reading {
     kt_page *page;
     const char *file;
-    char target[32], name[128];
+    char target[32], name[256];
     int units;
+    kt_machine *machine; /* whose rows they are, once one is used; NULL: there is none */
+    int asked;           /* for that */
     size_t rows, unused;
 } reading;
 
@@ -21,6 +23,11 @@ static void validator(void *user, const char *key, const char *value)
     if (!strcmp(key, "TARGET")) snprintf(r->target, sizeof r->target, "%s", value);
     if (!strcmp(key, "DEVICE")) snprintf(r->name, sizeof r->name, "%s", value);
     if (!strcmp(key, "UNITS")) r->units = atoi(value);
+}
+
+static json_t *finite_or_null(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
 }
 
 /* [instance, machine, problem, us, error, modelled us, device]. */
@@ -33,16 +40,19 @@ static void row(void *user, const char *problem, const kt_row *of)
     const int at = kt_page_instance(page, of->instance);
     r->rows++;
     if (at < 0 || page->found[at].info.content != of->content || kiln_problem_parse(problem, &p) ||
-        strcmp(page->found[at].info.target, r->target)) {
+        strcmp(page->found[at].info.target, r->target) || !isfinite(of->us)) {
         r->unused++;
         return;
     }
-    kt_machine *m = kt_page_machine(page, r->target, r->units);
+    if (!r->asked++) r->machine = kt_page_machine(page, r->target, r->units);
+    kt_machine *m = r->machine;
+    json_t *device = json_string(r->name); /* of whatever encoding */
     const double us = m ? kt_page_explain(page, m, &p, of->instance) : NAN;
     json_array_append_new(page->measured,
-                          json_pack("[i i s f f o s]", at, m ? (int)(m - page->machine) : -1,
-                                    kt_problem_text(&p, text, sizeof text), of->us, of->error,
-                                    isfinite(us) ? json_real(us) : json_null(), r->name));
+                          json_pack("[i i s f o o o]", at, m ? (int)(m - page->machine) : -1,
+                                    kt_problem_text(&p, text, sizeof text), of->us,
+                                    finite_or_null(of->error), finite_or_null(us),
+                                    device ? device : json_string("?")));
 }
 
 static int read_file(kt_page *page, const char *file)
@@ -50,9 +60,9 @@ static int read_file(kt_page *page, const char *file)
     reading r = {.page = page, .file = file};
     const int code = kt_tuning_each(file, validator, row, &r);
     if (r.unused)
-        kt_message(
-            "%s: %zu of %zu rows left out: their instances are not in this report, or have changed",
-            file, r.unused, r.rows);
+        kt_message("%s: %zu of %zu rows left out: their instances are not in this report, or have "
+                   "changed, or they have no time",
+                   file, r.unused, r.rows);
     return code;
 }
 

@@ -44,8 +44,8 @@ kt_machine *kt_page_machine(kt_page *, const char *target, int units);
 /* Problems of common sizes for each op, types, layouts and target, and those of --problems; an exit
  * code. */
 int kt_page_problems(kt_page *);
-/* Explains a problem for a machine, unless that was done; modelled microseconds of one instance,
- * NAN where it is not legal or not there. */
+/* Modelled microseconds of one instance for a problem, which the page explains for the machine from
+ * now on; NAN where it is not legal or not there. */
 double kt_page_explain(kt_page *, kt_machine *, const kiln_problem *, const char *instance);
 /* Rows of --tuned, else of KILN_TUNING; an exit code. */
 int kt_page_measured(kt_page *);

@@ -160,19 +160,27 @@ static double cost_of(const json_t *answer, const char *instance)
     return NAN;
 }
 
-double kt_page_explain(kt_page *page, kt_machine *m, const kiln_problem *p, const char *instance)
+/* What the library says of a problem, which the page has from now on; NULL: nothing computes it. */
+static json_t *explain(kt_page *page, const kt_machine *m, const kiln_problem *p)
 {
     char text[KT_PROBLEM_TEXT], key[KT_PROBLEM_TEXT + 16];
     const int op = kt_page_op(page, p->op);
     json_t *answer = op < 0 ? NULL : ask(m, p);
-    double us = NAN;
+    if (!json_array_size(json_object_get(answer, "candidates"))) {
+        json_decref(answer);
+        return NULL;
+    }
     kt_problem_text(p, text, sizeof text);
     snprintf(key, sizeof key, "%d %s", (int)(m - page->machine), text);
-    if (answer && json_array_size(json_object_get(answer, "candidates"))) {
-        if (!json_object_get(page->problem_at, key)) keep(page, m, text, op, answer);
-        json_object_set_new(page->problem_at, key, json_true());
-        us = cost_of(answer, instance);
-    }
+    if (!json_object_get(page->problem_at, key)) keep(page, m, text, op, answer);
+    json_object_set_new(page->problem_at, key, json_true());
+    return answer;
+}
+
+double kt_page_explain(kt_page *page, kt_machine *m, const kiln_problem *p, const char *instance)
+{
+    json_t *answer = explain(page, m, p);
+    const double us = cost_of(answer, instance);
     json_decref(answer);
     return us;
 }
@@ -204,7 +212,7 @@ static void explain_group(kt_page *page, const kt_instance *of)
     for (size_t i = 0; i < op.ntensors; i++) empty.tensor[op.tensor[i].at].align = KH_ALLOCATED;
     for (size_t nth = 0; p = empty, set_sizes(&op, nth, &p); nth++) {
         leave_out_acc(&of->info, &p);
-        kt_page_explain(page, m, &p, "");
+        json_decref(explain(page, m, &p));
     }
 }
 
@@ -212,12 +220,20 @@ static int explain_named(kt_page *page)
 {
     kt_problems list;
     const int code = kt_problems_open(page->o, NULL, 0, &list);
+    size_t absent = 0;
     for (size_t i = 0; !code && i < list.count; i++) {
         kiln_problem p;
-        if (kiln_problem_parse(list.item[i].text, &p)) continue;
-        for (size_t m = 0; m < page->machines; m++)
-            kt_page_explain(page, &page->machine[m], &p, "");
+        int computed = 0;
+        for (size_t m = 0; m < page->machines && !kiln_problem_parse(list.item[i].text, &p); m++) {
+            json_t *answer = explain(page, &page->machine[m], &p);
+            computed |= answer != NULL;
+            json_decref(answer);
+        }
+        absent += !computed;
     }
+    if (absent)
+        kt_message("%s: %zu of %zu problems are not in the page: no instance in it computes them",
+                   page->o->problems, absent, list.count);
     kt_problems_close(&list);
     return code;
 }

@@ -4,9 +4,9 @@
 // Its process "waves" has a track for each wave, where an instruction lasts from the wave's coming
 // to it until the wave goes on, waiting included; its process "units" has one for each unit, with
 // the time that the workgroup's instructions keep it busy.  A microsecond of the trace is a cycle.
+#include "output.h"
 #include "report_cost.h"
 #include "simulator.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,13 +206,15 @@ static int write_trace(const kt_options *o, trace *t)
                    t->problem, events, MOST_EVENTS);
         return EXIT_FAILED;
     }
-    t->f = fopen(o->trace, "we");
-    if (!t->f) return kt_message("%s: %s", o->trace, strerror(errno)), EXIT_USAGE;
+    kt_output out;
+    int code = kt_output_open(o->trace, &out);
+    if (code) return code;
+    t->f = out.f;
     put_head(t, &all);
     for (size_t i = 0; i < all.count; i++) put_launch(t, &all.cost[i], i);
     fputs("\n]}\n", t->f);
-    const int failed = ferror(t->f);
-    if (fclose(t->f) || failed) return kt_message("%s: %s", o->trace, strerror(errno)), EXIT_USAGE;
+    code = kt_output_close(&out);
+    if (code) return code;
     kt_message("%s: %zu instructions of %s, for https://ui.perfetto.dev", o->trace, events,
                t->instance);
     return EXIT_PASS;
@@ -228,7 +230,11 @@ static int choose(const kt_options *o, kiln_ctx *ctx, const kiln_problem *p, kt_
     else
         status = kiln_find(ctx, p, &i->kernel);
     if (!status) status = kt_describe(i->kernel, &i->info);
-    return status ? kt_failed(status, "report --trace") : 0;
+    if (status) return kt_failed(status, "report --trace");
+    if (!o->arguments || !strcmp(i->info.op, p->op)) return 0;
+    kt_message("the problem is of the op '%s', and --instance %s of '%s'", p->op, i->info.name,
+               i->info.op);
+    return EXIT_USAGE;
 }
 
 static int trace_one(const kt_options *o, kiln_ctx *ctx)
@@ -268,7 +274,8 @@ int kt_report_trace(const kt_options *o)
                    "whole tiles of its own, or both, and no other filter");
         return EXIT_USAGE;
     }
-    int code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &ctx);
+    int code = kt_output_check(o->trace);
+    if (!code) code = kt_open(o, getenv("KILN_DEVICE") ? NULL : "sim:gfx942", &ctx);
     if (code) return code;
     if (kt_simulated(ctx)) {
         code = trace_one(o, ctx);

@@ -75,6 +75,8 @@ mistakes() {
     exits 2 bench --device host --problems "$tmp/mistakes" && says "mistakes:1: '\[a'" && says "mistakes:3: 'bias_relu bf16 rcr m=1'"
 }
 check 'mistakes have their line' mistakes
+latin() { printf '[caf\351] a set\nbias_relu bf16,bf16,bf16 rcr m=1 n=1 k=1\n' >"$tmp/latin" && exits 2 bench --device host --problems "$tmp/latin" && says "a set's name is not UTF-8"; }
+check "a set's name of another encoding" latin
 # shellcheck disable=SC2086
 all() {
     exits 0 bench $brief --all --csv 'gemm f32,f32,f32 rrr m=9 n=9 k=9' && [ "$(grep -c ',.\{0,1\}host/gemm/' "$tmp/out")" -ge 1 ] &&

@@ -190,6 +190,7 @@ import json, re, sys
 narrow, wide = (open(sys.argv[1] + "/" + f).read() for f in ("narrow", "wide"))
 names, folder = [], ""
 for line in narrow.splitlines():
+    assert not line.endswith(" "), line
     if re.fullmatch(r"  \S*/", line):
         folder = line.strip()
     elif re.match(r"    \S", line) and folder:
@@ -197,13 +198,15 @@ for line in narrow.splitlines():
 want = [c["instance"] for c in json.load(open(sys.argv[1] + "/json"))["candidates"]]
 assert len(want) > 3 and names[:len(want)] == want, (names, want)
 flat = " ".join(narrow.split())
-for sentence in re.findall(r"(?:not legal: .*|slower: .*|chosen: .*|\d.* us decides.*|with align=.*be )", wide):
+sentences = re.findall(r"(?:not legal: .*|slower: .*|chosen: .*|\d.* us decides.*|with align=.*be )", wide)
+assert len(sentences) >= len(want), sentences
+for sentence in sentences:
     assert " ".join(sentence.split()) in flat, sentence
 PY
 }
 if folder=$(modules gfx942); then
     many='bias_relu f16,f16,f16 rcr m=512 n=11008 k=4096'
-    for columns in 80 100; do
+    for columns in 60 80 100; do
         check "explain of many fits $columns columns" fits $columns explain --modules "$folder" --device none:gfx942:304 "$many"
         check "and loses nothing of it" whole $columns "$kiln" explain --modules "$folder" --device none:gfx942:304 "$many"
     done

@@ -65,6 +65,22 @@ assert raw.count("<title>") == 1 + 4 + 4, raw.count("<title>")
 PY
 }
 check 'names of any characters, logarithmic axes, quoted fields' odd
+long() { # what is cut is cut between characters; numbers that nothing can be placed by are none
+    python3 - "$tmp/long.json" <<'PY' && svg "$tmp/long.json" && parsed && [ "$(grep -c '<polyline' "$tmp/p.svg")" = 1 ]
+import json, sys
+e = "\u00e9"
+rows = [{"problem": f"x{e} {e * 60} m={m} n=1", "implementation": f"k{e * 99}", "device": "d" + e * 99, "us": us, "gflops": g, "gbps": b}
+        for m, us, g, b in [("1", 1, 1, 1), ("2", 2, 1e300, 1e-300), ("1e400", 3, 1e-300, 1e300), ("3", 1e300, 1, 1), ("4", 0, 1, 1)]]
+json.dump(rows, open(sys.argv[1], "w"))
+PY
+}
+parsed() { python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$tmp/p.svg" && ! grep '[" ,]-*\(nan\|inf\)[", ]' "$tmp/p.svg"; }
+check 'long names of more than ASCII, numbers beyond all measure' long
+one_point() {
+    printf 'problem,implementation,us,TFLOP/s,GB/s\n"x f32 m=1",kiln,inf,1,1\n"x f32 m=1",kiln,nan,1,1\n"x f32 m=1",kiln,1,1,1\n' >"$tmp/point.csv"
+    svg "$tmp/point.csv" && parsed && [ "$(grep -c '<title>kiln: x' "$tmp/p.svg")" = 1 ]
+}
+check 'one point' one_point
 json() {
     python3 - "$tmp/odd.csv" >"$tmp/odd.json" <<'PY'
 import csv, json, sys
@@ -108,6 +124,19 @@ check 'JSON that is cut' refused 2 'cut.json:[12]: ' --plot "$tmp/q.svg" --from 
 check 'a file that is not there' refused 2 'No such file' --plot "$tmp/q.svg" --from "$tmp/nowhere.csv"
 nothing() { refused 1 'no rows with a time' --plot "$tmp/q.svg" --from "$tmp/none.csv" && [ ! -e "$tmp/q.svg" ]; }
 check 'no rows: no picture' nothing
+printf 'problem,implementation,us\n"x f32 m=1",kiln,1\n"x f32 m=2",k\xff,1\n' >"$tmp/latin.csv"
+check 'text of another encoding' refused 2 'latin.csv:3: not UTF-8' --plot "$tmp/q.svg" --from "$tmp/latin.csv"
+itself() { cp "$tmp/odd.csv" "$tmp/same.csv" && refused 2 'both what --from reads and' --plot "$tmp/same.csv" --from "$tmp/same.csv" && cmp "$tmp/odd.csv" "$tmp/same.csv"; }
+check 'results are not drawn over' itself
+kept() { # a picture that was there stays until there is another, then its mode and links to it do
+    echo earlier >"$tmp/k.svg" && chmod 640 "$tmp/k.svg" && ln -sf k.svg "$tmp/link.svg" && refused 1 'no rows with a time' --plot "$tmp/k.svg" --from "$tmp/none.csv" &&
+        [ "$(cat "$tmp/k.svg")" = earlier ] && exits 0 bench --plot "$tmp/link.svg" --from "$tmp/odd.csv" && [ -L "$tmp/link.svg" ] &&
+        [ "$(stat -c %a "$tmp/k.svg")" = 640 ] && grep -q '</svg>' "$tmp/k.svg" && [ ! -e "$tmp/k.svg.new" ]
+}
+check 'what was there stays until it is drawn' kept
+check 'a folder' refused 2 'Is a directory' --plot "$tmp" --from "$tmp/odd.csv"
+check '--from as JSON' refused 2 'nor --csv or --json' --plot "$tmp/q.svg" --from "$tmp/odd.csv" --json
+if [ -e /dev/full ]; then check 'a full disk is noticed' refused 2 '/dev/full: ' --plot /dev/full --from "$tmp/odd.csv"; fi
 check 'a folder that is not there' refused 2 'No such file' --plot "$tmp/none/q.svg" --from "$tmp/odd.csv"
 check '--from without --plot' refused 2 'with --plot FILE.svg' --from "$tmp/odd.csv"
 check '--from with problems' refused 2 'no problems go with it' --plot "$tmp/q.svg" --from "$tmp/odd.csv" 'gemm f32,f32,f32 rrr m=1 n=1 k=1'
@@ -117,6 +146,11 @@ mkdir "$tmp/plot_ops"
 cat >"$tmp/plot_ops/drawn.lua" <<'EOI'
 gemm "drawn" { types = { { a = f32, b = f32, e = f32 } }, layouts = { "rrr" }, targets = { "host" }, epilogue = function(acc) return acc end }
 EOI
+nowhere() { # is said before a file of rows is begun and anything is timed
+    echo rows >"$tmp/rows.csv" && refused 2 'No such file' --device host --csv="$tmp/rows.csv" --plot "$tmp/none/q.svg" 'gemm f32,f32,f32 rrr m=8 n=8 k=8' &&
+        [ "$(cat "$tmp/rows.csv")" = rows ]
+}
+check 'a run whose picture cannot be written does not begin' nowhere
 live() {
     exits 0 build "$tmp/plot_ops" --target host && exits 0 bench --modules "$tmp/plot_ops/build" --device host --threads 1 --seconds 0.02 \
         --idle 0 --seed 1 --plot "$tmp/live.svg" --csv="$tmp/live.csv" 'drawn f32,f32,f32 rrr m=16 n=64 k=64' 'drawn f32,f32,f32 rrr m=64 n=64 k=64' &&

@@ -44,7 +44,7 @@ if command -v node >/dev/null; then
         'not ok - '*) result 1 "script: ${line#not ok - }" "$tmp/node" ;;
         esac
     done < <(node tests/tools/report/page.js "$page" 2>&1 | tee "$tmp/node")
-    check "the script's own checks ran" test "$(grep -c '^ok' "$tmp/node")" = 16
+    check "the script's own checks ran" test "$(grep -c '^ok' "$tmp/node")" = 18
 else
     skip "the script's own checks" 'no node here'
 fi
@@ -67,6 +67,13 @@ measured() {
         python3 tests/tools/report/page.py "$page" "$hostile" 'bias_relu bf16,bf16,bf16 rcr m=7 n=5 k=3' none:host:3
 }
 check 'rows of a tuning file, with a hostile name of a device' measured
+odd_rows() { # an encoding of its own, a size that no machine has, neither time nor error
+    sed -e "s/^Validator,DEVICE.*/Validator,DEVICE,\"$(printf 'caf\351')\"/" -e 's/,UNITS,3/,UNITS,2000000000/' -e 's/,0.001,/,nan,/' "$tmp/tuning.csv" >"$tmp/odd.csv"
+    grep -m 1 ',12.5,' "$tmp/tuning.csv" | sed 's/,12.5,/,inf,/' >>"$tmp/odd.csv"
+    exits 0 report --html "$tmp/again.html" --tuned "$tmp/odd.csv" "${some[@]}" && says ', 1 rows measured$' && says 'odd.csv: 3 of 4 rows left out' &&
+        [ "$(grep -c 'no device .none:host:2000000000' "$tmp/err")" = 1 ] && python3 tests/tools/report/page.py "$tmp/again.html" '?'
+}
+check 'rows that are odd' odd_rows
 variable() { cp "$page" "$tmp/first.html" && KILN_TUNING=$tmp/tuning.csv exits 0 report --html "$page" "${some[@]}" && cmp "$page" "$tmp/first.html"; }
 check 'the same from KILN_TUNING' variable
 no_rows() { echo nonsense >"$tmp/bad.csv" && exits 2 report --html "$page" --tuned "$tmp/bad.csv" "${some[@]}" && says "bad.csv:1: 'nonsense': no line of a tuning file"; }
@@ -75,8 +82,9 @@ check 'a tuning file that is not there' exits 2 report --html "$page" --tuned "$
 
 # ---- problems and devices of one's own ----
 own() {
-    printf '[mine] a set\nbias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33\n' >"$tmp/problems" &&
+    printf '[mine] a set\nbias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33\nbias_rleu f16,f16,f16 rcr m=7 n=5 k=3\n' >"$tmp/problems" &&
         exits 0 report --html "$page" --problems "$tmp/problems" --device none:host:9 "${some[@]}" &&
+        says "/problems: 1 of 2 problems are not in the page" &&
         python3 tests/tools/report/page.py "$page" 'bias_relu bf16,bf16,bf16 rcr m=77 n=55 k=33 align=256' none:host:9 >"$tmp/counts" &&
         ! grep -q none:host:1 "$page"
 }

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # On the simulator bench prints what its model says and names it so, the same in every run; tune refuses, report --trace
-# writes a timeline.  Of the two
-# targets that are there, explain shows the device's own.
+# writes a timeline.  Of the two targets that are there, explain shows the device's own.
 # shellcheck source-path=SCRIPTDIR source=lib/kiln.sh disable=SC2154
 . "$(dirname "$0")/lib/kiln.sh"
 . tests/lib/amd.sh
@@ -102,6 +101,7 @@ wrong_use() { # WHAT IT SAYS, ARGUMENTS...
     shift
     exits 2 report "$@" && says "$want" && [ ! -e "$tmp/n.json" ]
 }
+check 'report --trace of another op' wrong_use "the problem is of the op 'modelled', and --instance $instance of 'traced'" --trace "$tmp/n.json" --instance "$instance" "$problem"
 check 'report --trace of nothing' wrong_use 'name a PROBLEM, an --instance NAME' --trace "$tmp/n.json"
 check 'report --trace of a filter' wrong_use 'no other filter' --trace "$tmp/n.json" --op traced "${problem/modelled/traced}"
 check 'report --trace as CSV' wrong_use 'leave out --csv' --trace "$tmp/n.json" --csv "${problem/modelled/traced}"

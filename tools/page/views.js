@@ -24,7 +24,7 @@ function start(model) {
       else
         a.removeAttribute("aria-current");
     }
-    made[view].show(name ? decodeURIComponent(name) : "");
+    made[view].show(name);
   }
   addEventListener("hashchange", show);
   show();
@@ -51,6 +51,24 @@ function theme() {
   }
   button.addEventListener("click", () => set(order[(order.indexOf(now) + 1) % order.length]));
   set(now);
+}
+
+// A field to search in, its name beside it; what may be typed shows beside the pointer.
+function search(name, title, oninput) {
+  return make(
+    "label", {class: "search"}, make("span", {class: "dim"}, name), make("input", {type: "search", title, oninput}));
+}
+
+// The sizes that times are of.
+function sizesChoice(sizes, chosen, onchange) {
+  return make(
+    "select", {
+      class: "sizes",
+      "aria-label": "Times for",
+      title: "Problem that modelled and measured times are of",
+      onchange: (e) => onchange(e.target.value)
+    },
+    sizes.map((s) => make("option", {value: s, selected: s === chosen}, "times for " + s)));
 }
 
 function instancesView(model) {
@@ -88,25 +106,14 @@ function instancesView(model) {
     filter[key] = e.target.value;
     apply();
   };
-  const shape = make(
-    "select", {
-      class: "sizes",
-      "aria-label": "Times for",
-      title: "Problem that modelled and measured times are of",
-      onchange: (e) => {
-        times = timesFor(model, e.target.value);
-        table.again();
-      }
-    },
-    sizes.map((s) => make("option", {value: s, selected: s === usual}, "times for " + s)));
+  const shape = sizesChoice(sizes, usual, (chosen) => {
+    times = timesFor(model, chosen);
+    table.again();
+  });
   element.append(
     make(
-      "div", {class: "filters"}, make("input", {
-        type: "search",
-        placeholder: "Words of a name: gemm bf16 rcr 128x",
-        "aria-label": "Words of a name",
-        oninput: by("text")
-      }),
+      "div", {class: "filters"},
+      search("Words of a name", "Any order, parts of words, too: gemm bf16 rcr 128x", by("text")),
       choice("every target", unique(model.instances.map((i) => i.target)), by("target")),
       choice("every op", model.ops.map((o) => o.name), by("op")),
       choice("every schedule", unique(model.instances.map((i) => i.schedule)), by("schedule")),
@@ -155,12 +162,9 @@ function measuredView(model) {
   const element = make(
     "div", {style: "display:contents"},
     make(
-      "div", {class: "filters"}, make("input", {
-        type: "search",
-        placeholder: "Words of a problem, an instance, a device",
-        "aria-label": "Words",
-        oninput: (e) => apply(e.target.value)
-      }),
+      "div", {class: "filters"},
+      search(
+        "Words of a problem, an instance, a device", "Any order, parts of words, too", (e) => apply(e.target.value)),
       count),
     table.box);
   apply("");
@@ -179,17 +183,13 @@ function opsView(model) {
       "a", {href: "#op/" + encodeURIComponent(op.name)}, make("span", {}, op.name),
       make("span", {class: "dim"}, op.count)));
   list.append(...links.map((a) => make("li", {}, a)));
-  const find = make("input", {
-    type: "search",
-    placeholder: "Ops",
-    "aria-label": "Ops",
-    oninput: () => {
-      links.forEach((a, n) => { a.parentNode.hidden = !model.ops[n].name.includes(find.value.trim().toLowerCase()); });
-    }
+  const find = search("Find", "A part of an op's name", (e) => {
+    const part = e.target.value.trim().toLowerCase();
+    links.forEach((a, n) => { a.parentNode.hidden = !model.ops[n].name.includes(part); });
   });
   let now = null;
   function show(name) {
-    const at = Math.max(0, model.ops.findIndex((o) => o.name === name));
+    const at = Math.max(0, model.ops.findIndex((o) => encodeURIComponent(o.name) === name));
     if (now === at || !model.ops.length) return;
     if (now !== null) links[now].removeAttribute("aria-current");
     now = at;
@@ -256,15 +256,12 @@ function opSection(model, op) {
     make("h3", {}, "Compiled for"), signatures(model, op),
     make(
       "h3", {}, "Instances",
-      sizes.length ? make(
-                       "select", {
-                         "aria-label": "Times for",
-                         onchange: (e) => {
-                           times = timesFor(model, e.target.value);
-                           table.again();
-                         }
-                       },
-                       sizes.map((s) => make("option", {value: s}, "times for " + s))) :
+      sizes.length ? sizesChoice(
+                       sizes, sizes[0],
+                       (chosen) => {
+                         times = timesFor(model, chosen);
+                         table.again();
+                       }) :
                      null),
     table.box, detail, make("h3", {}, "Which kernel a problem gets, and why"), explainForm(model, op)
   ].filter(Boolean);
@@ -278,8 +275,7 @@ function explainForm(model, op) {
     type: "text",
     spellcheck: "false",
     autocomplete: "off",
-    "aria-label": "Problem",
-    placeholder: "a problem of " + op.name
+    title: "A problem of " + op.name
   });
   const device = make(
     "select", {
@@ -330,7 +326,8 @@ function explainForm(model, op) {
           answer();
         }
       },
-      input, device, make("button", {type: "submit"}, "Explain"),
+      make("label", {}, make("span", {class: "dim"}, "problem:"), input), device,
+      make("button", {type: "submit"}, "Explain"),
       make("label", {class: "wide"}, make("span", {class: "dim"}, "precomputed:"), known)),
     out);
 }
@@ -349,13 +346,13 @@ function partsText(parts) {
 function explanation(p) {
   const HOW = {cost: "chosen", tuned: "chosen: tuned for this shape", nearest: "chosen: tuned for the nearest shape"};
   const legal = p.candidates.filter((c) => c.us !== null), most = Math.max(...legal.map((c) => c.us), 0);
-  const folder = p.candidates[0].name.slice(0, p.candidates[0].name.lastIndexOf("/") + 1);  // which all share
+  const folder = p.candidates[0].name.slice(0, p.candidates[0].name.lastIndexOf("/") + 1);
   const rows = p.candidates.map((c, n) => {
-    const chosen = n === 0 && p.how;
+    const chosen = n === 0 && p.how, own = c.name.startsWith(folder) ? c.name.slice(folder.length) : c.name;
     return make(
       "tr", {class: chosen ? "chosen" : null},
       make(
-        "td", {}, make("div", {class: "mono", title: c.name}, c.name.slice(folder.length)),
+        "td", {}, make("div", {class: "mono", title: c.name}, own),
         partsText(c.parts).map((t) => make("div", {class: "parts"}, t))),
       make(
         "td", {class: "us"}, c.us === null ? "" : number(c.us, 1) + " µs",
