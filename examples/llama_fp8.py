@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Layers of Llama 3 in fp8 with Kiln's ops, random weights of the true sizes: 8B's and 70B's, prefill of a prompt and decoding
-of a batch behind keys in pages, each step one CUDA graph, beside torch in bf16.  docs/python.md has how to build what it
-needs, and what it prints.
+of a batch behind keys in pages, each op beside torch in double precision, and the time of all, one CUDA graph, beside
+torch's in bf16.  docs/python.md has how to build what it needs, and what it printed.
 
     PYTHONPATH=build/python python3 examples/llama_fp8.py                       # a GPU
     PYTHONPATH=build/python torchrun --nproc-per-node 2 examples/llama_fp8.py   # and two GPUs that share each layer
@@ -15,7 +15,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-from whole import OPS, Kiln, Place, Table, Torch, graphs, in_turn, run
+from whole import Kiln, Place, Table, Torch, attended, graphs, in_turn, parser, relative, run
 
 SIZES = {  # hidden, heads, heads of keys and values, feed-forward
     "8b": (4096, 32, 8, 14336), "70b": (8192, 64, 8, 28672), "tiny": (512, 4, 2, 512)}
@@ -159,20 +159,16 @@ class Layer:
         self.f, self.f_scale = made(rows, w.wide, dtype=F8), made(rows, w.wide // BLOCK, dtype=torch.float32)
         self.qkv8, self.o8, self.down8 = in_blocks(w.qkv), in_blocks(w.o), in_blocks(w.down)
         self.gu8 = in_blocks(torch.cat([w.gate, w.up]))
-        self.cache = p.cache if w.kv_heads == p.cache.shape[3] else self.part_of(p.cache)
+        self.cache = p.cache.chunk(p.place.ranks, 3)[p.place.rank].contiguous() if shared else p.cache
         if fp8:  # some room for what comes
             self.kv_scale = (1.25 * self.cache.abs().amax((0, 1, 4)).float() / 448).contiguous()  # [2, head]
             self.cache = (self.cache / self.kv_scale[:, :, None]).to(F8)
         self.steps = [
             self.norm_step(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
-            *self.attention_steps(), self.quantise_step(),
+            *(self.decode_steps() if p.decode else self.prefill_steps()), self.quantise_step(),
             self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
             self.norm_step(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
             self.product_step(self.f, self.f_scale, self.down8, self.x), *self.sum_steps()]
-
-    def part_of(self, cache):
-        ranks, rank = self.p.place.ranks, self.p.place.rank
-        return cache.chunk(ranks, 3)[rank].contiguous()
 
     def run(self):
         run(self.steps)
@@ -195,8 +191,9 @@ class Layer:
         return Kiln("gemm_a8w8_blockscale", {"a": a, "b": weight.t(), "a_scale": a_scale, "b_scale": scale.t()}, {"e": e},
                     lambda: {"e": spread(a, a_scale) @ spread(weight, scale, BLOCK).t()}, 8e-3)
 
-    def halves(self, x):
-        """[head, row, half of the elements] of heads side by side in rows, both."""
+    @staticmethod
+    def halves(x):
+        """Both [head, row, half of the elements]; x: [row, head, element], or a row's heads as one dimension."""
         whole = x.unflatten(-1, (-1, HEAD)).transpose(0, 1) if x.dim() == 2 else x.transpose(0, 1)
         return whole[..., :HEAD // 2], whole[..., HEAD // 2:]
 
@@ -208,9 +205,6 @@ class Layer:
             y1, y2 = turned(torch.cat([x1, x2], -1).double(), self.p.cos.double(), self.p.sin.double()).chunk(2, -1)
             return {"y1": y1, "y2": y2}
         return Kiln("rope", {"x1": x1, "x2": x2, "cos": self.p.cos, "sin": self.p.sin}, {"y1": x1, "y2": x2}, want, 4e-3)
-
-    def attention_steps(self):
-        return self.decode_steps() if self.p.decode else self.prefill_steps()
 
     def cache_step(self, k, v, to):
         """Keys turn on their way; to [position, 2, head, element]."""
@@ -240,7 +234,8 @@ class Layer:
         keys, values = place[:, 0].transpose(0, 1), place[:, 1].transpose(0, 1)
         return [self.turn_step(q), self.cache_step(k, v, place),
                 Kiln("causal_attention", {"q": heads, "k": keys, "v": values, "scale": HEAD ** -0.5},
-                     {"o": self.a.transpose(0, 1), "lse": self.lse}, lambda: self.attended(heads, keys, values), 8e-3)]
+                     {"o": self.a.transpose(0, 1), "lse": self.lse},
+                     lambda: attended(heads, keys, values, HEAD ** -0.5), 8e-3)]
 
     def decode_steps(self):
         """Queries and keys turn where they lie, or keys on their way into fp8; torch puts the new keys and values into their
@@ -267,7 +262,7 @@ class Layer:
                 k, v = pages[p.table[i].long()].flatten(0, 1)[:p.keys].permute(1, 2, 0, 3).double()
                 if self.fp8:
                     k, v = k * self.kv_scale[0, :, None, None], v * self.kv_scale[1, :, None, None]
-                one = self.attended(q[:, i:i + 1], k, v)
+                one = attended(q[:, i:i + 1], k, v, HEAD ** -0.5)
                 o[:, i:i + 1], lse[:, i:i + 1] = one["o"], one["lse"]
             return {"o": o, "lse": lse}
         return [*turning, Torch("index_copy_", lambda: rows.index_copy_(0, slots, new)),
@@ -275,20 +270,6 @@ class Layer:
                      {"q": q, "k": pages[:, :, 0].transpose(1, 2), "v": pages[:, :, 1].transpose(1, 2), "kv_length": length,
                       "kv_pages": p.table, "q_begin": begin, "scale": HEAD ** -0.5, **scales},
                      {"o": self.a.transpose(0, 1), "lse": self.lse}, want, 8e-3)]
-
-    @staticmethod
-    def attended(q, k, v):
-        """[head, row, element], the last query at the last key, in double precision."""
-        group, rows, keys = q.shape[0] // k.shape[0], q.shape[1], k.shape[1]
-        after = torch.ones(rows, keys, dtype=torch.bool, device=q.device).triu(keys - rows + 1)
-        o = torch.empty(q.shape, dtype=torch.float64, device=q.device)
-        lse = torch.empty(q.shape[:2], dtype=torch.float64, device=q.device)
-        for i in range(k.shape[0]):
-            mine = slice(i * group, (i + 1) * group)
-            s = (q[mine].double() @ k[i].double().t() * HEAD ** -0.5).masked_fill_(after, float("-inf"))
-            lse[mine] = s.logsumexp(-1)
-            o[mine] = s.softmax(-1) @ v[i].double()
-        return {"o": o, "lse": lse}
 
     def quantise_step(self):
         flat = self.a.flatten(1)
@@ -310,16 +291,12 @@ class Layer:
 
 # ---- what is shown ----
 
-def relative(x, y):
-    return ((x.double() - y.double()).norm() / y.double().norm()).item()
-
-
-def one_problem(place, table, name, phase, weights, options):
+def one_problem(place, table, model, phase, weights, options):
     """A layer of a model in one phase: ops beside torch, then the time of all."""
-    size, decode = SIZES[name], phase == "decode"
+    size, decode = SIZES[model], phase == "decode"
     rows = options.batch if decode else options.tokens
     p = Problem(place, size, rows, options.keys if decode else rows, decode)
-    what = f"Llama-3-{name.upper()}, a layer, " + (f"decode, {rows} x {p.keys} keys" if decode else f"prefill, {rows} tokens")
+    what = f"Llama-3-{model.upper()}, a layer, " + (f"decode, {rows} x {p.keys} keys" if decode else f"prefill, {rows} tokens")
     keys, values = p.in_one_piece()
     given = [p.x, p.h, weights.qkv, weights.o, torch.cat([weights.gate, weights.up]), weights.down, weights.n1, weights.n2,
              p.cos, p.sin, keys, values, torch.tensor([p.keys - 1], device=place.device), size[1], decode]
@@ -329,9 +306,8 @@ def one_problem(place, table, name, phase, weights, options):
     layers, beside = {"Kiln, fp8": Layer(p, weights)}, {}
     table.check(what, layers["Kiln, fp8"].steps, options.ops)
     if decode:
-        name = "Kiln, fp8, keys and values, too"
-        layers[name] = Layer(p, weights, fp8=True)
-        table.check(what, layers[name].steps, options.ops, {"rope_cache_fp8", "paged_attention_fp8"})
+        layers["Kiln, fp8, keys and values, too"] = layer = Layer(p, weights, fp8=True)
+        table.check(what, layer.steps, options.ops, {"rope_cache_fp8", "paged_attention_fp8"})
     if place.ranks > 1:
         part = weights.part(place.rank, place.ranks)
         for name, one in list(layers.items()):
@@ -352,18 +328,25 @@ def one_problem(place, table, name, phase, weights, options):
         table.add(f"{what}: {several}, beside one", None, times[name] / times[several])
 
 
+def some_of(*names):
+    """The type of an option: names with ',' between."""
+    def split(text):
+        if set(text.split(",")) - set(names):
+            raise argparse.ArgumentTypeError(f"'{text}' is not of {', '.join(names)}")
+        return text.split(",")
+    return split
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=["cuda", "host"], help="default: a GPU where there is one")
-    parser.add_argument("--model", help="8b, 70b, tiny, or several with ',' between (default: 8b,70b; tiny on the host)")
-    parser.add_argument("--phase", default="prefill,decode", help="prefill, decode or both")
-    parser.add_argument("--tokens", type=int, help="of the prompt (default: 4096, 48 on the host)")
-    parser.add_argument("--batch", type=int, help="sequences that decode (default: 64, 3 on the host)")
-    parser.add_argument("--keys", type=int, help="of each sequence, its new one among them (default: 4096, 40 on the host)")
-    parser.add_argument("--no-compile", dest="compile", action="store_false", help="torch's eager mode in its place")
-    parser.add_argument("--ops", action="store_true", help="the kernel and time of each op, too")
-    parser.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops")
-    options = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--model", type=some_of(*SIZES),
+                         help="8b, 70b, tiny, or several with ',' between (default: 8b,70b; tiny on the host)")
+    options.add_argument("--phase", type=some_of("prefill", "decode"), default=["prefill", "decode"],
+                         help="prefill or decode (default: both)")
+    options.add_argument("--tokens", type=int, help="of the prompt (default: 4096, 48 on the host)")
+    options.add_argument("--batch", type=int, help="sequences that decode (default: 64, 3 on the host)")
+    options.add_argument("--keys", type=int, help="of each sequence, its new one among them (default: 4096, 40 on the host)")
+    options = options.parse_args()
     place = Place(options.device, options.modules)
     for name, there, here in (("tokens", 4096, 48), ("batch", 64, 3), ("keys", 4096, 40)):
         setattr(options, name, getattr(options, name) or (here if place.host else there))
@@ -376,14 +359,15 @@ def main():
               "projection; residual, RMSNorm and quantisation; gate and up; SwiGLU and quantisation; down\n"
               "left to torch: of decoding, writing keys and values into their pages (index_copy_: rows of an op's output lie "
               f"at one stride){'; sums over GPUs (all_reduce)' if place.ranks > 1 else ''}\n"
-              "torch has keys and values in one piece, Kiln in pages of 16 in any order; each step is one CUDA graph\n"
+              "torch has keys and values in one piece, Kiln in pages of 16, of decoding in any order"
+              f"{'' if place.host else '; each step is one CUDA graph'}\n"
               "errors: of ops the largest difference over the largest magnitude, of fp8 with its scale; of layers "
               "|x - torch's bf16| / |torch's bf16|; of several GPUs beside one")
     with torch.no_grad():
-        for name in (options.model or ("tiny" if place.host else "8b,70b")).split(","):
-            weights = Weights.random(place, SIZES[name])
-            for phase in options.phase.split(","):
-                one_problem(place, table, name, phase, weights, options)
+        for model in options.model or (["tiny"] if place.host else ["8b", "70b"]):
+            weights = Weights.random(place, SIZES[model])
+            for phase in options.phase:
+                one_problem(place, table, model, phase, weights, options)
     failed = table.print()
     place.finish()
     return failed

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """SmoothQuant's int8 OPT with Kiln's ops, random weights of the true sizes: calibrated, smoothed, quantised, and run int8 from
-LayerNorm to the last product, beside torch in bf16.  docs/python.md has how to build what it needs, and what it prints.
+LayerNorm to the last product: ops of a layer beside torch in double precision, logits beside the model's in f32, time beside
+torch's in bf16.  docs/python.md has how to build what it needs, and what it printed.
 
     PYTHONPATH=build/python python3 examples/smoothquant_opt.py                 # a GPU: OPT-1.3B whole, a layer of 13B
     PYTHONPATH=build/python python3 examples/smoothquant_opt.py --device host   # tiny sizes on the CPU
 """
-import argparse
 import sys
 
 import torch
 import torch.nn.functional as F
 
-from whole import OPS, Kiln, Place, Table, Torch, emulate, graphs, in_turn, run
+from whole import Kiln, Place, Table, Torch, attended, causal, emulate, graphs, in_turn, parser, relative, run
 
 try:
     import transformers
@@ -205,18 +205,9 @@ def attention_f16(one, buf):
     """q, k and v in f16, one kernel of attention."""
     scale, factor = buf.head ** -0.5, 1 / one.inputs["o"]
     q, k, v = (buf.apart(t) for t in (buf.q, buf.k, buf.v))
-
-    def attended():
-        o, lse = torch.empty_like(q, dtype=torch.float64), torch.empty_like(buf.lse, dtype=torch.float64)
-        after = torch.ones(q.shape[1], q.shape[1], dtype=torch.bool, device=q.device).triu(1)
-        for i in range(buf.heads):
-            s = (scale * product(q[i], k[i])).masked_fill_(after, float("-inf"))
-            lse[i] = s.logsumexp(-1)
-            o[i] = s.softmax(-1) @ v[i].double()
-        return {"o": o, "lse": lse}
     return [*(linear_step(one, n, buf.y, getattr(buf, n), 1e-3) for n in "qkv"),
             Kiln("causal_attention", {"q": q, "k": k, "v": v, "scale": scale}, {"o": buf.apart(buf.a), "lse": buf.lse},
-                 attended, 2e-3),
+                 lambda: attended(q, k, v, scale), 2e-3),
             Kiln("opt_quantise_i8", {"x": buf.a, "factor": factor}, {"y": buf.ai}, lambda: {"y": buf.a.double() * factor})]
 
 
@@ -227,11 +218,9 @@ def attention_i8(one, buf):
     last = one.out["v"] / 127 / one.inputs["o"]
 
     def weights():
-        rows = buf.scores.shape[1]
-        after = torch.ones(rows, rows, dtype=torch.bool, device=q.device).triu(1)
         value = torch.empty(buf.scores.shape, dtype=torch.float64, device=q.device)
         for i in range(buf.heads):
-            value[i] = 127 * buf.scores[i].double().masked_fill_(after, float("-inf")).softmax(-1)
+            value[i] = 127 * causal(buf.scores[i].double()).softmax(-1)
         return {"y": value}
     return [*(linear_step(one, n, buf.y, getattr(buf, n + "i")) for n in "qkv"),
             Kiln("bmm_ab_i8_e_f32", {"a": q, "b": k.transpose(1, 2), "alpha": first}, {"e": buf.scores},
@@ -255,10 +244,6 @@ KINDS = {"attention in f16": attention_f16, "attention in int8": attention_i8}
 
 
 # ---- what is shown ----
-
-def relative(x, y):
-    return ((x - y).double().norm() / y.double().norm()).item()
-
 
 def agree(x, y):
     return (x.argmax(-1) == y.argmax(-1)).double().mean().item()
@@ -300,8 +285,8 @@ def whole_model(place, table, name, rows, options):
     model = Model(place, size)
     seen = [{} for _ in model.layers]
     for _ in range(options.calibration):
-        model.run(torch.randint(0, size[4], (rows,), device=place.device, generator=place.generator()), seen)
-    tokens = torch.randint(0, size[4], (rows,), device=place.device, generator=place.generator())
+        model.run(torch.randint(0, size[4], (rows,), device=place.device, generator=place.generator), seen)
+    tokens = torch.randint(0, size[4], (rows,), device=place.device, generator=place.generator)
     want = model.run(tokens)
     if transformers:
         table.add(f"OPT-{name}, this file's model in f32 beside transformers' {transformers.__version__}",
@@ -345,17 +330,13 @@ def whole_model(place, table, name, rows, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=["cuda", "host"], help="default: a GPU where there is one")
-    parser.add_argument("--layer", choices=[*SIZES, "none"], help="a layer by itself (default: 13b, tiny on the host)")
-    parser.add_argument("--model", choices=[*SIZES, "none"], help="a whole model (default: 1.3b, tiny on the host)")
-    parser.add_argument("--tokens", type=int, help="default: 2048, all positions of the tiny one")
-    parser.add_argument("--alpha", type=float, default=0.5, help="how much of the inputs' range weights take over")
-    parser.add_argument("--calibration", type=int, default=4, help="sequences of random tokens")
-    parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave torch.compile out")
-    parser.add_argument("--ops", action="store_true", help="the kernel and time of each op of the layer, too")
-    parser.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops")
-    options = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--layer", choices=[*SIZES, "none"], help="a layer by itself (default: 13b, tiny on the host)")
+    options.add_argument("--model", choices=[*SIZES, "none"], help="a whole model (default: 1.3b, tiny on the host)")
+    options.add_argument("--tokens", type=int, help="default: 2048, all positions of the tiny one")
+    options.add_argument("--alpha", type=float, default=0.5, help="how much of the inputs' range weights take over")
+    options.add_argument("--calibration", type=int, default=4, help="sequences of random tokens (default: %(default)s)")
+    options = options.parse_args()
     place = Place(options.device, options.modules)
     small = "tiny" if place.host else None
     options.compile = options.compile and not place.host
@@ -369,11 +350,11 @@ def main():
               "errors: of ops the largest difference over the largest magnitude, of i8 in units of the last place; of layers "
               "and logits relative, |x - f32| / |f32|")
     with torch.no_grad():
-        if (options.layer or small or "13b") != "none":
-            name = options.layer or small or "13b"
+        name = options.layer or small or "13b"
+        if name != "none":
             one_layer(place, table, name, options.tokens or SIZES[name][5], options)
-        if (options.model or small or "1.3b") != "none":
-            name = options.model or small or "1.3b"
+        name = options.model or small or "1.3b"
+        if name != "none":
             whole_model(place, table, name, options.tokens or SIZES[name][5], options)
     failed = table.print()
     place.finish()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What smoothquant_opt.py and llama_fp8.py share: finding Kiln, steps of Kiln's ops beside what torch computes for them in
-double precision, time of several implementations in turn, one table."""
+"""What smoothquant_opt.py and llama_fp8.py share: options, finding Kiln, steps of Kiln's ops beside what torch computes for
+them in double precision, time of several implementations in turn, one table."""
+import argparse
+import itertools
 import os
 import statistics
 import sys
@@ -17,7 +19,19 @@ except ImportError:
     import kiln
 
 
-# ---- devices ----
+# ---- options and devices ----
+
+def parser(about):
+    """With what both programs take; about: the program's docstring."""
+    text, _, examples = about.partition("\n\n")
+    made = argparse.ArgumentParser(description=text, epilog="\n" + examples, usage="%(prog)s [OPTION...]",
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--device", choices=["cuda", "host"], help="default: a GPU where there is one")
+    made.add_argument("--no-compile", dest="compile", action="store_false", help="leave torch.compile out")
+    made.add_argument("--ops", action="store_true", help="kernel, sizes and time of each op that is checked, too")
+    made.add_argument("--modules", default=OPS, help="folder of the modules of examples/ops (default: %(default)s)")
+    return made
+
 
 class Place:
     """Where to run: the host, or a GPU, of several one to a process (torchrun)."""
@@ -36,6 +50,7 @@ class Place:
             torch.distributed.init_process_group("gloo" if self.host else "nccl",
                                                  device_id=None if self.host else self.device)
         torch.manual_seed(0)
+        self.generator = torch.Generator(self.device).manual_seed(1)  # the same numbers in every process
         folder = os.path.join(ROOT, modules)
         if os.path.isdir(folder):
             kiln.load(folder)
@@ -44,24 +59,19 @@ class Place:
         """Ends the program where an op is not built for this device; own: those of examples/ops."""
         built = {k.op for k in kiln.list(device=self.kiln)}
         missing, target = [n for n in names + own if n not in built], kiln.device(self.kiln).target or "host"
+        targets = " ".join(dict.fromkeys(["host", target]))
         if missing:
             sys.exit(f"not built for {target}: {', '.join(missing)}.  Where the compilers are:\n"
-                     f"    make python instances OPS=\"{' '.join(names)}\" TARGETS=\"host {target}\"\n"
-                     f"    make instances INSTANCES=examples/ops TARGETS=\"host {target}\"")
+                     f"    make python instances OPS=\"{' '.join(names)}\" TARGETS=\"{targets}\"\n"
+                     f"    make instances INSTANCES=examples/ops TARGETS=\"{targets}\"")
 
     def say(self, text):
         if self.rank == 0:
             print(text, flush=True)
 
     def random(self, *shape, dtype=torch.float32, scale=1.0):
-        made = torch.randn(*shape, device=self.device, generator=self.generator())
+        made = torch.randn(*shape, device=self.device, generator=self.generator)
         return made.mul_(scale).to(dtype)
-
-    def generator(self):
-        """The same numbers in every process."""
-        if not hasattr(self, "_generator"):
-            self._generator = torch.Generator(self.device).manual_seed(1)
-        return self._generator
 
     def wait(self):
         if not self.host:
@@ -70,6 +80,31 @@ class Place:
     def finish(self):
         if self.ranks > 1:
             torch.distributed.destroy_process_group()
+
+
+# ---- what should come out ----
+
+def relative(x, y):
+    return ((x.double() - y.double()).norm() / y.double().norm()).item()
+
+
+def causal(scores):
+    """[..., row, key], the last row at the last key: later keys count nothing."""
+    rows, keys = scores.shape[-2:]
+    after = torch.ones(rows, keys, dtype=torch.bool, device=scores.device).triu(keys - rows + 1)
+    return scores.masked_fill_(after, float("-inf"))
+
+
+def attended(q, k, v, scale):
+    """Causal attention, [head, row, element], in double precision."""
+    group = q.shape[0] // k.shape[0]
+    o = torch.empty(q.shape, dtype=torch.float64, device=q.device)
+    lse = torch.empty(q.shape[:2], dtype=torch.float64, device=q.device)
+    for i in range(k.shape[0]):
+        mine = slice(i * group, (i + 1) * group)
+        s = causal(q[mine].double() @ k[i].double().t() * scale)
+        lse[mine], o[mine] = s.logsumexp(-1), s.softmax(-1) @ v[i].double()
+    return {"o": o, "lse": lse}
 
 
 # ---- steps ----
@@ -112,7 +147,10 @@ class Kiln:
             yield name, apart if units else apart / max(value.abs().max().item(), 1e-30), 0.51 if units else allowed
 
     def kernel(self, place):
-        return kiln.find(self.op.problem(**self.given, out=self.out), place.kiln).name.split("/", 1)[1]
+        """Its name, and the sizes it is for."""
+        problem = self.op.problem(**self.given, out=self.out)
+        sizes = itertools.takewhile(lambda word: not word.startswith(("ld", "align")), (w for w in problem.split() if "=" in w))
+        return " ".join([kiln.find(problem, place.kiln).name.split("/", 1)[1], *sizes])
 
 
 class Torch:

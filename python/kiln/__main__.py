@@ -8,7 +8,7 @@ import kiln
 from kiln import _build, _stubs
 
 _DOC = """
-  python -m kiln new my_op               an instance file to start from
+  python -m kiln new my_op               an instance file to start from, here (--folder: elsewhere)
   python -m kiln build my_op.lua         compiles it, for kiln.load(FOLDER) or KILN_MODULE_PATH
   python -m kiln stubs                   writes ops.pyi anew: what editors complete
   python -m kiln list --op bias_relu     every other command: see `python -m kiln --help`
@@ -48,6 +48,8 @@ def main():
             _stubbed(arguments[1:])
         else:
             tool = os.path.join(_build.places()[1], "kiln")
+            if arguments[0] == "new" and not any(a.startswith("--f") for a in arguments):  # there may be no checkout
+                arguments[1:1] = ["--folder", "."]
             os.execv(tool, ["kiln", *arguments])
     except (kiln.Error, OSError) as error:
         print(f"kiln: {error}" if not isinstance(error, _build.BuildError) else error, file=sys.stderr)

@@ -59,6 +59,19 @@ def source_of(name):
     raise FileNotFoundError(f"{name}: no such file, and no instance file of that name comes with Kiln")
 
 
+def file_with(op):
+    """The name of the instance file that comes with the package and describes the op, or None."""
+    try:
+        folder = os.path.join(places()[0], "instances")
+    except BuildError:
+        return None
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            if re.search(rf'^\w+ "{re.escape(op)}" [({{]', file.read(), re.MULTILINE):
+                return os.path.splitext(name)[0]
+    return None
+
+
 def build(source, targets=None, verbose=False):
     """The folder with the modules, and the names of the ops in them."""
     source = source_of(source)

@@ -13,9 +13,20 @@ def __getattr__(name):
         try:
             found = _known[name] = _kiln.Op(name)
         except _kiln.NotFoundError as error:
-            raise AttributeError(str(error)) from error
+            raise AttributeError(f"{error}{_near(name)}") from error
         globals()[name] = found
     return found
+
+
+def _near(name):
+    """What may have been meant."""
+    import difflib
+    from . import _build
+    file = _build.file_with(name)
+    if file:
+        return f": kiln.build({file!r}) compiles it"
+    near = difflib.get_close_matches(name, _kiln.ops("host"))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def __dir__():

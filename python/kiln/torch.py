@@ -9,10 +9,11 @@ attention, by those of xFormers and FlashAttention-2.
 import math
 
 import torch
+from torch import library
 
 from . import _kiln, describe, ops
 
-_library = torch.library.Library("kiln", "DEF")
+_library = library.Library("kiln", "DEF")
 _registered = set()
 _infos = {}  # of the modules that are open now
 
@@ -74,7 +75,7 @@ def register():
             full = name + (".into" if is_into else "")
             for key in ("CPU", "CUDA"):
                 _library.impl(full, function, key)
-            torch.library.register_fake("kiln::" + full, fake, lib=_library)
+            library.register_fake("kiln::" + full, fake, lib=_library)
         _registered.add(name)
 
 

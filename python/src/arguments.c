@@ -16,10 +16,18 @@ bool kp_words(void)
 
 /* ---- arguments ---- */
 
+static bool no_number(const running *r, int word, PyObject *value, const char *wanted)
+{
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s: '%U' is %R, and is to be %s", r->face->name,
+                     r->face->word[word], (PyObject *)Py_TYPE(value), wanted);
+    return false;
+}
+
 static bool put_scalar(running *r, int i, PyObject *value)
 {
     const double x = PyFloat_AsDouble(value);
-    if (x == -1 && PyErr_Occurred()) return false;
+    if (x == -1 && PyErr_Occurred()) return no_number(r, SCALAR_WORDS + i, value, "a number");
     r->scalar[i] = (float)x;
     r->scalars_seen |= 1u << i;
     return true;
@@ -28,10 +36,10 @@ static bool put_scalar(running *r, int i, PyObject *value)
 static bool put_size(running *r, int i, PyObject *value)
 {
     const int64_t x = PyLong_AsLongLong(value);
-    if (x == -1 && PyErr_Occurred()) return false;
+    if (x == -1 && PyErr_Occurred()) return no_number(r, SIZE_WORDS + i, value, "a whole number");
     if (x < 0) {
-        PyErr_Format(PyExc_ValueError, "%s: a size is negative (%lld)", r->face->name,
-                     (long long)x);
+        PyErr_Format(PyExc_ValueError, "%s: '%U' is negative (%lld)", r->face->name,
+                     r->face->word[SIZE_WORDS + i], (long long)x);
         return false;
     }
     r->call.size[KILN_POSITION(i)] = x;
@@ -226,11 +234,27 @@ static bool read_stream(running *r)
     return !PyErr_Occurred();
 }
 
+/* What was said of a tensor, with the op's name, and its type where it can have but one. */
+static bool not_read(const running *r, int i)
+{
+    PyObject *type, *value, *trace;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+        return false;
+    PyErr_Fetch(&type, &value, &trace);
+    const int only = r->face->bound[0]->tensor[i].dtype;
+    PyErr_Format(type, "%s: %S%s%s", r->face->name, value ? value : type,
+                 only ? "; it is to be " : "", only ? kp_dtype_text(only) : "");
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return false;
+}
+
 static bool read_tensor(running *r, int i)
 {
     kp_view *v = &r->view[i];
     const char *name = r->face->bound[0]->tensor[i].name;
-    if (!kp_read(r->object[i], name, r->stream, v)) return false;
+    if (!kp_read(r->object[i], name, r->stream, v)) return not_read(r, i);
     r->call.view[i] = v;
     if (!r->kind) {
         r->kind = v->kind;

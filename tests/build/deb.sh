@@ -16,7 +16,7 @@ deb=$BUILD/kiln_${version}_$(dpkg --print-architecture).deb
 (umask 077 && SOURCE_DATE_EPOCH=1700000000 make deb) >"$tmp/out" 2>&1 && [ "$(cat "$tmp/out")" = "PACKAGE $deb" ]; result $? 'make deb, and compiles nothing that is built'
 cp "$deb" "$tmp/first.deb"
 SOURCE_DATE_EPOCH=1700000000 make deb >"$tmp/out" 2>&1 && cmp "$deb" "$tmp/first.deb" >>"$tmp/out" 2>&1; result $? 'the same bytes again'
-dpkg-deb -x "$deb" "$tmp/root" >"$tmp/out" 2>&1; result $? 'dpkg-deb takes it'
+dpkg-deb -x "$deb" "$tmp/files" >"$tmp/out" 2>&1; result $? 'dpkg-deb takes it'
 [ "$(for field in Package Version Architecture; do dpkg-deb -f "$deb" $field; done | paste -sd_).deb" = "${deb##*/}" ]
 result $? 'it is named after what it is'
 depends=$(dpkg-deb -f "$deb" Depends)
@@ -24,10 +24,10 @@ echo "$depends" >"$tmp/out"
 [[ $depends == *'libc6 (>= '* && $depends == *'liblua5.4-0 (>= '* && $depends != *'kiln'* ]]; result $? 'and names the packages that it links'
 dpkg-deb -c "$deb" >"$tmp/list" && ! grep -v ' root/root ' "$tmp/list" >"$tmp/out" && ! grep -v '^.......r..' "$tmp/list" >>"$tmp/out"
 result $? "all of it is root's, and readable by everybody"
-(cd "$tmp/root" && dpkg-deb --ctrl-tarfile "$root/$deb" | tar -xO ./md5sums | md5sum -c --quiet) >"$tmp/out" 2>&1; result $? 'its sums are right'
+(cd "$tmp/files" && dpkg-deb --ctrl-tarfile "$root/$deb" | tar -xO ./md5sums | md5sum -c --quiet) >"$tmp/out" 2>&1; result $? 'its sums are right'
 
-usr=$tmp/root/usr
-export PKG_CONFIG_PATH=$usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
+usr=$tmp/files/usr
+export PKG_CONFIG_PATH=$usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/files
 # shellcheck disable=SC2046
 gcc -std=c11 examples/readme.c -o "$tmp/readme" $(pkg-config --cflags --libs kiln) >"$tmp/out" 2>&1 &&
     LD_LIBRARY_PATH=$usr/lib "$tmp/readme" >"$tmp/out" 2>&1 && grep -q '^E\[0\] = 100$' "$tmp/out"

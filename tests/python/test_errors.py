@@ -12,7 +12,7 @@ def good():
 def test_types():
     x, w, b = good()
     op = kiln.ops.bias_relu
-    raises(TypeError, "a has elements of type float64; Kiln's are float32, ", op, x.astype("f8"), w, b)
+    raises(TypeError, "bias_relu: a has elements of type float64; Kiln's are float32, ", op, x.astype("f8"), w, b)
     raises(TypeError, "a has elements of type object", op, x.astype(object), w, b)
     raises(TypeError, "'e' is bfloat16 and 'bias' is float32; they are of one type", op, x, w, b.astype("f4"), out=np.empty((5, 32), BF16))
     raises(TypeError, "'a' is uint8, which stands for elements of 4 bits alone", op, x.astype("u1"), w, b)
@@ -73,10 +73,15 @@ def test_arguments():
     scaled = kiln.ops.linear_abde_i8
     raises(TypeError, "'beta' is missing, a number", scaled, i, i.T, i[0, :4], 1.0)
     raises(TypeError, "'alpha' is given twice", scaled, i, i.T, i[0, :4], 1.0, 1.0, alpha=2.0)
-    raises(TypeError, "must be real number, not str", scaled, i, i.T, i[0, :4], "1", 1.0)
+    raises(TypeError, "linear_abde_i8: 'alpha' is <class 'str'>, and is to be a number", scaled, i, i.T, i[0, :4], "1", 1.0)
     q = numbers(2, 5, 64, dtype=BF16)
     raises(TypeError, "'window' is missing, a size that no tensor tells", kiln.ops.window_attention, q, q, q, 0.1)
-    raises(ValueError, "a size is negative (-1)", kiln.ops.window_attention, q, q, q, 0.1, window=-1)
+    raises(ValueError, "window_attention: 'window' is negative (-1)", kiln.ops.window_attention, q, q, q, 0.1, window=-1)
+    raises(TypeError, "'window' is <class 'float'>, and is to be a whole number", kiln.ops.window_attention, q, q, q, 0.1,
+           window=1.5)
+    begin = np.array([0, 5])
+    raises(TypeError, "has elements of type int64; Kiln's are ", kiln.ops.ragged_attention, q, q, q, begin, begin, 0.1)
+    raises(TypeError, "two of 4 bits share a byte; it is to be int32", kiln.ops.ragged_attention, q, q, q, begin, begin, 0.1)
     raises(TypeError, "Op takes a name", kiln.Op, "gemm", x=1)
 
 
@@ -101,6 +106,8 @@ def test_names():
     caught = raises(AttributeError, "no open module describes an op 'nobody'", getattr, kiln.ops, "nobody")
     assert isinstance(caught.__cause__, kiln.NotFoundError) and isinstance(caught.__cause__, LookupError)
     raises(AttributeError, "no open module", kiln.op, "nobody")
+    raises(AttributeError, "describes an op 'bias_rellu'; did you mean bias_relu or ", kiln.op, "bias_rellu")
+    assert kiln.ops._near("causal_softmax") == ": kiln.build('softmax') compiles it"
     raises(kiln.InvalidError, "problem text: ", kiln.find, "gemm f32 rrr m=1")
     raises(kiln.NotFoundError, "no op 'nobody' was described", kiln.find, "nobody f32,f32,f32 rrr m=1 n=1 k=1")
     raises(kiln.Error, "no_such_device", kiln.find, "gemm f32,f32,f32 rrr m=1 n=1 k=1", device="no_such_device")

@@ -75,8 +75,10 @@ def run(*arguments, **options):
 
 def test_the_command_line():
     with tempfile.TemporaryDirectory() as folder:
-        made = run("new", "--folder", ".", "my_op", cwd=folder)
+        made = run("new", "my_op", cwd=folder)
         assert made.returncode == 0, made.stdout
+        made = run("new", "--folder", "nothing", "my_op", cwd=folder)
+        assert made.returncode == 2 and "no folder nothing" in made.stdout, made.stdout
         built = run("build", "my_op.lua", "--target", "host", cwd=folder)
         assert built.returncode == 0 and "kiln.ops.my_op: " in built.stdout, built.stdout
         bad = run("build", "nothing.lua", cwd=folder)

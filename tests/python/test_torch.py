@@ -8,6 +8,7 @@ import shutil
 import time
 
 import torch
+from torch import library
 
 import kiln
 import kiln.torch as kt
@@ -75,7 +76,7 @@ def test_devices_do_not_mix():
 
 
 def test_custom_ops_are_what_torch_wants():
-    check = torch.library.opcheck
+    check = library.opcheck
     tests = ("test_schema", "test_faketensor", "test_autograd_registration", "test_aot_dispatch_dynamic")
     for device in DEVICES[:2]:
         x, w, b, _ = layer(device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs of whole models: their own ops, and both on the host with tiny sizes where torch is."""
+"""The programs of whole models: their own ops; where torch is, both on the host with tiny sizes."""
 import importlib.util
 import os
 import subprocess
@@ -18,13 +18,7 @@ def nearest(x, y):
     assert np.abs(x.astype("f8") - np.clip(y, -128, 127)).max() <= 0.501
 
 
-def need_torch():
-    if importlib.util.find_spec("torch") is None:
-        raise Skip("no torch, and so none of the programs")
-
-
 def test_their_own_ops():
-    need_torch()
     assert kiln.build(OPS, targets=["host"]) == ["opt_add_layernorm_i8", "opt_causal_softmax_i8", "opt_linear_i8_f16",
                                                  "opt_quantise_i8", "paged_attention_fp8"]
     x, residual, weight, bias = numbers(5, 96), numbers(5, 96, seed=1), numbers(96, seed=2) * 9, numbers(96, seed=3)
@@ -42,14 +36,15 @@ def test_their_own_ops():
          (0.125 * (a.astype("f4") @ b.astype("f4").T) + bias[:32]).astype("f2"))
 
 
-def program(name):
-    need_torch()
+def program(name, *more, status=0):
+    if importlib.util.find_spec("torch") is None:
+        raise Skip("no torch")
     kiln.build(OPS, targets=["host"])
     done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", name), "--device", "host", "--modules",
-                           kiln._folders[OPS]],
+                           kiln._folders[OPS], *more],
                           capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def test_smoothquant_opt():
@@ -60,6 +55,9 @@ def test_smoothquant_opt():
 
 
 def test_llama_fp8():
-    text = program("llama_fp8.py")
-    for part in ("prefill, 48 tokens: Kiln, fp8", "decode, 3 x 40 keys: Kiln, fp8", "paged_attention, o", "paged_attention_fp8, o"):
+    text = program("llama_fp8.py", "--ops")
+    for part in ("prefill, 48 tokens: Kiln, fp8", "decode, 3 x 40 keys: Kiln, fp8", "paged_attention, o", "paged_attention_fp8, o",
+                 " m=48 n=1024 k=512 ", " m=48 n=512 k=512 "):
         assert part in text, text
+    assert "'decod' is not of prefill, decode" in program("llama_fp8.py", "--phase", "decod", status=2)
+    assert "not built for host: paged_attention_fp8." in program("llama_fp8.py", "--modules", "none", status=1)
