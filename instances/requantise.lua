@@ -1,24 +1,5 @@
 -- E = round((A·B - a_zero * col_offset[n] - row_offset[m] * b_zero[n] + bias[n]) * multiplier[n]) + c_zero
--- E = max(round((A·B - a_zero * col_offset[n] - row_offset[m] * b_zero[n] + bias[n]) * multiplier[n]), 0) + c_zero
--- FBGEMM's ReQuantizeOutput, and that with FUSE_RELU, with a scale and a zero point of B for each column (for groups,
--- or all of B, repeat theirs): A less a_zero and B less b_zero are what numbers stand for, multiplier = a_scale *
--- b_scale[n] / c_scale, bias in units of a_scale * b_scale, col_offset[n] = sum of B's column - K * b_zero,
--- row_offset[m] = sum of A's row.  Numbers of u8 are these with 128 taken away, from zero points, too: a byte's highest
--- bit flipped.
-local function op(activation)
-  return {
-    types    = { { a = i8, b = i8, e = i8 } },
-    layouts  = { "rcr" },
-    d        = { col_offset = per_col(i32), row_offset = per_row(i32), bias = per_col(i32),
-                 b_zero = per_col(i32), multiplier = per_col(f32) },
-    scalars  = { "a_zero", "c_zero" },
-    targets  = { "host" },
-    epilogue = function(acc, d, s)
-      local x = acc - s.a_zero * d.col_offset - d.row_offset * d.b_zero + d.bias
-      return activation(round(x * d.multiplier)) + s.c_zero
-    end,
-  }
-end
+-- What inputs mean: fbgemm.lua.
+local fbgemm = require "fbgemm"
 
-gemm "requantise" (op(function(x) return x end))
-gemm "requantise_relu" (op(function(x) return max(x, 0) end))
+gemm "requantise" (fbgemm.requantise(function(x) return x end))
