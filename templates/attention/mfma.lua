@@ -5,8 +5,7 @@
 
 -- Columns of V that a thread turns round at a time, beside 8 keys.
 local function turned(t)
-  local each = t.kv * t.dimv // (8 * t.threads)
-  return each >= 4 and 4 or each >= 3 and 4 or 2
+  return t.kv * t.dimv // (8 * t.threads) >= 3 and 4 or 2
 end
 
 -- Tiles of queries of all heads: as many as are counted, and those of them that there are, about.
