@@ -65,6 +65,7 @@ typedef struct kg_snode {
     bool real;         /* has a fraction: `/` or a constant with one is below */
     uint16_t arg[3];
     double value; /* of a constant; whole ones are exact below 2^53 */
+    kg_pos at;    /* where an operation first makes a fraction of whole numbers */
 } kg_snode;
 
 typedef struct kg_syms {
@@ -93,6 +94,8 @@ void kg_sym_push_p(kg_ctx *, lua_State *);
 void kg_sym_push_t(kg_ctx *, lua_State *);
 /* false: neither number, boolean nor symbol. */
 bool kg_sym_value(lua_State *, int index, kg_result *);
+/* Where a value's fraction comes from; `fallback` where it is a plain number. */
+kg_pos kg_sym_fraction(const kg_syms *, const kg_result *, kg_pos fallback);
 int kg_sym_operands(kg_sym_op);
 bool kg_sym_is_condition(kg_sym_op);
 

@@ -27,6 +27,14 @@ static bool wrong(trace *w, const char *text)
     return false;
 }
 
+/* A fraction in what C computes with whole numbers: said where it comes from. */
+static bool fraction(trace *w, const kg_result *v, const char *what)
+{
+    kg_error(w->cx, kg_sym_fraction(w->syms, v, w->pos),
+             "%s: %s has a fraction: use whole numbers, // or ceil_div", w->what, what);
+    return false;
+}
+
 /* Calls function ref with symbols for p and t; its results are on top of T. */
 static bool call(trace *w, int ref, const char *what, kg_pos pos, bool with_target, int results)
 {
@@ -45,8 +53,7 @@ static bool whole(trace *w, kg_result *v, const char *what, int64_t least)
     if (!kg_sym_value(w->cx->T, -1, v) || v->boolean)
         return wrong(w, kg_printf(w->cx->arena, "%s is a %s, not a number", what,
                                   v->boolean ? "condition" : luaL_typename(w->cx->T, -1)));
-    if (v->real)
-        return wrong(w, kg_printf(w->cx->arena, "%s has a fraction: use // or ceil_div", what));
+    if (v->real) return fraction(w, v, what);
     if (!v->symbolic && (v->number < (double)least || v->number > (double)UINT32_MAX))
         return wrong(w, kg_printf(w->cx->arena, "%s is %.0f", what, v->number));
     return true;
@@ -79,7 +86,7 @@ static const char *trace_check(trace *w, const kg_result **out)
         if (!good)
             wrong(w, "must return a condition");
         else if (rule[i].real)
-            good = wrong(w, "a fraction in a condition: use // or ceil_div");
+            good = fraction(w, &rule[i], "the condition");
         lua_pop(T, 1);
         if (!good) return NULL;
     }
@@ -133,7 +140,7 @@ static bool read_early(trace *w, kg_result *v)
     if (!good)
         wrong(w, kg_printf(w->cx->arena, "early is a %s, not a condition", luaL_typename(T, -1)));
     else if (given && v->real)
-        good = wrong(w, "early has a fraction in its condition: use // or ceil_div");
+        good = fraction(w, v, "early's condition");
     lua_pop(T, 1);
     return good;
 }
@@ -277,7 +284,7 @@ static const char *trace_workspace(trace *w)
         if (!good)
             wrong(w, "must return a number");
         else if (v.real)
-            good = wrong(w, "has a fraction: use // or ceil_div");
+            good = fraction(w, &v, "the number");
         lua_pop(T, 1);
         if (!good) return NULL;
     }

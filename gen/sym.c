@@ -94,18 +94,39 @@ static uint16_t operand(lua_State *L, kg_syms *s, int i, bool condition, const c
     return intern(L, s, n);
 }
 
+/* Whether an operand's fraction is an operation's, not a constant's. */
+static bool fraction_below(const kg_syms *s, uint16_t node)
+{
+    return s->node[node].real && s->node[node].op != KG_S_CONST;
+}
+
+kg_pos kg_sym_fraction(const kg_syms *s, const kg_result *v, kg_pos fallback)
+{
+    if (!v->symbolic) return fallback;
+    uint16_t at = v->node;
+    for (int i = 0; i < kg_sym_operands((kg_sym_op)s->node[at].op); i++)
+        if (fraction_below(s, s->node[at].arg[i])) at = s->node[at].arg[i], i = -1;
+    return s->node[at].at;
+}
+
 static int push_op(lua_State *L, kg_sym_op op, const char *what, int first)
 {
     kg_syms *s = kg_back_of(context(L))->syms;
     if (!s) return luaL_error(L, "%s: a value kept from another function", what);
     kg_snode n = {.op = (uint8_t)op};
+    bool below = false;
     for (int i = 0; i < kg_sym_operands(op); i++) {
         bool condition =
             op == KG_S_ALL || op == KG_S_ANY || op == KG_S_NOT || (op == KG_S_SELECT && i == 0);
         n.arg[i] = operand(L, s, first + i, condition, what);
-        if (!condition && s->node[n.arg[i]].real) n.real = true;
+        if (s->node[n.arg[i]].real) n.real = true;
+        below |= fraction_below(s, n.arg[i]);
     }
     if (op == KG_S_DIV) n.real = true;
+    if (n.real && !below) {
+        const kg_source *source = kg_sandbox_running(L, &n.at);
+        if (source) n.at.col = kg_column(kg_source_tokens(context(L), source), n.at.line, what);
+    }
     push_node(L, s, n);
     return 1;
 }

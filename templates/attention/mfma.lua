@@ -5,8 +5,7 @@
 
 -- Columns of V that a thread turns round at a time, beside 8 keys.
 local function turned(t)
-  local each = t.kv * t.dimv // (8 * t.threads)
-  return each >= 4 and 4 or each >= 3 and 4 or 2
+  return t.kv * t.dimv // (8 * t.threads) >= 3 and 4 or 2
 end
 
 -- Tiles of queries of all heads: as many as are counted, and those of them that there are, about.
@@ -19,7 +18,7 @@ end
 return schedule {
   family = "attention",
   title = "AMD matrix cores: exponentials go from product to product in registers",
-  supports = function(...) return require "mfma_ops"(...) end,
+  supports = require "mfma_ops",
   tunables = {
     { "q", values = { 128, 256 }, doc = "queries of a block, 32 to a wave" },
     { "kv", values = { 32, 64, 128 }, doc = "keys of a tile in LDS" },
@@ -70,17 +69,13 @@ return schedule {
     return { { q = 128, kv = max(layout.dim, layout.dimv) > 128 and 32 or 64 } }
   end,
   name = function(t) return ("%dx%d"):format(t.q, t.kv) end,
-  problem_rules = {
-    { "Q's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_q, 16) end },
-    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
-    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
-    { "O's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_o, 16) end },
+  problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "a tile of K or V spans 2 GiB or more", function(p, t)
       return lt(t.kv * max(p.ldk, p.ldv) + max(t.dim, t.dimv), 1073741824)
     end },
     { "more than 2^30 queries or keys", function(p) return le(max(p.q, p.kv), 1073741824) end },
     { "more than 4194304 blocks", function(p, t) return le(tiles_of(p, t), 4194304) end },
-  },
+  }),
   launch = function(p, t)
     local tiles = tiles_of(p, t)
     return { { grid = { max(tiles, 1) }, block = { t.threads } } }

@@ -72,14 +72,12 @@ return schedule {
       end
     end
     -- Beside wgmma_decode, one for what that cannot take: Q or O at any address.
-    return wgmma.decode(target, op, types, layout) and all or { all[min(#all, 2)] }
+    return wgmma.decode(target, op, types, layout) and { all[min(#all, 2)] } or all
   end,
   name = function(t) return ("%dx%d_k%d_p%d"):format(t.q, t.lanes, t.deep, t.parts) end,
-  problem_rules = {
-    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
-    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
+  problem_rules = require "aligned"({ "k", "v" }, {
     { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
-  },
+  }),
   stages = function() return 2 end,
   launch = function(p, t)
     local tiles = tiles_of(p, t)

@@ -8,11 +8,7 @@ local function bytes_of_heads(t) return t.keys * max(t.dim, t.dimv) * 2 end
 return schedule {
   family = "attention",
   title = "Hopper's matrix unit: scores of the next keys while values of these are summed",
-  supports = function(target, op, types, layout)
-    local why = takes.prefill(target, op, types, layout)
-    if why then return nil, why end
-    return true
-  end,
+  supports = takes.prefill,
   tunables = {
     { "wg", values = { 1, 2, 3 }, doc = "warpgroups of 64 queries each that share keys and values" },
     { "keys", values = { 64, 96, 128, 160, 176, 192 }, doc = "keys of a block" },
@@ -49,17 +45,13 @@ return schedule {
     return { { wg = wg, keys = keys, depth = depth, turns = size > 64 and 0 or 1 } }
   end,
   name = function(t) return ("%dx%d_d%d%s"):format(t.rows, t.keys, t.depth, t.turns == 1 and "_turns" or "") end,
-  problem_rules = {
-    { "Q's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_q, 16) end },
-    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
-    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
-    { "O's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_o, 16) end },
+  problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
     { "more than 2^30 queries or keys", function(p) return le(max(p.q, p.kv), 1073741824) end },
     { "more than 2^30 tiles", function(p, t)
       return le(ceil_div(p.q, t.rows) * p.heads * p.batch, 1073741824)
     end },
-  },
+  }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
   maps = function(t)
     return { { operand = "q", inner = 64, outer = t.rows, swizzle = 128 },

@@ -25,11 +25,7 @@ end
 return schedule {
   family = "attention",
   title = "few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory",
-  supports = function(target, op, types, layout)
-    local why = takes.decode(target, op, types, layout)
-    if why then return nil, why end
-    return true
-  end,
+  supports = takes.decode,
   tunables = {
     { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
     { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
@@ -82,11 +78,7 @@ return schedule {
     return { { keys = keys, depth = depth, blocks = blocks, parts = 64 } }
   end,
   name = function(t) return ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts) end,
-  problem_rules = {
-    { "Q's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_q, 16) end },
-    { "K's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_k, 16) end },
-    { "V's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_v, 16) end },
-    { "O's address or a stride of it is no multiple of 16 bytes", function(p) return ge(p.align_o, 16) end },
+  problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
     { "no pages, of which nothing comes from any address", function(p, t)
       return any(eq(t.paged, 0), gt(p.pages, 0))
@@ -95,7 +87,7 @@ return schedule {
       return le(max(p.kv, p.q * (p.heads // max(p.kv_heads, 1))), 1073741824)
     end },
     { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
-  },
+  }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
   maps = function(t)
     return { { operand = "k", inner = 64, outer = t.piece, swizzle = 128 },

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Attention on AMD's matrix cores, on the simulator with all its checks: what no shipped op asks of it; planted faults,
-# which must be found; its share of the matrix unit's time, by the simulator's model, registers and banks.  Argument
-# --full: gfx90a, too, and all shapes.  TAP.
+# Attention on AMD's matrix cores, on the simulator with all its checks: what no shipped op asks of it; on vector units,
+# sequences that overlap; planted faults, which must be found; its share of the matrix unit's time, by the simulator's
+# model, registers and banks.  Argument --full: gfx90a, too, and all shapes.  TAP.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154,SC2086,SC2015
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=../lib/amd.sh
@@ -10,7 +10,7 @@
 amd_available gfx942 && [ -e "$BUILD/lib/libkilnsim.so" ] || { echo "1..0 # SKIP no AMD compiler or no simulator"; exit 77; }
 targets=gfx942 shapes=--quick
 [ "${1-}" != --full ] || targets="gfx942 gfx90a" shapes=
-make BUILD="$BUILD" instances TARGETS="$targets" INSTANCES=tests/sim/attention >"$tmp/out" 2>&1
+make BUILD="$BUILD" instances TARGETS="$targets" INSTANCES="tests/sim/attention tests/sim/attention_faults" >"$tmp/out" 2>&1
 result $? 'instances compile'
 modules="--modules $BUILD/modules/attention" # of one word each
 for target in $targets; do
@@ -29,17 +29,25 @@ for target in $targets; do
     result $? "$target: no scratch, no spilled vector register"
 done
 
+# Sequences that overlap: seed 13 makes such arrays, as the last fault below shows.
+"$kiln" verify --modules "$BUILD/modules/attention_faults" --all --quick --device sim:gfx942 --op sim_lengths --seed 13 >"$tmp/out" 2>&1
+result $? 'gfx942: sim_lengths'
+
 # What a planted fault changes, by sed, in a file of templates/attention.
-planted() { # file, what is changed, to what
+planted() { # op, schedule, seed, file, what is changed, to what
+    local verify=(--op "$1" --schedule "$2" --seed "$3")
+    shift 3
     rm -rf "$tmp/templates" && cp -r templates "$tmp/templates"
     sed -i "s|$2|$3|" "$tmp/templates/attention/$1"
     ! diff -rq templates "$tmp/templates" >/dev/null; result $? "$1: the text '$2' is there"
-    make -f mk/instances.mk DIR=tests/sim/attention_faults OUT="$tmp/gen" LIB="$tmp/lib" BUILD="$BUILD" \
+    make -f mk/instances.mk DIR=tests/sim/attention_faults OPS="${verify[1]}" OUT="$tmp/gen" LIB="$tmp/lib" BUILD="$BUILD" \
         SCHEDULES="$tmp/templates" TARGETS=gfx942 all >"$tmp/out" 2>&1
     result $? "$1 compiles with '$3'"
-    ! "$kiln" verify --modules "$tmp/lib" --all --quick --device sim:gfx942 --schedule mfma --seed 1 >"$tmp/out" 2>&1
+    ! "$kiln" verify --modules "$tmp/lib" --all --quick --device sim:gfx942 "${verify[@]}" >"$tmp/out" 2>&1 &&
+        grep -q '^FAIL' "$tmp/out"
     result $? "and verification sees it"
 }
-planted lib/mfma_softmax.tmpl 'or "key > until"' 'or "key > until + 1"'
-planted mfma.hip.tmpl 'if (last) kiln_publish();' 'if (last) kiln_wave_order();'
+planted sim_faults mfma 1 lib/mfma_softmax.tmpl 'or "key > until"' 'or "key > until + 1"'
+planted sim_faults mfma 1 mfma.hip.tmpl 'if (last) kiln_publish();' 'if (last) kiln_wave_order();'
+planted sim_lengths simt 13 lib/find_batch.tmpl 'kiln_shared_least(found, b)' '*found = b'
 finish

@@ -463,6 +463,20 @@ static void test_schedule_errors(void **state)
                      "p has no field 'bach' (did you mean 'batch'?)");
     schedule_refused("grid = { p.m }", "grid = { t.k }", "t has no field 'k'");
     schedule_refused("grid = { p.m }", "grid = { p.m / 2 }", "grid[1] has a fraction");
+    /* Also where it is behind a condition, and where a constant has it. */
+    schedule_refused("grid = { p.m }", "grid = { select(lt(p.m / 2, 3), 1, 2) }",
+                     "one.lua:4:61: error: launch on here: grid[1] has a fraction: use whole "
+                     "numbers, // or ceil_div");
+    schedule_refused("launch =",
+                     "workspace = function(p)\n local part = p.m * 0.95\n"
+                     " return select(any(eq(p.n, 1), lt(part + 1, 9)), 1, 2)\nend, launch =",
+                     "one.lua:5:19: error: workspace on here: the number has a fraction");
+    schedule_refused("launch =",
+                     "problem_rules = { { 'small', function(p) return not_(lt(min(p.m, 0.5), 1)) "
+                     "end } }, launch =",
+                     "error: problem rule 1 on here: the condition has a fraction");
+    schedule_refused("grid = { p.m }", "grid = { 2.5 }",
+                     "one.lua:4: error: launch on here: grid[1] has a fraction");
     schedule_refused("grid = { p.m }", "grid = { lt(p.m, 2) }",
                      "grid[1] is a condition, not a number");
     schedule_refused("grid = { p.m }", "grid = { p.m < 2 and 1 or 2 }", "use lt(x, y)");
@@ -472,7 +486,7 @@ static void test_schedule_errors(void **state)
     schedule_refused("block = { 1 }", "block = { 1 }, early = 1",
                      "launch on here: early is a number, not a condition");
     schedule_refused("block = { 1 }", "block = { 1 }, early = eq(p.m / 2, 1)",
-                     "launch on here: early has a fraction in its condition");
+                     "launch on here: early's condition has a fraction");
     schedule_refused("block = { 1 }", "block = { 1 }, erly = true",
                      "unknown field 'erly' (did you mean 'early'?)");
 #define MAP_REFUSED(fields, want)                                                                  \

@@ -6,6 +6,11 @@ local shapes = { { 300, 100, 70, 130, 0, 0, 50 }, { 150, 1, 257, 140, 0, 0, 64 }
                  { 2, 2, 300, 100, 0, 0, 40 } }
 local bf = { { q = bf16, k = bf16, v = bf16, o = bf16 } }
 local function tiles(list) return { sm_90a = list } end
+-- All functions at once, and what they take.
+local inputs = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) }
+local function score(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end
+local function sink(_, d) return d.sinks end
+local function scaled(x, _, d) return x * d.v_scale end
 
 attention "att_causal" {
   types   = bf, heads = { { 128, 128 } }, mask = causal, targets = { "sm_90a" },
@@ -28,11 +33,7 @@ attention "att_full" {
 }
 attention "att_functions" {
   types    = bf, heads = { { 128, 128 }, { 64, 64 } }, mask = window, targets = { "sm_90a" },
-  score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
-  sink     = function(_, d) return d.sinks end,
-  epilogue = function(x, _, d) return x * d.v_scale end,
-  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
-  scalars  = { "scale" },
+  score    = score, sink = sink, epilogue = scaled, d = inputs, scalars = { "scale" },
   outputs  = { lse = per_query(f32) },
   tiles    = tiles { wgmma { wg = 2, keys = 128, depth = 4, turns = { 0, 1 } } },
   check    = { shapes = shapes },
@@ -51,11 +52,7 @@ attention "att_few" {
 }
 attention "att_few_window" {
   types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 128, 64 } }, mask = window, targets = { "sm_90a" },
-  score    = function(x, at, s, d) return 30 * tanh(x * s.scale / 30) - d.slope * (at.q - at.k) end,
-  sink     = function(_, d) return d.sinks end,
-  epilogue = function(x, _, d) return x * d.v_scale end,
-  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
-  scalars  = { "scale" },
+  score    = score, sink = sink, epilogue = scaled, d = inputs, scalars = { "scale" },
   outputs  = { lse = per_query(f32) },
   tiles    = tiles { wgmma_decode { keys = 64, depth = 6, blocks = 2, parts = { 1, 64 } } },
   check    = { shapes = few },
