@@ -2,15 +2,16 @@
 // How long kiln_find and kiln_open take on a registry of 10,000 rows: writes such a module,
 // compiles and seals it, opens it and prints nanoseconds per find with one and two threads,
 // allocations per find, nanoseconds per launch of an empty kernel, and milliseconds per open, with
-// and without a tuning file of 100,000 rows. As a gate (--check) it prints TAP and allows slack for
-// a busy machine: 150 ns, 1 us, 5 ms and 50 ms more, times KILN_BENCH_SLACK (2).
+// and without a tuning file of 100,000 rows: medians, each time over the core's pace around it
+// (pace.h). As a gate (--check) it prints TAP: 150 ns, 1 us, 5 ms and 50 ms more, times
+// KILN_BENCH_SLACK (2).
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 #include "../unit/fixture_families.h"
 #include "../unit/runtime_test.h"
+#include "pace.h"
 
 enum {
     OPS = 500,
@@ -19,7 +20,9 @@ enum {
     ROWS = OPS * KEYS * INSTANCES,
     PROBLEMS = 512,
     TUNED = 100000,
-    FINDS = 2000000
+    FINDS = 100000,
+    LAUNCHES = 50000,
+    REPEATS = 21
 };
 
 /* ---- the module ---- */
@@ -141,12 +144,25 @@ static void make_module(void)
 }
 
 /* ---- timing ---- */
-/* The calling thread's own time: what other programs take from the machine is not counted. */
-static double now(void)
+typedef double (*timed)(const void *with); /* seconds that what is timed takes once */
+
+static int by_value(const void *x, const void *y)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* The median of so many, each over the pace before and behind it. */
+static double median(timed run, const void *with)
+{
+    double ratio[REPEATS], before = pace();
+    for (int i = 0; i < REPEATS; i++) {
+        const double seconds = run(with), behind = pace();
+        ratio[i] = seconds / ((before + behind) / 2);
+        before = behind;
+    }
+    qsort(ratio, REPEATS, sizeof *ratio, by_value);
+    return ratio[REPEATS / 2];
 }
 
 static kiln_ctx *ctx;
@@ -169,66 +185,63 @@ static void make_problems(void)
 static void *find_all(void *seconds)
 {
     const kiln_kernel *k;
-    const double start = now();
+    const double start = pace_now();
     for (int i = 0; i < FINDS; i++)
         if (kiln_find(ctx, &problems[i % PROBLEMS], &k)) abort();
-    *(double *)seconds = now() - start;
+    *(double *)seconds = pace_now() - start;
     return NULL;
+}
+
+/* Of so many threads at once, the slowest. */
+static double find_seconds(const void *threads)
+{
+    const int n = *(const int *)threads;
+    pthread_t id[2];
+    double seconds[2] = {0}, worst = 0;
+    for (int t = 0; t < n; t++) pthread_create(&id[t], NULL, find_all, &seconds[t]);
+    for (int t = 0; t < n; t++) pthread_join(id[t], NULL);
+    for (int t = 0; t < n; t++) worst = fmax(worst, seconds[t]);
+    return worst;
 }
 
 static double find_ns(int threads)
 {
-    double best = INFINITY;
-    for (int repeat = 0; repeat < 5; repeat++) {
-        pthread_t id[2];
-        double seconds[2] = {0}, worst = 0;
-        for (int t = 0; t < threads; t++) pthread_create(&id[t], NULL, find_all, &seconds[t]);
-        for (int t = 0; t < threads; t++) pthread_join(id[t], NULL);
-        for (int t = 0; t < threads; t++) worst = fmax(worst, seconds[t]);
-        best = fmin(best, worst * 1e9 / (double)FINDS);
-    }
-    return best;
+    return median(find_seconds, &threads) * 1e9 / FINDS;
 }
 
 /* What a launch costs before the kernel: checks, arguments, plan.  The module's kernel is empty. */
-static double launch_ns(void)
+static double launch_seconds(const void *unused)
 {
     static float a[64], b[64], e[64];
     kiln_problem p;
     const kiln_kernel *k;
     const kiln_args args = {.struct_size = sizeof args, .a = a, .b = {b}, .e = e};
+    (void)unused;
     if (kiln_problem_parse("fused_op_001 f32,f32,f32 rcr m=8 n=8 k=8", &p) ||
         kiln_find(ctx, &p, &k))
         abort();
-    double best = INFINITY;
-    for (int repeat = 0; repeat < 5; repeat++) {
-        const double start = now();
-        for (int i = 0; i < FINDS / 4; i++)
-            if (kiln_launch(ctx, k, &p, &args, NULL)) abort();
-        best = fmin(best, (now() - start) * 1e9 / (FINDS / 4));
-    }
-    return best;
+    const double start = pace_now();
+    for (int i = 0; i < LAUNCHES; i++)
+        if (kiln_launch(ctx, k, &p, &args, NULL)) abort();
+    return pace_now() - start;
 }
 
-static double open_ms(const char *tuning, int repeats)
+static double open_seconds(const void *tuning)
 {
-    double best = INFINITY;
     kiln_config config = test_config("host");
     config.tuning = tuning;
-    for (int repeat = 0; repeat < repeats; repeat++) {
-        const double start = now();
-        if (kiln_open(&ctx, &config)) {
-            fprintf(stderr, "find_bench: %s\n", kiln_error());
-            exit(1);
-        }
-        best = fmin(best, (now() - start) * 1e3);
-        if (kiln_refused_at(ctx, 0)) {
-            fprintf(stderr, "find_bench: %s\n", kiln_refused_at(ctx, 0));
-            exit(1);
-        }
-        kiln_close(ctx);
+    const double start = pace_now();
+    if (kiln_open(&ctx, &config)) {
+        fprintf(stderr, "find_bench: %s\n", kiln_error());
+        exit(1);
     }
-    return best;
+    const double seconds = pace_now() - start;
+    if (kiln_refused_at(ctx, 0)) {
+        fprintf(stderr, "find_bench: %s\n", kiln_refused_at(ctx, 0));
+        exit(1);
+    }
+    kiln_close(ctx);
+    return seconds;
 }
 
 /* A row for each of 40 shapes of each key, a third of them of the problems that are found. */
@@ -273,15 +286,16 @@ int main(int argc, char **argv)
     make_module();
     char tuning[400];
     snprintf(tuning, sizeof tuning, "%s/tuning.csv", test_folder);
-    const double open = open_ms(NULL, 10);
+    const double open = 1e3 * median(open_seconds, NULL);
     write_tuning(tuning);
-    const double tuned_open = open_ms(tuning, 10);
+    const double tuned_open = 1e3 * median(open_seconds, tuning);
     ctx = open_ctx("host");
     make_problems();
     double warm;
     find_all(&warm);
     const size_t before = mallinfo2().uordblks;
-    const double one = find_ns(1), two = find_ns(2), launch = launch_ns();
+    const double one = find_ns(1), two = find_ns(2),
+                 launch = median(launch_seconds, NULL) * 1e9 / LAUNCHES;
     const size_t after = mallinfo2().uordblks;
     kiln_close(ctx);
     kiln_config config = test_config("host");
@@ -291,8 +305,9 @@ int main(int argc, char **argv)
     const double tuned = find_ns(1);
     kiln_close(ctx);
     printf(
-        "# %d rows: find %.0f ns with one thread, %.0f ns with two; launch %.0f ns; open %.2f ms\n",
-        ROWS, one, two, launch, open);
+        "# %d rows: find %.0f ns with one thread, %.0f ns with two; launch %.0f ns; open %.2f ms; "
+        "pace %.2f\n",
+        ROWS, one, two, launch, open, pace());
     printf("# %d tuned rows: find %.0f ns, open %.2f ms\n", TUNED, tuned, tuned_open);
     if (!check) return 0;
     const bool ok[] = {one <= 150 * slack,

@@ -44,6 +44,11 @@ modules() {
     return 1
 }
 
+# slowed MS: so many milliseconds of a core at rest, on this one as slow as it is just now (tests/bench/pace.h).
+slowed() {
+    echo $(($1 * $("$BUILD/tests/pace") / 100))
+}
+
 skip() { # NAME WHY
     n=$((n + 1))
     echo "ok $n - $1 # SKIP $2"
