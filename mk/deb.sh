@@ -30,7 +30,7 @@ Maintainer: Kiln's authors <kiln@localhost>
 Installed-Size: $(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)
 Depends: $depends
 Recommends: make, gcc
-Suggests: hipcc, cmake, ccache
+Suggests: hipcc, cmake, ccache, distcc
 Section: math
 Priority: optional
 Description: fused operations for GPUs and CPUs from short Lua files

@@ -20,6 +20,11 @@ TIMES := $(OUT)/times
 ifeq ($(origin KILN_CCACHE),undefined)
 KILN_CCACHE := $(shell command -v ccache)
 endif
+# distcc, where it has hosts beside this one, compiles what is for the host; it knows no language of GPUs.  KILN_DISTCC names
+# another, or empty none.
+ifeq ($(origin KILN_DISTCC),undefined)
+KILN_DISTCC := $(if $(filter-out localhost localhost/% 127.0.0.1 127.0.0.1/%,$(shell distcc --show-hosts 2>/dev/null)),distcc)
+endif
 # What kiln-gen reads of them, with what their files share; the folders, too, so that a file that goes is noticed.
 READ := $(filter-out $(SCHEDULES)/device $(SCHEDULES)/device/%,$(wildcard $(SCHEDULES)/* $(SCHEDULES)/*/* $(SCHEDULES)/*/lib/*))
 
@@ -54,7 +59,7 @@ modules: $(STAMP)
 	$(Q)all=$$($(MAKE) -n -f mk/instances.mk SECOND=1 STEPS=0 TARGETS='$(ALL)' modules 2>/dev/null) && { echo "$$all" | grep -q '^: STEP' || exit 0; }; \
 	    all=$$(echo "$$all" | sed -n 's/^: STEP //p'); \
 	    steps=$$(echo "$$all" | grep -c $(foreach t,$(TARGETS),-e '^[A-Z]* $t/' -e '^LINK $t$$')); \
-	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)$(if $(KILN_CCACHE),$(comma) ccache)'; \
+	    [ $$steps -eq 0 ] || echo 'WITH    $(compilers)$(if $(KILN_CCACHE),$(comma) ccache)$(if $(and $(filter host,$(TARGETS)),$(KILN_DISTCC)),$(comma) distcc for the host)'; \
 	    rm -f $(TIMES); start=$$(date +%s%N); \
 	    $(MAKE) -f mk/instances.mk SECOND=1 STEPS=$$steps TARGETS='$(TARGETS)' modules || exit; \
 	    mk/built.sh $$start $(TIMES) $(TARGETS:%=$(LIB)/libkiln-%.so); rm -f $(TIMES); \
@@ -90,7 +95,9 @@ TARGET = $(firstword $(subst /, ,$*))
 # Each compiler's time, for mk/built.sh.
 timed = start=$$(date +%s%N); $1 && echo "$$((($$(date +%s%N) - start) / 1000000)) $2" >>$(TIMES)
 kernelcc = $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(KILN_HIPCC_$(TARGET)))
-HOSTCC = $(if $(findstring ccache,$(CC)),,$(KILN_CCACHE)) $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
+# A CC that has ccache or distcc in it is used as it is.
+through = $(if $(findstring ccache,$(CC))$(findstring distcc,$(CC)),,$(if $(KILN_CCACHE),$(if $(KILN_DISTCC),CCACHE_PREFIX=$(KILN_DISTCC)) $(KILN_CCACHE),$(KILN_DISTCC)))
+HOSTCC = $(through) $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
 	$(Q)$(call timed,$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<,host/$*)

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# ccache in the instance build, and the build's last line.  A stand-in that notes what it is asked for shows what goes
-# through it; where there is a real one, what comes from its cache is the same byte for byte.  TAP.
+# ccache and distcc in the instance build, and the build's last line.  Stand-ins that note what they are asked for show what
+# goes through them; where there is a real ccache, what comes out of it is the same byte for byte.  TAP.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 mkdir "$tmp/my_ops" "$tmp/bin"
+export DISTCC_HOSTS=''
 cat >"$tmp/my_ops/mine.lua" <<'END'
 gemm "mine" {
   types = { { a = f16, b = f16, e = f16 } },
@@ -12,7 +13,7 @@ gemm "mine" {
   epilogue = function(acc) return relu(acc) end,
 }
 END
-printf '#!/bin/sh\necho "$@" >>"%s/asked"\nexec "$@"\n' "$tmp" >"$tmp/bin/ccache"
+printf '#!/bin/sh\necho "$@" >>"%s/asked"\nexec $CCACHE_PREFIX "$@"\n' "$tmp" >"$tmp/bin/ccache"
 chmod +x "$tmp/bin/ccache"
 targets=(--target host)
 grep -q '^KILN_NEEDS_gfx942' "$BUILD/toolchain.mk" || targets+=(--target gfx942)
@@ -32,6 +33,24 @@ PATH=$tmp/bin:$PATH build with && grep -q '^WITH.*, ccache$' "$tmp/out"; result 
 same without with; result $? 'modules are the same'
 rm -f "$tmp/asked"
 all=("${targets[@]}") targets=(--target host) # of which nothing is probed
+cat >"$tmp/bin/distcc" <<'END'
+#!/bin/sh
+[ "$1" != --show-hosts ] || { echo "$DISTCC_HOSTS"; exit; }
+echo "$@" >>"${0%/*}/../sent"
+exec "$@"
+END
+chmod +x "$tmp/bin/distcc"
+sent() { grep -c -- '^gcc .*-c -o [^ ]*/gen/host/' "$tmp/sent"; }
+hosts() { find "$tmp/$1/gen/host" -name '*.o' | wc -l; }
+KILN_CCACHE='' DISTCC_HOSTS=localhost/2 PATH=$tmp/bin:$PATH build idle && [ ! -e "$tmp/sent" ] && ! grep -q distcc "$tmp/out"
+result $? 'distcc with no host but this is left alone'
+KILN_CCACHE='' DISTCC_HOSTS=far PATH=$tmp/bin:$PATH build spread && grep -q '^WITH.*, distcc for the host$' "$tmp/out"
+result $? 'distcc with hosts is taken, and said'
+[ "$(sent)" -eq "$(hosts spread)" ] && same idle spread; result $? "every kernel of the host's goes through it"
+rm -f "$tmp/sent" "$tmp/asked"
+DISTCC_HOSTS=far PATH=$tmp/bin:$PATH build both && [ "$(sent)" -eq "$(asked '^gcc .*-o [^ ]*/gen/host')" ] &&
+    [ "$(sent)" -eq "$(hosts both)" ] && same idle both; result $? "through ccache, where that is, too"
+rm -f "$tmp/sent" "$tmp/asked"
 KILN_CCACHE=$tmp/bin/ccache CC="$tmp/bin/ccache gcc" build twice && [ "$(asked '^gcc .*-o [^ ]*/gen/host')" -gt 0 ] && ! grep -q ccache "$tmp/asked"
 result $? 'a CC with ccache in it has no second one'
 targets=("${all[@]}")
