@@ -114,14 +114,28 @@ static bool stands_for_type(const kg_ctx *cx, const kg_tokens *t, size_t i, cons
     return callee != SIZE_MAX && is_one_of(t, callee, takes, sizeof takes / sizeof *takes);
 }
 
+/* Whether a family before the one at `end` has a schedule of that name. */
+static bool has_schedule(kg_ctx *cx, size_t end, const char *name)
+{
+    for (size_t k = 0; k < end; k++) {
+        const kg_names_list *list = kg_schedule_names(cx, cx->family[k]);
+        for (size_t i = 0; i < list->n; i++)
+            if (strcmp(list->v[i], name) == 0) return true;
+    }
+    return false;
+}
+
 /* Of a family, or of all of them. */
 static const char *sweeps(kg_ctx *cx, const kg_family *fam)
 {
     const char *text = "; schedules are", *comma = "";
     for (size_t k = 0; k < cx->nfamilies; k++) {
         const kg_names_list *list = kg_schedule_names(cx, cx->family[k]);
-        for (size_t i = 0; i < list->n && (!fam || fam == cx->family[k]); i++, comma = ",")
+        for (size_t i = 0; i < list->n; i++) {
+            if (fam ? fam != cx->family[k] : has_schedule(cx, k, list->v[i])) continue;
             text = kg_printf(cx->arena, "%s%s %s", text, comma, list->v[i]);
+            comma = ",";
+        }
     }
     if (!*comma) return "";
     return text;

@@ -157,7 +157,8 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
     else if (strcmp(key, "code") == 0 && main->code)
         kg_wrong(sp, pos, "unknown field 'code': write %s = code [[...]]", main->name);
     else
-        kg_wrong(sp, pos, "unknown field %s", quoted);
+        kg_wrong(sp, pos, "unknown field %s; fields are %s", quoted,
+                 kg_listed(sp->cx, k->name, k->n, " and "));
 }
 
 static void read_field(kg_spec *sp, const field *f, const known *k)

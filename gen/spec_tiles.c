@@ -233,8 +233,9 @@ static void read_check_field(kg_spec *sp, const kg_value *v, const char *key, vo
     }
     const char *near = kg_closest(key, known, NCHECK), *quoted = kg_quote(sp->cx, key, strlen(key));
     kg_wrong(sp, kg_key_pos(sp, v->place, v->pos),
-             near ? "check: unknown field %s (did you mean '%s'?)" : "check: unknown field %s",
-             quoted, near);
+             near ? "check: unknown field %s (did you mean '%s'?)"
+                  : "check: unknown field %s; fields are %s",
+             quoted, near ? near : kg_listed(sp->cx, known, NCHECK, " and "));
 }
 
 void kg_spec_checks(kg_spec *sp, const kg_value *v)

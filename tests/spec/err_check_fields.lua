@@ -1,5 +1,5 @@
 -- expect: 6:16: error: gemm "x": check: unknown field 'rtoll' (did you mean 'rtol'?)
--- expect: 6:30: error: gemm "x": check: unknown field 'tolerance'
+-- expect: 6:30: error: gemm "x": check: unknown field 'tolerance'; fields are rtol and shapes
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },
