@@ -1,0 +1,2 @@
+-- expect: 2:8: error: unknown name 'family'; schedules are host, mfma, simt, simt_decode, wgmma, wgmma_decode
+return family { types = {} }
