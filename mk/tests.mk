@@ -47,9 +47,8 @@ $(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
 test-programs: programs $(TEST_PROGRAMS)
 # What was built before, and the host, are tested whole.  Of what is for the simulator a clean checkout has nothing, and
 # builds each form of op, schedule and type once; others differ in what their epilogues compute, which the host's kernels
-# show.  gfx90a has fewer types and the same templates.  `make check-sim` is for all of them.
-TEST_OPS_gfx90a := a16w8_linear add_rmsnorm_quant bias_relu bmm_abe_i8 geglu gemm_a8w8_blockscale layernorm_i8 linear_abde_i8 \
-    linear_amax paged_attention quantise_row rmsnorm_quant_block silu_mul swiglu_quant w4a16_g32
+# show.  gfx90a has fewer types, other matrix instructions and the same templates.  `make check-sim` is for all of them.
+TEST_OPS_gfx90a := a16w8_linear bias_relu linear_abde_i8 paged_attention rmsnorm_quant_block w4a16_g32
 TEST_OPS_gfx942 := a16w8_blockscale a16w8_linear add_rmsnorm_quant add_rmsnorm_static_i8 bias_attention bias_relu \
     bmm_ab_i8_e_f32 bmm_abe_i8 causal_attention_fp8 elementwise_swiglu gelu_mul_quant_i8 gemm gemm_a8w8_blockscale \
     hf_silu_mul_fp8 layernorm_i8 linear_abde_i8 linear_amax linear_relu_abde_i8 linear_residual_ssq mla \
@@ -72,6 +71,7 @@ check-sim: programs instances ## every AMD instance on the simulator, all shapes
 	$(Q)BUILD=$(BUILD) tests/sim/instances.sh --full
 	+$(Q)BUILD=$(BUILD) tests/sim/matrix.sh --full
 	+$(Q)BUILD=$(BUILD) tests/sim/attention.sh --full
+	+$(Q)BUILD=$(BUILD) tests/sim/rowwise.sh --full
 check-emul: programs ## every corner of the kernels for Hopper, emulated on this CPU
 	+$(Q)BUILD=$(BUILD) tests/emul/hopper.sh --full
 check-gpu: programs instances $(BUILD)/tests/launch_chain ## every instance on this machine's GPU against the reference; 77 where there is none
