@@ -49,22 +49,48 @@ int kt_tuning_add(kt_tuning *t, const kiln_problem *p, const kt_row *row)
     return fflush(t->stream) ? wrong(&t->rows) : 0;
 }
 
+/* ---- rows ---- */
+/* Bytes of the first field, quotes and all; 0: the line is no row. */
+static size_t first_field(const char *line, size_t n)
+{
+    size_t i = 0;
+    if (*line != '"') {
+        i = strcspn(line, ",\n");
+    } else {
+        for (i = 1; i < n && (line[i] != '"' || line[i + 1] == '"'); i++) i += line[i] == '"';
+        i++;
+    }
+    return i < n && line[i] == ',' ? i : 0;
+}
+
+enum { INSTANCE = 512 };
+
+/* What a row has behind its problem; the bytes of that, 0: the line is no row. */
+static size_t read_row(const char *line, size_t n, char instance[INSTANCE], kt_row *row)
+{
+    const size_t problem = first_field(line, n);
+    row->instance = instance;
+    return problem && sscanf(line + problem, ",%511[^,\n],%lf,%lf,%16" SCNx64, instance, &row->us,
+                             &row->error, &row->content) == 4
+               ? problem
+               : 0;
+}
+
 int kt_tuning_has(const kt_tuning *t, kiln_ctx *ctx, const kiln_problem *p)
 {
-    char problem[KT_PROBLEM_TEXT], instance[512];
+    char problem[KT_PROBLEM_TEXT], instance[INSTANCE];
     size_t len = sizeof problem;
     const int fd = t->stream || t->rows.replace ? -1 : open(t->rows.path, O_RDONLY | O_CLOEXEC);
     char *text = fd < 0 || kiln_problem_format(p, problem, &len) ? NULL : kt_rows_read(fd);
     int found = 0;
     for (const char *line = text; line && *line && !found; line = kt_line_next(line)) {
-        uint64_t content;
+        kt_row row;
         const kiln_kernel *k;
         kiln_kernel_info info;
-        if (!kt_line_is_of(line, problem)) continue;
-        found = sscanf(line + strlen(problem) + (*line == '"' ? 3 : 1),
-                       "%511[^,],%*[^,],%*[^,],%16" SCNx64, instance, &content) == 2 &&
+        found = kt_line_is_of(line, problem) &&
+                read_row(line, kt_line_length(line), instance, &row) &&
                 !kiln_kernel_by_name(ctx, instance, &k) && !kt_describe(k, &info) &&
-                info.content == content;
+                info.content == row.content;
     }
     free(text);
     if (fd >= 0) close(fd);
@@ -84,30 +110,16 @@ typedef struct pile {
     size_t texts;
 } pile;
 
-/* Bytes of the first field, quotes and all; 0: the line is no row. */
-static size_t first_field(const char *line, size_t n)
-{
-    size_t i = 0;
-    if (*line != '"') {
-        i = strcspn(line, ",\n");
-    } else {
-        for (i = 1; i < n && (line[i] != '"' || line[i + 1] == '"'); i++) i += line[i] == '"';
-        i++;
-    }
-    return i < n && line[i] == ',' ? i : 0;
-}
-
 static int pile_up(pile *all, const char *name, const char *text)
 {
     size_t number = 1, unused = 0;
     for (const char *line = text; *line; line = kt_line_next(line), number++) {
-        const size_t n = kt_line_length(line), problem = first_field(line, n);
-        char instance[512];
-        uint64_t content;
-        merged m = {.line = line, .problem = problem, .n = n, .order = all->n};
+        kt_row row;
+        char instance[INSTANCE];
+        const size_t n = kt_line_length(line);
         if (!n || kt_line_validates(line)) continue;
-        if (!problem || sscanf(line + problem, ",%511[^,\n],%lf,%*[^,\n],%16" SCNx64, instance,
-                               &m.us, &content) != 3) {
+        const size_t problem = read_row(line, n, instance, &row);
+        if (!problem) {
             if (!unused++)
                 kt_message("%s:%zu: '%.*s': not `problem,instance,us,error,content`; left out",
                            name, number, (int)(n < 80 ? n : 80), line);
@@ -120,7 +132,8 @@ static int pile_up(pile *all, const char *name, const char *text)
             all->row = more;
             all->room = room;
         }
-        all->row[all->n++] = m;
+        all->row[all->n] = (merged){line, problem, n, all->n, row.us};
+        all->n++;
     }
     if (unused) kt_message("%s: %zu lines left out", name, unused);
     return 0;
@@ -243,15 +256,13 @@ static int read_validator(const char *line, size_t n,
     return 1;
 }
 
-static int read_row(const char *line, size_t n, void (*visit)(void *, const char *, const kt_row *),
-                    void *user)
+static int visit_row(const char *line, size_t n,
+                     void (*visit)(void *, const char *, const kt_row *), void *user)
 {
-    char problem[KT_PROBLEM_TEXT], instance[512];
-    kt_row row = {.instance = instance};
-    const size_t first = first_field(line, n);
-    if (!first || sscanf(line + first, ",%511[^,\n],%lf,%lf,%16" SCNx64, instance, &row.us,
-                         &row.error, &row.content) != 4)
-        return 0;
+    kt_row row;
+    char problem[KT_PROBLEM_TEXT], instance[INSTANCE];
+    const size_t first = read_row(line, n, instance, &row);
+    if (!first) return 0;
     unquote(line, first, problem, sizeof problem);
     visit(user, problem, &row);
     return 1;
@@ -269,7 +280,7 @@ int kt_tuning_each(const char *file, void (*validator)(void *, const char *key, 
     for (const char *line = text; line && *line && !code; line = kt_line_next(line), number++) {
         const size_t n = kt_line_length(line);
         if (!n || (kt_line_validates(line) ? read_validator(line, n, validator, user)
-                                           : read_row(line, n, row, user)))
+                                           : visit_row(line, n, row, user)))
             continue;
         kt_message("%s:%zu: '%.*s': no line of a tuning file", file, number, (int)(n < 80 ? n : 80),
                    line);
