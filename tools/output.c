@@ -44,7 +44,7 @@ int kt_output_open(const char *name, kt_output *o)
         if (!exists) errno = ENAMETOOLONG;
         return wrong(name);
     }
-    snprintf(o->beside, sizeof o->beside, "%s.new", o->path);
+    snprintf(o->beside, sizeof o->beside, "%s.%ld.new", o->path, (long)getpid()); /* one a run */
     o->f = fopen(o->beside, "we");
     if (o->f) return 0;
     if (exists) { /* a folder that takes no new file */

@@ -9,9 +9,9 @@
 
 typedef struct kt_output {
     FILE *f;
-    const char *name;                          /* as it was given */
-    char path[PATH_MAX], beside[PATH_MAX + 8]; /* links followed; "": written in its place */
-    mode_t mode;                               /* of the file that was there; 0: none was */
+    const char *name;                           /* as it was given */
+    char path[PATH_MAX], beside[PATH_MAX + 32]; /* links followed; "": written in its place */
+    mode_t mode;                                /* of the file that was there; 0: none was */
 } kt_output;
 
 /* These say what is wrong; exit codes. */

@@ -131,9 +131,15 @@ check 'results are not drawn over' itself
 kept() { # a picture that was there stays until there is another, then its mode and links to it do
     echo earlier >"$tmp/k.svg" && chmod 640 "$tmp/k.svg" && ln -sf k.svg "$tmp/link.svg" && refused 1 'no rows with a time' --plot "$tmp/k.svg" --from "$tmp/none.csv" &&
         [ "$(cat "$tmp/k.svg")" = earlier ] && exits 0 bench --plot "$tmp/link.svg" --from "$tmp/odd.csv" && [ -L "$tmp/link.svg" ] &&
-        [ "$(stat -c %a "$tmp/k.svg")" = 640 ] && grep -q '</svg>' "$tmp/k.svg" && [ ! -e "$tmp/k.svg.new" ]
+        [ "$(stat -c %a "$tmp/k.svg")" = 640 ] && grep -q '</svg>' "$tmp/k.svg" && ! ls "$tmp"/k.svg.*new 2>/dev/null
 }
 check 'what was there stays until it is drawn' kept
+together() { # each run writes beside the file under a name of its own
+    local i
+    for i in 1 2 3 4; do "$kiln" bench --plot "$tmp/t.svg" --from "$tmp/odd.csv" 2>/dev/null & done
+    wait && cmp "$tmp/t.svg" "$tmp/k.svg" && ! ls "$tmp"/t.svg.*new 2>/dev/null
+}
+check 'runs that write one file at a time' together
 check 'a folder' refused 2 'Is a directory' --plot "$tmp" --from "$tmp/odd.csv"
 check '--from as JSON' refused 2 'nor --csv or --json' --plot "$tmp/q.svg" --from "$tmp/odd.csv" --json
 if [ -e /dev/full ]; then check 'a full disk is noticed' refused 2 '/dev/full: ' --plot /dev/full --from "$tmp/odd.csv"; fi
