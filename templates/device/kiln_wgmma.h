@@ -302,6 +302,13 @@ static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
     return w;
 }
 
+// Bytes 0 and 2 in the low half, 1 and 3 in the high one.
+static KILN_DEVICE unsigned kiln_even_odd(unsigned w)
+{
+    unsigned x;
+    asm("prmt.b32 %0, %1, 0, 0x3120;" : "=r"(x) : "r"(w));
+    return x;
+}
 // Two bytes, the low half of w, as two 16-bit numbers: exact.
 // i8: 1024 + 128 + x has x in f16's last places, and -(128 + (x & 127)) in bf16's; where x is below 0, its
 // sign doubles that, and half of it is 256 too far.  Bytes and masks take the integer pipe's half speed, so the factor

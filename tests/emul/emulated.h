@@ -374,6 +374,10 @@ KE_PAIRS(bf16, times, *)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS
+static inline unsigned kiln_even_odd(unsigned w)
+{
+    return (w & 0xff0000ff) | (w >> 8 & 0xff00) | (w & 0xff00) << 8;
+}
 static inline unsigned kiln_low_twice(unsigned x)
 {
     return x << 16 | (x & 0xffff);
