@@ -7,7 +7,7 @@ local split, takes = require "split", require "wgmma_takes"
 
 local function tiles_of(p, t) return split.tiles(p, t, t.rows) end
 -- Bytes of shared memory beside the ring: Q, P where all who multiply share it, what threads tell each other.
-local function beside(rows, keys, size, dim, dimv)
+local function bytes_beside(rows, keys, size, dim, dimv)
   local p = size == 1 and rows * keys * 2 or dimv > 256 and rows * 128 or 0
   return rows * dim * 2 + p + 16 + (size == 1 and 32 * rows + 32 or dimv > 256 and 8 * rows or 0), p
 end
@@ -49,7 +49,7 @@ return schedule {
     t.inner = t.panel * t.size
     t.slot_bytes = t.keys * max(t.dim, t.dimv) * t.size
     -- Of a place in the ring beside it two barriers and which pieces there are.
-    local rest, p = beside(t.rows, t.keys, t.size, t.dim, t.dimv)
+    local rest, p = bytes_beside(t.rows, t.keys, t.size, t.dim, t.dimv)
     t.p_bytes, t.lds_bytes = p, rest + t.depth * (t.slot_bytes + 24)
     t.room = (target.lds + 1024) // t.blocks - 1024
     if t.size == 1 then
@@ -70,8 +70,12 @@ return schedule {
     t.bytes = t.size * (t.dim + t.dimv) -- of a key and its value
   end,
   rules = {
-    { "{rows} rows of a tile: with K and V in f16 or bf16 it has 64", function(t) return t.size == 1 or t.rows == 64 end },
-    { "blocks of {keys} keys: in fp8 they are multiplied by 64", function(t) return t.size == 2 or t.keys % 64 == 0 end },
+    { "{rows} rows of a tile: with K and V in f16 or bf16 it has 64", function(t)
+      return t.size == 1 or t.rows == 64
+    end },
+    { "blocks of {keys} keys: in fp8 they are multiplied by 64", function(t)
+      return t.size == 2 or t.keys % 64 == 0
+    end },
     { "{sums} registers of sums to a thread > {most}", function(t) return t.sums <= t.most end },
     { "{lds_bytes} bytes of shared memory > {room}", function(t) return t.lds_bytes <= t.room end },
     { "blocks of {keys} keys do not go with pages", function(t, op)
@@ -94,7 +98,7 @@ return schedule {
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
         if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end
       end
-      local room = (target.lds + 1024) // blocks - 1024 - (beside(rows, keys, bytes, layout.dim, layout.dimv))
+      local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local depth = min(room // (keys * size * bytes + 24), 12)
       if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
       all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }

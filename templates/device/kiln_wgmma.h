@@ -358,6 +358,27 @@ static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
     return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
 }
 
+// Four bytes: the low two, and the high two.
+static KILN_DEVICE void kiln_f8e4m3_to_f16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.rn.f16x2.e4m3x2 %0, l;\ncvt.rn.f16x2.e4m3x2 %1, h;\n}"
+        : "=r"(low), "=r"(high) : "r"(w));
+}
+static KILN_DEVICE void kiln_f8e5m2_to_f16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    asm("prmt.b32 %0, %2, 0, 0x1404;\nprmt.b32 %1, %2, 0, 0x3424;" : "=&r"(low), "=r"(high) : "r"(w));
+}
+static KILN_DEVICE void kiln_f8e4m3_to_bf16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    kiln_f8e4m3_to_f16_pairs(w, low, high);
+    low = kiln_f16_to_bf16_pair(low), high = kiln_f16_to_bf16_pair(high);
+}
+static KILN_DEVICE void kiln_f8e5m2_to_bf16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    kiln_f8e5m2_to_f16_pairs(w, low, high);
+    low = kiln_f16_to_bf16_pair(low), high = kiln_f16_to_bf16_pair(high);
+}
+
 /* ---- two elements of 4 bits ---- */
 
 // Those in byte `byte` of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are

@@ -343,6 +343,10 @@ KE_PAIR(f8e5m2)
     {                                                                                              \
         return kiln_##to##_pair(kiln_##from##_to_f32((kiln_##from##_t)w),                          \
                                 kiln_##from##_to_f32((kiln_##from##_t)(w >> 8)));                  \
+    }                                                                                              \
+    static inline void kiln_##from##_to_##to##_pairs(unsigned w, unsigned &low, unsigned &high)    \
+    {                                                                                              \
+        low = kiln_##from##_to_##to##_pair(w), high = kiln_##from##_to_##to##_pair(w >> 16);       \
     }
 KE_WIDEN(i8, f16)
 KE_WIDEN(i8, bf16)

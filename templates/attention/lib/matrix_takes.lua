@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What every schedule of a matrix unit, called `unit` in sentences, computes: true, or nil and why not.  widens: it takes
--- K and V in fp8, too.
+-- What every schedule of a matrix unit, called `unit` in sentences, computes: true, or nil and why not.  widens: it
+-- takes K and V in fp8, too.
 local fp8 = { f8e4m3 = true, f8e5m2 = true }
 
 return function(op, types, unit, widens)
