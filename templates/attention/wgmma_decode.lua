@@ -96,8 +96,8 @@ return schedule {
       local blocks = (size > 192 or size <= 128) and 1 or 2
       if bytes == 1 then
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
-        if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end
       end
+      if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end -- pages of 192, say
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local depth = min(room // (keys * size * bytes + 24), 12)
       if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
