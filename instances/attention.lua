@@ -42,13 +42,13 @@ attention "causal_attention_fp8" {
   epilogue = function(x, _, d) return x * d.v_scale end,
 }
 
--- Gemma 2: no score above `cap` in magnitude.
+-- Gemma 2: no score above `cap` in magnitude.  Scalars are divided, not scores.
 attention "capped_attention" {
   types   = { plain[1] },
   heads   = { { 128, 128 }, { 256, 256 } },
   mask    = causal,
   scalars = { "scale", "cap" },
-  score   = function(x, _, s) return s.cap * tanh(x * s.scale / s.cap) end,
+  score   = function(x, _, s) return s.cap * tanh(x * (s.scale / s.cap)) end,
 }
 
 -- MPT: ALiBi, the distance times the head's slope.

@@ -164,6 +164,7 @@ function simt_decode(axes) end
 ---@return kiln.Sweep
 function wgmma(axes) end
 
+---@alias kiln.wgmma_decode.rows 16|32|64
 ---@alias kiln.wgmma_decode.keys 32|64|128
 ---@alias kiln.wgmma_decode.depth 2|3|4|5|6|7|8|9|10|11|12
 ---@alias kiln.wgmma_decode.blocks 1|2|3|4
@@ -183,6 +184,7 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
 
 ---@class kiln.wgmma_decode.Sweep
+---@field rows? kiln.wgmma_decode.rows|kiln.wgmma_decode.rows[] attention: queries of a tile, of all heads that share K and V; of f16 and bf16 64
 ---@field keys? kiln.wgmma_decode.keys|kiln.wgmma_decode.keys[] attention: keys of a block
 ---@field depth? kiln.wgmma_decode.depth|kiln.wgmma_decode.depth[] attention: blocks of keys or values in the ring
 ---@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] attention: blocks that a unit holds at once; they share its memory for the ring; gemm: blocks that a unit holds at once; they share its memory for the ring

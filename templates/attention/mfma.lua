@@ -8,6 +8,11 @@ local function turned(t)
   return t.kv * t.dimv // (8 * t.threads) >= 3 and 4 or 2
 end
 
+-- A tile of keys fits its threads: each has whole loads of K, products go by whole steps, O leaves through V's place.
+local function whole_loads(t) return t.kv * t.dim % (16 * t.q) == 0 end
+local function whole_steps(t) return t.kv * (t.dim + t.dimv) % 2048 == 0 and t.kv * min(t.dim, t.dimv) >= 2048 end
+local function room_for_o(t) return 2 * t.kv * t.dimv >= 64 * t.q end
+
 -- Tiles of queries of all heads: as many as are counted, and those of them that there are, about.
 local function tiles_of(p, t)
   local counted = select(eq(t.ragged, 1), p.q // t.q + p.batch, ceil_div(p.q, t.q) * p.batch)
@@ -54,19 +59,17 @@ return schedule {
     { "{registers} registers to a lane > {most}", function(t) return t.registers <= t.most end },
     { "{threads} threads with one wave to a SIMD", function(t) return t.threads <= 256 * t.waves end },
     { "LDS > {lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.lds end },
-    { "a tile of K does not divide into {threads} threads", function(t)
-      return t.loads_k > 0 and t.loads_k * 8 * t.threads == t.kv * t.dim
-    end },
+    { "a tile of K does not divide into {threads} threads", whole_loads },
     { "a load of V has keys of several pages", function(t, op)
       return not op.page or 64 % (t.dimv // t.wide) == 0 and t.dimv // t.wide >= 32
     end },
-    { "a tile of V has no room for 2 KiB of each wave's O", function(t) return 2 * t.kv * t.dimv >= 64 * t.q end },
-    { "an odd number of steps of four matrix instructions", function(t)
-      return t.kv * (t.dim + t.dimv) % 2048 == 0 and t.kv * min(t.dim, t.dimv) >= 2048
-    end },
+    { "a tile of V has no room for 2 KiB of each wave's O", room_for_o },
+    { "an odd number of steps of four matrix instructions", whole_steps },
   },
   defaults = function(target, op, types, layout)
-    return { { q = 128, kv = max(layout.dim, layout.dimv) > 128 and 32 or 64 } }
+    local t = { q = 128, kv = max(layout.dim, layout.dimv) > 128 and 32 or 64, dim = layout.dim, dimv = layout.dimv }
+    while t.kv < 128 and not (whole_loads(t) and whole_steps(t) and room_for_o(t)) do t.kv = t.kv * 2 end
+    return { { q = t.q, kv = t.kv } }
   end,
   name = function(t) return ("%dx%d"):format(t.q, t.kv) end,
   problem_rules = require "aligned"({ "q", "k", "v", "o" }, {

@@ -1,11 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- Few queries, many keys, on Hopper's matrix unit: 64 rows, which are queries of all heads that share K and V, meet
--- keys and values that come by tensor map, in one piece or in pages.  Blocks share the keys of a tile; a second stage
--- brings their sums together, in their order.
+-- Few queries, many keys, on Hopper's matrix unit: rows, which are queries of all heads that share K and V, meet keys
+-- and values that come by tensor map, in one piece or in pages.  Of fp8 these become f16 or bf16 in registers, on their
+-- way from shared memory to the matrix unit.  Blocks share the keys of a tile; a second stage brings their sums
+-- together, in their order.
 local split, takes = require "split", require "wgmma_takes"
-local ROWS = 64
 
-local function tiles_of(p, t) return split.tiles(p, t, ROWS) end
+local function tiles_of(p, t) return split.tiles(p, t, t.rows) end
+-- Bytes of shared memory beside the ring: Q, P where all who multiply share it, what threads tell each other.
+local function bytes_beside(rows, keys, size, dim, dimv)
+  local p = size == 1 and rows * keys * 2 or dimv > 256 and rows * 128 or 0
+  return rows * dim * 2 + p + 16 + (size == 1 and 32 * rows + 32 or dimv > 256 and 8 * rows or 0), p
+end
 -- Blocks that share a tile's keys: the fewest with which all blocks fill their rounds by nine tenths, or as many as
 -- make eight rounds; 256 keys at least.
 local function parts_of(p, t)
@@ -27,35 +32,50 @@ return schedule {
   title = "few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory",
   supports = takes.decode,
   tunables = {
+    { "rows", values = { 16, 32, 64 }, doc = "queries of a tile, of all heads that share K and V; of f16 and bf16 64" },
     { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
     { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
     { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
-  derived = { "threads", "groups", "dim", "dimv", "slot_bytes", "lds_bytes", "room", "sums", "most", "piece", "lanes",
-              "kv", "ragged", "window", "bytes", "packed", "paged" },
+  derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
+              "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed", "paged" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv = layout.dim, layout.dimv
     t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
     t.threads = t.groups == 2 and 384 or 160 -- and a warp that loads; of two, which take its registers, a third one
-    t.slot_bytes = t.keys * max(t.dim, t.dimv) * 2
-    -- The tile of Q; of a place in the ring two barriers and which pieces there are; what a block's threads share.
-    t.lds_bytes = ROWS * t.dim * 2 + t.depth * (t.slot_bytes + 24) + 16
-    if t.groups == 2 then t.lds_bytes = t.lds_bytes + ROWS * 128 + 8 * ROWS end -- P, and what warpgroups say of rows
+    t.size = types.k.bytes -- of an element of K and V; of a panel of them so many come together, swizzled:
+    t.panel = t.size == 1 and t.dim % 128 == 0 and t.dimv % 128 == 0 and 128 or 64
+    t.inner = t.panel * t.size
+    t.slot_bytes = t.keys * max(t.dim, t.dimv) * t.size
+    -- Of a place in the ring beside it two barriers and which pieces there are.
+    local rest, p = bytes_beside(t.rows, t.keys, t.size, t.dim, t.dimv)
+    t.p_bytes, t.lds_bytes = p, rest + t.depth * (t.slot_bytes + 24)
     t.room = (target.lds + 1024) // t.blocks - 1024
-    -- Of a thread's registers: sums of O and of scores, and P, which is half as much.
-    t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
+    if t.size == 1 then
+      -- Of a thread's registers: sums of O and of scores, two of each row that it has a part of, K or V for 8 products.
+      t.sums = t.rows // 2 * (t.dimv // 64 + t.keys // 64 + 1) + 40
+    else
+      -- Sums of O and of scores, and P, which is half as much.
+      t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
+    end
     t.most = t.blocks == 2 and 140 or 190
-    -- Keys that come together, and lanes that fetch a block of them: for each piece, 64 elements.
+    -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
-    t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // 64)
+    t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // t.panel)
     t.kv = t.keys
     t.ragged, t.window = op.lengths and 1 or 0, op.mask == "window" and 1 or 0
     t.paged = op.page and 1 or 0
     t.packed = op.lengths and not op.page and 1 or 0 -- keys of all sequences are counted together
-    t.bytes = 2 * (t.dim + t.dimv) -- of a key and its value
+    t.bytes = t.size * (t.dim + t.dimv) -- of a key and its value
   end,
   rules = {
+    { "{rows} rows of a tile: with K and V in f16 or bf16 it has 64", function(t)
+      return t.size == 1 or t.rows == 64
+    end },
+    { "blocks of {keys} keys: in fp8 they are multiplied by 64", function(t)
+      return t.size == 2 or t.keys % 64 == 0
+    end },
     { "{sums} registers of sums to a thread > {most}", function(t) return t.sums <= t.most end },
     { "{lds_bytes} bytes of shared memory > {room}", function(t) return t.lds_bytes <= t.room end },
     { "blocks of {keys} keys do not go with pages", function(t, op)
@@ -67,17 +87,27 @@ return schedule {
     end },
   },
   -- One block to a unit, with 128 KiB on their way, is faster than two with more (by 1 % on an H200, of 17 such tiles).
+  -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
-    local size = max(layout.dim, layout.dimv)
-    local keys = size > 256 and 32 or size > 128 and 64 or 128
-    local blocks = (size > 192 or size <= 128) and 1 or 2
-    local room = (target.lds + 1024) // blocks - 1024 - ROWS * layout.dim * 2 - 16
-    if layout.dimv > 256 then room = room - 136 * ROWS end
-    local depth = room // (keys * size * 2 + 24)
-    if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * 2)) end
-    return { { keys = keys, depth = depth, blocks = blocks, parts = 64 } }
+    local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
+    local all = {}
+    for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
+      local keys = size > 256 and 32 or size > 128 and 64 or 128
+      local blocks = (size > 192 or size <= 128) and 1 or 2
+      if bytes == 1 then
+        keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
+      end
+      if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end -- pages of 192, say
+      local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
+      local depth = min(room // (keys * size * bytes + 24), 12)
+      if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
+      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }
+    end
+    return all
   end,
-  name = function(t) return ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts) end,
+  name = function(t)
+    return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts)
+  end,
   problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
     { "no pages, of which nothing comes from any address", function(p, t)
@@ -90,11 +120,11 @@ return schedule {
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
   maps = function(t)
-    return { { operand = "k", inner = 64, outer = t.piece, swizzle = 128 },
-             { operand = "v", inner = 64, outer = t.piece, swizzle = 128 } }
+    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner },
+             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner } }
   end,
   stages = function() return 2 end,
-  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), ROWS, t.dimv) end,
+  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows, t.dimv) end,
   launch = function(p, t)
     local tiles = tiles_of(p, t)
     local parts = parts_of(p, t)
@@ -110,9 +140,15 @@ return schedule {
     local rounds = ceil_div(items, units * t.blocks)
     local all = select(eq(t.packed, 1), p.batch, 1)
     local read = tiles * keys * t.bytes / all
-    -- A block of keys: the matrix unit's cycles, which blocks of a unit share, and what a block waits for beside.
-    local products = t.keys * (t.dim + t.dimv) / 32
-    local each = max(products * 1.1, (products + 400 + 4.5 * t.keys) / t.blocks)
+    -- A block of keys: the matrix unit's cycles, which blocks of a unit share, and what a block waits for beside.  In
+    -- fp8, modelled: a product takes its keys from registers in no less time than 32 rows need; widening takes issue
+    -- slots, which blocks of a unit share, too.
+    local products, beside = t.keys * (t.dim + t.dimv) / 32, 400 + 4.5 * t.keys
+    if t.size == 1 then
+      local widen = t.keys * (t.dim + t.dimv) / 50
+      products, beside = max(products * max(t.rows, 32) / 64, widen), 400 + 4.5 * t.keys * t.rows / 64 + widen
+    end
+    local each = max(products * 1.1, (products + beside) / t.blocks)
     local busy = tiles * ceil_div(keys, t.keys) / all * each / (units * 1750)
     -- As far as blocks come out even; a unit's share of memory may be three times what all leave it.
     local share = min(items / (rounds * units * t.blocks), 1)

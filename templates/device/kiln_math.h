@@ -243,9 +243,13 @@ static KILN_DEVICE float kiln_tanh(float x)
     q = kiln_fma(q, u, 0.133314416f);
     q = kiln_fma(q, u, -0.333332807f);
     float small = kiln_fma(a * u, q, a);
+#if defined(KILN_FAST_EXP2) /* to infinity, of which 1 is left */
+    float large = kiln_fma(-2.0f, kiln_recip_fast(kiln_exp2_fast(2.88539004f * a) + 1.0f), 1.0f);
+#else
     float e = kiln_exp(a < 40.0f ? 2.0f * a : 80.0f); /* 1 from 10 on */
     float large = kiln_fma(-2.0f, kiln_recip(e + 1.0f), 1.0f);
     large = a != a ? a : large;
+#endif
     return kiln_with_sign(a < 0.625f ? small : large, x);
 }
 

@@ -302,6 +302,13 @@ static KILN_DEVICE unsigned kiln_bf16_pair(float low, float high)
     return w;
 }
 
+// Bytes 0 and 2 in the low half, 1 and 3 in the high one.
+static KILN_DEVICE unsigned kiln_even_odd(unsigned w)
+{
+    unsigned x;
+    asm("prmt.b32 %0, %1, 0, 0x3120;" : "=r"(x) : "r"(w));
+    return x;
+}
 // Two bytes, the low half of w, as two 16-bit numbers: exact.
 // i8: 1024 + 128 + x has x in f16's last places, and -(128 + (x & 127)) in bf16's; where x is below 0, its
 // sign doubles that, and half of it is 256 too far.  Bytes and masks take the integer pipe's half speed, so the factor
@@ -349,6 +356,27 @@ static KILN_DEVICE unsigned kiln_f8e4m3_to_bf16_pair(unsigned w)
 static KILN_DEVICE unsigned kiln_f8e5m2_to_bf16_pair(unsigned w)
 {
     return kiln_f16_to_bf16_pair(kiln_f8e5m2_to_f16_pair(w));
+}
+
+// Four bytes: the low two, and the high two.
+static KILN_DEVICE void kiln_f8e4m3_to_f16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.rn.f16x2.e4m3x2 %0, l;\ncvt.rn.f16x2.e4m3x2 %1, h;\n}"
+        : "=r"(low), "=r"(high) : "r"(w));
+}
+static KILN_DEVICE void kiln_f8e5m2_to_f16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    asm("prmt.b32 %0, %2, 0, 0x1404;\nprmt.b32 %1, %2, 0, 0x3424;" : "=&r"(low), "=r"(high) : "r"(w));
+}
+static KILN_DEVICE void kiln_f8e4m3_to_bf16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    kiln_f8e4m3_to_f16_pairs(w, low, high);
+    low = kiln_f16_to_bf16_pair(low), high = kiln_f16_to_bf16_pair(high);
+}
+static KILN_DEVICE void kiln_f8e5m2_to_bf16_pairs(unsigned w, unsigned &low, unsigned &high)
+{
+    kiln_f8e5m2_to_f16_pairs(w, low, high);
+    low = kiln_f16_to_bf16_pair(low), high = kiln_f16_to_bf16_pair(high);
 }
 
 /* ---- two elements of 4 bits ---- */

@@ -343,6 +343,10 @@ KE_PAIR(f8e5m2)
     {                                                                                              \
         return kiln_##to##_pair(kiln_##from##_to_f32((kiln_##from##_t)w),                          \
                                 kiln_##from##_to_f32((kiln_##from##_t)(w >> 8)));                  \
+    }                                                                                              \
+    static inline void kiln_##from##_to_##to##_pairs(unsigned w, unsigned &low, unsigned &high)    \
+    {                                                                                              \
+        low = kiln_##from##_to_##to##_pair(w), high = kiln_##from##_to_##to##_pair(w >> 16);       \
     }
 KE_WIDEN(i8, f16)
 KE_WIDEN(i8, bf16)
@@ -374,6 +378,10 @@ KE_PAIRS(bf16, times, *)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS
+static inline unsigned kiln_even_odd(unsigned w)
+{
+    return (w & 0xff0000ff) | (w >> 8 & 0xff00) | (w & 0xff00) << 8;
+}
 static inline unsigned kiln_low_twice(unsigned x)
 {
     return x << 16 | (x & 0xffff);

@@ -111,6 +111,7 @@ few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
 page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
+byte_fault() { plant attention wgmma_decode byte_faults "$@"; } # of byte_faults/
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
@@ -162,6 +163,10 @@ page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
 page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
+byte_fault "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
+byte_fault "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'
+byte_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
+byte_fault "keys of a page that is none" 's/^        mask_pieces\(there, key, s\);/        ;/'
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
 row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'

@@ -32,6 +32,29 @@ attention "emul_ragged" {
   lengths = ragged, targets = { "sm_90a" },
   tiles   = { sm_90a = { wgmma_decode { keys = 128, depth = 2, blocks = 2, parts = 16 } } },
 }
+-- K and V in fp8: few rows, with panels of 128 bytes and of 64, and as many as there may be.
+attention "emul_fp8" {
+  types   = { { q = bf16, k = f8e4m3, v = f8e4m3, o = bf16 } }, heads = { { 128, 128 } }, mask = causal,
+  targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { rows = 16, keys = 128, depth = 3, blocks = 2, parts = 16 } } },
+}
+attention "emul_fp8_paged" {
+  types    = { { q = f16, k = f8e5m2, v = f8e4m3, o = f32 } }, heads = { { 128, 64 } }, mask = window,
+  lengths  = ragged, kv = paged(16), targets = { "sm_90a" },
+  score    = function(x, at, s, d) return x * s.scale * d.k_scale - 0.1 * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), k_scale = per_kv_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = { sm_90a = { wgmma_decode { rows = 64, keys = 64, depth = 3, blocks = 1, parts = 16 } } },
+}
+attention "emul_fp8_ragged" {
+  types   = { { q = bf16, k = f8e4m3, v = f8e4m3, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
+  lengths = ragged, targets = { "sm_90a" },
+  tiles   = { sm_90a = { wgmma_decode { rows = 32, keys = 128, depth = 2, blocks = 2, parts = 16 } } },
+}
 -- V wider than one warpgroup has sums for; as examples/mla_decode.c calls it.
 attention "mla" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 576, 512 } }, mask = causal,

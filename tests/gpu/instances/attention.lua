@@ -71,6 +71,44 @@ attention "att_few_ragged" {
   tiles   = tiles { wgmma_decode { keys = { 64, 128 }, depth = 3, blocks = 1, parts = 64 } },
   check   = { shapes = few },
 }
+-- K and V in fp8: all rows of a tile, panels of 64 and of 128 bytes, one to nine of a head.
+local fp8 = { { q = bf16, k = f8e4m3, v = f8e4m3, o = bf16 } }
+attention "att_fp8" {
+  types   = fp8, heads = { { 64, 64 }, { 128, 128 }, { 192, 128 } }, mask = causal, targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { rows = { 16, 32, 64 }, keys = { 64, 128 }, depth = 3, blocks = { 1, 2 },
+                                        parts = 64 } },
+              where = function(t) return t.blocks == (t.rows < 64 and 2 or 1) and (t.rows < 64 or t.keys == 64) end },
+  check   = { shapes = few },
+}
+attention "att_fp8_wide" {
+  types   = { { q = f16, k = f8e4m3, v = f8e4m3, o = f16 } }, heads = { { 256, 256 }, { 576, 192 }, { 128, 64 } },
+  targets = { "sm_90a" },
+  tiles   = tiles { wgmma_decode { rows = 16, keys = 64, depth = 3, blocks = 1, parts = { 1, 64 } } },
+  check   = { shapes = few },
+}
+attention "att_fp8_window" {
+  types    = { { q = f16, k = f8e5m2, v = f8e4m3, o = f32 } }, heads = { { 128, 128 } }, mask = window,
+  targets  = { "sm_90a" },
+  score    = score, sink = sink, epilogue = scaled, d = inputs, scalars = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = tiles { wgmma_decode { rows = { 16, 64 }, keys = 64, depth = 4, blocks = 1, parts = { 1, 64 } } },
+  check    = { shapes = few },
+}
+for _, page in ipairs { 16, 64, 192 } do
+  attention("att_fp8_paged" .. page) {
+    types   = fp8, heads = { { 64, 64 }, { 128, 128 } }, mask = causal, targets = { "sm_90a" },
+    lengths = page ~= 64 and ragged or nil, kv = paged(page),
+    outputs = { lse = per_query(f32) },
+    tiles   = tiles { wgmma_decode { rows = 16, keys = 64, depth = 3, blocks = 1, parts = 64 } },
+    check   = { shapes = few },
+  }
+end
+attention "att_fp8_ragged" {
+  types   = fp8, heads = { { 128, 128 } }, mask = causal, lengths = ragged, targets = { "sm_90a" },
+  tiles   = tiles { wgmma_decode { rows = 16, keys = 128, depth = 3, blocks = 2, parts = 64 } },
+  check   = { shapes = few },
+}
 attention "att_few_latent" {
   types   = bf, heads = { { 576, 512 } }, mask = causal, lengths = ragged, kv = paged(64), targets = { "sm_90a" },
   outputs = { lse = per_query(f32) },

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What shipped ops do not ask of attention's mfma schedule: sizes of a head that differ, O of four bytes, all functions
--- at once, eight waves.
+-- What shipped ops do not ask of attention's mfma schedule: sizes of a head that differ or no tile of theirs fits, O of
+-- four bytes, all functions at once, eight waves.
 
 attention "sim_attention" {
   types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 96, 64 } }, mask = window,
@@ -12,6 +12,12 @@ attention "sim_attention" {
   scalars  = { "scale" },
   outputs  = { lse = per_query(f32) },
   tiles    = { gfx942 = { mfma { q = 256, kv = 128 } }, gfx90a = { mfma {} } },
+}
+-- Sizes whose tile of keys is larger than others': V has room for O on its way out; threads have whole loads of K.
+attention "sim_heads" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 32, 32 }, { 160, 160 } }, mask = causal,
+  targets = { "gfx942", "gfx90a" },
+  tiles   = { gfx942 = { mfma {} }, gfx90a = { mfma {} } },
 }
 attention "sim_full" {
   types   = { { q = f16, k = f16, v = f16, o = f16 } }, heads = { { 128, 128 } }, targets = { "gfx942", "gfx90a" },
