@@ -6,7 +6,8 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 command -v python3 >/dev/null || { echo "1..0 # SKIP no python3"; exit 77; }
-found= targets=gfx942
+found=""
+targets=gfx942
 [ "${1-}" != --full ] || targets="gfx942 gfx90a"
 for target in $targets; do
     folder=$(modules $target) || continue
