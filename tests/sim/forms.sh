@@ -14,7 +14,7 @@ result $? 'instances compile'
 for target in $targets; do
     device=sim:$target
     [ $target != host ] || device=host
-    for op in $(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/sim/forms/*.lua); do
+    for op in $("$kiln" list --modules "$BUILD/modules/forms" --target $target 2>/dev/null | sed -n "s|.*\b$target/\([^/]*\)/.*|\1|p" | sort -u); do
         "$kiln" verify --modules "$BUILD/modules/forms" --all --quick --device $device --op "$op" --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done
