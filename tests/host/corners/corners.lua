@@ -36,7 +36,7 @@ gemm "corner_unsigned" {
   layouts  = { "rcr", "crc" },
   d        = { bias = per_col(u8), f = full(u8), scale = per_row(f32) },
   scalars  = { "zero" },
-  epilogue = function(acc, d, s) return cast(acc * d.scale, u8) - d.f + d.bias + s.zero end,
+  epilogue = function(acc, d, s) return acc * d.scale - cast(d.f * 2 - 100, u8) + d.bias + s.zero end,
 }
 gemm "corner_sums" {
   types    = { { a = i8, b = i8, acc = f32, e = f32 } },
