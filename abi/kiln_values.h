@@ -24,7 +24,7 @@ static inline bool kiln_is_float(kiln_dtype t)
     return kiln_formats[t].is_float != 0;
 }
 
-/* An integer of 8 bits: as they are multiplied, signed or not, where neither A nor B is a float. */
+/* i8 or u8. */
 static inline bool kiln_is_byte(kiln_dtype t)
 {
     return !kiln_is_float(t) && kiln_formats[t].bits == 8;
