@@ -3,7 +3,7 @@
 max_line_length = 120
 exclude_files = { "**/*.d.lua", "tests/spec" } -- tests/spec: mistakes on purpose
 
-local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4" }
+local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4", "u8" }
 local language = {
   "gemm", "rowwise", "attention", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
   "per_head", "per_kv_head", "per_query", "causal", "window", "ragged", "paged",

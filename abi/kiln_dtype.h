@@ -4,9 +4,9 @@
 #ifndef KILN_DTYPE_H
 #define KILN_DTYPE_H
 
-/* name, enumerator, bits, is floating point, exponent bits, mantissa bits (of an integer those beside its sign), text for
- * docs.  Elements of less than 8 bits share bytes along the contiguous dimension, the first in the lowest bits; every row
- * (column, if column-major) begins at a byte.
+/* name, enumerator, bits, is floating point, exponent bits, mantissa bits (of an integer those beside its sign: all,
+ * where it has none), text for docs.  Elements of less than 8 bits share bytes along the contiguous dimension, the
+ * first in the lowest bits; every row (column, if column-major) begins at a byte.
  * ORDER DTYPE: the position is stored in modules; append only, and bump KILN_ABI_VERSION. */
 #define KILN_DTYPES(X)                                                                    \
     X(f32, KILN_F32, 32, 1, 8, 23, "IEEE 754 binary32")                                   \
@@ -19,7 +19,8 @@
     X(f8e4m3fnuz, KILN_F8E4M3FNUZ, 8, 1, 4, 3, "gfx942's E4M3: bias 8, NaN = 0x80 only")  \
     X(f8e5m2fnuz, KILN_F8E5M2FNUZ, 8, 1, 5, 2, "gfx942's E5M2: bias 16, NaN = 0x80 only") \
     X(i4, KILN_I4, 4, 0, 0, 3, "two's complement, 4 bits: -8 .. 7; two to a byte")        \
-    X(u4, KILN_U4, 4, 0, 0, 4, "unsigned, 4 bits: 0 .. 15; two to a byte")
+    X(u4, KILN_U4, 4, 0, 0, 4, "unsigned, 4 bits: 0 .. 15; two to a byte")                \
+    X(u8, KILN_U8, 8, 0, 0, 8, "unsigned, 8 bits: 0 .. 255")
 
 typedef enum kiln_dtype {
     KILN_DTYPE_NONE = 0,

@@ -2,13 +2,12 @@
 -- requantise(activation): FBGEMM's ReQuantizeOutput, with a scale and a zero point of B for each column (for groups, or
 -- all of B, repeat theirs).  A less a_zero and B less b_zero are what numbers stand for, multiplier = a_scale *
 -- b_scale[n] / c_scale, bias in units of a_scale * b_scale, col_offset[n] = sum of B's column - K * b_zero,
--- row_offset[m] = sum of A's row.  Numbers of u8 are these with 128 taken away, from zero points, too: a byte's highest
--- bit flipped.
+-- row_offset[m] = sum of A's row.
 local fbgemm = {}
 
 function fbgemm.requantise(activation)
   return {
-    types    = { { a = i8, b = i8, e = i8 } },
+    types    = { { a = u8, b = i8, e = u8 }, { a = i8, b = i8, e = i8 } },
     layouts  = { "rcr" },
     d        = { col_offset = per_col(i32), row_offset = per_row(i32), bias = per_col(i32),
                  b_zero = per_col(i32), multiplier = per_col(f32) },

@@ -26,6 +26,8 @@ f8e5m2fnuz = {}
 i4 = {}
 ---@type kiln.Dtype unsigned, 4 bits: 0 .. 15; two to a byte, of A and B alone
 u4 = {}
+---@type kiln.Dtype unsigned, 8 bits: 0 .. 255
+u8 = {}
 
 ---A value of one element while an epilogue, a_op, b_op or body is traced.  It can't be compared with
 ---`<` or tested by `if`: use `lt le gt ge eq ne` with `select`.

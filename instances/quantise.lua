@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- y = x / scale, scale = the largest magnitude of each row, or of each 128 columns of it, over what the format holds.
+-- quantise_u8: y = round(x / scale) + zero, both given, as requantise takes A.
 local formats = require "formats"
 local least = 1e-12
 
@@ -23,3 +24,11 @@ for _, format in ipairs(formats) do
     end,
   }
 end
+
+rowwise "quantise_u8" {
+  types   = { { x = f32, y = u8 } },
+  d       = { x = full "x" },
+  outputs = { y = full "y" },
+  scalars = { "scale", "zero" },
+  body    = function(d, s) return { y = round(d.x / s.scale) + s.zero } end,
+}

@@ -24,7 +24,7 @@ static const struct special {
     [KILN_I32] = {0, TOP_NONE},         [KILN_F8E4M3] = {7, TOP_NAN},
     [KILN_F8E5M2] = {15, TOP_SATURATE}, [KILN_F8E4M3FNUZ] = {8, TOP_FNUZ},
     [KILN_F8E5M2FNUZ] = {16, TOP_FNUZ}, [KILN_I4] = {0, TOP_NONE},
-    [KILN_U4] = {0, TOP_NONE},
+    [KILN_U4] = {0, TOP_NONE},          [KILN_U8] = {0, TOP_NONE},
 };
 
 const char *kiln_dtype_name(kiln_dtype t)

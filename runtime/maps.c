@@ -57,12 +57,13 @@ static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
         return 9;
     case KILN_I32:
         return 3;
-    case KILN_I8:
+    case KILN_I8: /* by bytes */
+    case KILN_U8:
     case KILN_F8E4M3:
     case KILN_F8E5M2:
     case KILN_F8E4M3FNUZ:
     case KILN_F8E5M2FNUZ:
-    case KILN_I4: /* by bytes */
+    case KILN_I4:
     case KILN_U4:
     case KILN_DTYPE_NONE:
     case KILN_DTYPE_COUNT:

@@ -88,7 +88,7 @@ uint64_t kh_seed(void); /* a fresh one */
 
 typedef enum kh_values {
     KH_RANDOM,   /* suited to each type, never zero */
-    KH_INTEGERS, /* 1, 2, 3 with either sign: sums are exact */
+    KH_INTEGERS, /* 1, 2, 3 with either sign, if the type has any: sums are exact */
     KH_SPECIALS  /* KH_RANDOM with a few NaN and infinities */
 } kh_values;
 

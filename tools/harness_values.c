@@ -50,6 +50,7 @@ static format format_of(kiln_dtype t)
     case KILN_I32:
     case KILN_I4:
     case KILN_U4:
+    case KILN_U8:
     case KILN_DTYPE_NONE:
     case KILN_DTYPE_COUNT:
         break;
@@ -108,6 +109,8 @@ double kh_decode(kiln_dtype t, const void *element)
         return (double)i32;
     case KILN_I8:
         return (double)*(const int8_t *)element;
+    case KILN_U8:
+        return (double)*(const uint8_t *)element;
     case KILN_U4:
         return (double)(*(const uint8_t *)element & 15);
     case KILN_I4:
@@ -154,6 +157,9 @@ void kh_encode(kiln_dtype t, double x, void *element)
         break;
     case KILN_U4:
         *(uint8_t *)element = (uint8_t)clip(x, 0, 15);
+        break;
+    case KILN_U8:
+        *(uint8_t *)element = (uint8_t)clip(x, 0, 255);
         break;
     case KILN_F16:
     case KILN_BF16:
@@ -447,36 +453,44 @@ static double depth_of(const kh_shape *s)
     return (double)(k > 0 ? k : 1);
 }
 
-/* Half the width of the values given to a tensor of the family's own. */
+static int is_unsigned(kiln_dtype t)
+{
+    return !formats[t].is_float && formats[t].mantissa == formats[t].bits;
+}
+
+/* The largest of the values given to a tensor of the family's own. */
 static double scale_of(const kh_shape *s, const kh_operand *o)
 {
-    if (!formats[o->dtype].is_float)
-        return o->dtype == KILN_I32  ? 1000
-               : o->dtype == KILN_I8 ? 127
-               : o->dtype == KILN_U4 ? 15
-                                     : 8;
+    if (o->dtype == KILN_I32) return 1000;
+    if (!formats[o->dtype].is_float) return ldexp(1, formats[o->dtype].mantissa) - 1;
     if (!o->scaled) return 1;
     const double least = o->size == 1 ? 0.25 : 1.0 / 64; /* fp8 has little room below */
     const double scale = 2 / sqrt(depth_of(s));
     return scale > 1 ? 1 : scale < least ? least : scale;
 }
 
-/* Standard deviation to expect of an accumulator; the family's first two inputs are multiplied. */
+/* Size to expect of an accumulator; the family's first two inputs are multiplied.  Products of
+ * unsigned numbers have one sign. */
 static double accumulator_size(const kh_shape *s)
 {
     if (s->op.summed < 0) return 1;
     const double a = 0.6 * scale_of(s, &s->operand[0]), b = 0.6 * scale_of(s, &s->operand[1]);
-    return a * b * sqrt(depth_of(s));
+    const int one_sign = is_unsigned(s->operand[0].dtype) && is_unsigned(s->operand[1].dtype);
+    return a * b * (one_sign ? depth_of(s) : sqrt(depth_of(s)));
 }
 
 static double draw(const kh_shape *s, const kh_operand *o, kh_values values, uint64_t *state)
 {
-    if (values == KH_INTEGERS) return either_sign(state, (double)(1 + kh_random(state) % 3));
+    if (values == KH_INTEGERS) {
+        const double v = (double)(1 + kh_random(state) % 3);
+        return is_unsigned(o->dtype) ? v : either_sign(state, v);
+    }
     const double scale = scale_of(s, o), size = accumulator_size(s);
     if (o->dtype == KILN_I8) {
         const int v = (int)(kh_random(state) % 255) - 128;
         return v < 0 ? v : v + 1;
     }
+    if (o->dtype == KILN_U8) return (double)(1 + kh_random(state) % 255);
     if (o->dtype == KILN_I4 || o->dtype == KILN_U4) /* 0 too: weights that were quantised have it */
         return (double)(kh_random(state) % 16) - (o->dtype == KILN_I4 ? 8 : 0);
     if (o->dtype == KILN_I32) return either_sign(state, (double)(1 + kh_random(state) % 1000));

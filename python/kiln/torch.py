@@ -93,6 +93,11 @@ class _Shapes:
         self.tensors = list(zip(info.inputs, given))
         self.sizes = dict(sizes)
         self.batch = ()
+        self.packs = False  # bytes stand for elements of 4 bits: no signature has the types given as they are
+        self.first = self._first()
+        if self.first is None:
+            self.packs = True
+            self.first = self._first()
         self._read()
         self.signature = self._choose()
 
@@ -108,7 +113,7 @@ class _Shapes:
             if t.batches == "batch" and len(shape) - len(core) > most:  # dimensions that it has not are there as 1
                 shape = [n for i, n in enumerate(shape) if len(shape) - i > 2 or (t.rows, t.cols)[i - len(shape)]]
             own = shape[len(shape) - len(core):]
-            packed = (t.cols if "r" in self._layouts(x) else t.rows) if self._bytes(t, x) else None
+            packed = (t.cols if "r" in self._layouts(x) else t.rows) if self._packed(t) else None
             for size, n in zip(core, own) if t.block == (1, 1) else ():
                 if size != packed and not (t.page and size == t.rows):
                     self.sizes.setdefault(size, n - t.beyond if size == t.rows else n)
@@ -127,15 +132,19 @@ class _Shapes:
                 merged[start + i] = n
         self.batch = tuple(merged)
 
-    @staticmethod
-    def _bytes(t, x):
-        return x.dtype is torch.uint8 or (x.dtype is torch.int8 and t.dtype in ("i4", "u4"))
+    def _packed(self, t):
+        return (t.dtype if t.type < 0 else self.first and self.first.types[t.type]) in ("i4", "u4")
 
     def _serves(self, t, x, signature):
         if t.type < 0:
             return True
         wanted = signature.types[t.type]
-        return x.dtype in (torch.uint8, torch.int8) if wanted in ("i4", "u4") else x.dtype is _torch_type(wanted)
+        if wanted in ("i4", "u4"):
+            return self.packs and x.dtype in (torch.uint8, torch.int8)
+        return x.dtype is _torch_type(wanted)
+
+    def _first(self):
+        return next((s for s in self.info.signatures if all(self._serves(t, x, s) for t, x in self.tensors)), None)
 
     @staticmethod
     def _layouts(x):

@@ -26,8 +26,6 @@
 
 enum {
     KP_DIMS = 8,                   /* of a tensor */
-    KP_BYTES = KILN_DTYPE_COUNT,   /* an 8-bit integer that is no type of Kiln's: elements of 4 bits
-                                      come in them */
     KP_SIZES = KILN_MAX_SIZES + 1, /* with batch */
     KP_ARGUMENTS = KILN_MAX_TENSORS + KILN_MAX_SCALARS + KILN_MAX_SIZES + 3
 };
@@ -65,7 +63,7 @@ typedef struct kp_view {
     const kp_kind *kind;
     void *data;
     int device, id; /* as DLPack numbers them, those of the host all KP_HOST */
-    int dtype;      /* kiln_dtype or KP_BYTES */
+    int dtype;      /* kiln_dtype */
     int ndim;
     bool readonly;
     uint8_t hold;

@@ -150,7 +150,7 @@ static bool read_types(solver *s)
     for (int i = 0; i < s->b->ntensors; i++) {
         const kp_tensor *t = &s->b->tensor[i];
         const kp_view *v = s->c->view[i];
-        if (!v || t->type < 0 || v->dtype == KP_BYTES) continue;
+        if (!v || t->type < 0) continue;
         if (s->type[t->type] && s->type[t->type] != v->dtype) {
             PyErr_Format(PyExc_TypeError, "%s: '%s' is %s and '%s' is %s; they are of one type",
                          s->b->info.name, s->b->tensor[teller[t->type]].name,
@@ -170,22 +170,6 @@ static const kp_signature *first_of_types(const solver *s)
     for (size_t i = 0; i < s->b->nsignatures; i++)
         if (kp_types_fit(s, &s->b->signature[i])) return &s->b->signature[i];
     return NULL;
-}
-
-/* No signature: bytes can be nothing. */
-static bool no_bytes(const solver *s)
-{
-    for (int i = 0; i < s->b->ntensors; i++) {
-        const kp_view *v = s->c->view[i];
-        if (!v || v->dtype != KP_BYTES || kp_is_packed(kp_wanted_type(s, s->sig, i))) continue;
-        PyErr_Format(
-            PyExc_TypeError,
-            "%s: '%s' is uint8, which stands for elements of 4 bits alone, and this op has none "
-            "there",
-            s->b->info.name, s->b->tensor[i].name);
-        return false;
-    }
-    return true;
 }
 
 /* ---- the problem ---- */
@@ -254,7 +238,7 @@ static int made_type(const solver *s, int i)
     if (s->c->dtype) return s->c->dtype;
     if (s->type[s->b->tensor[i].type]) return s->type[s->b->tensor[i].type];
     for (int k = 0; k < s->b->ntensors; k++)
-        if (s->c->view[k] && s->c->view[k]->dtype != KP_BYTES) return s->c->view[k]->dtype;
+        if (s->c->view[k]) return s->c->view[k]->dtype;
     return KILN_F32;
 }
 
@@ -280,12 +264,13 @@ static bool set_made(const solver *s, int i, kp_made *m)
 bool kp_problem(const kp_bound *b, const kp_call *c, kiln_problem *p, kp_made *made, bool *nothing)
 {
     solver s = {.b = b, .c = c};
+    s.packs = !first_of_types(&s);
     if (!read_types(&s) || !kp_solve_sizes(&s, first_of_types(&s))) return false;
     s.sig = first_of_types(&s);
     if (!kp_solve_batches(&s)) return false;
     for (int i = 0; i < b->ntensors; i++)
         if (c->view[i]) allow_layouts(&s, i);
-    if (!choose_signature(&s) || !no_bytes(&s)) return false;
+    if (!choose_signature(&s)) return false;
 
     memset(p, 0, sizeof *p);
     p->struct_size = sizeof *p;

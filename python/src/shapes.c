@@ -23,13 +23,14 @@ static int64_t blocks(int64_t size, int64_t block)
 
 bool kp_is_packed(int dtype)
 {
-    return dtype && dtype < KP_BYTES && kiln_dtype_size((kiln_dtype)dtype) == 0;
+    return dtype && kiln_dtype_size((kiln_dtype)dtype) == 0;
 }
 
-/* Whether a tensor of this type serves as one of that: bytes and i8 for those of less. */
-static bool serves(int given, int wanted)
+/* Whether a tensor of this type serves as one of that: bytes for those of less. */
+static bool serves(const solver *s, int given, int wanted)
 {
-    return given == wanted || (kp_is_packed(wanted) && (given == KP_BYTES || given == KILN_I8));
+    return given == wanted ||
+           (s->packs && kp_is_packed(wanted) && (given == KILN_U8 || given == KILN_I8));
 }
 
 int kp_wanted_type(const solver *s, const kp_signature *sig, int i)
@@ -43,7 +44,7 @@ bool kp_types_fit(const solver *s, const kp_signature *sig)
     for (int i = 0; i < s->b->ntensors; i++) {
         const kp_tensor *t = &s->b->tensor[i];
         const kp_view *v = s->c->view[i];
-        if (v && t->type >= 0 && !serves(v->dtype, sig->type[t->type])) return false;
+        if (v && t->type >= 0 && !serves(s, v->dtype, sig->type[t->type])) return false;
         if (!v && t->out && t->type >= 0 && s->c->dtype && s->c->dtype != sig->type[t->type])
             return false;
     }

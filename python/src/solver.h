@@ -25,6 +25,8 @@ typedef struct solver {
     const kp_signature *sig;      /* NULL: none fits, and the library will say why */
     uint8_t type[KILN_MAX_TYPES]; /* as given; 0: by no tensor */
     bool folded;                  /* batches became rows */
+    bool packs;                   /* i8 and u8 stand for types of less than a byte: no signature has
+                                     the types given as they are */
 } solver;
 
 enum { ROW_BIT = 1u << KILN_ROW, COL_BIT = 1u << KILN_COL };

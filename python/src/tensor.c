@@ -26,7 +26,7 @@ static const struct element {
     {KILN_F8E5M2, 8, DL_F8E5M2, 0, "float8_e5m2"},
     {KILN_F8E4M3FNUZ, 8, DL_F8E4M3FNUZ, 0, "float8_e4m3fnuz"},
     {KILN_F8E5M2FNUZ, 8, DL_F8E5M2FNUZ, 0, "float8_e5m2fnuz"},
-    {KP_BYTES, 8, DL_UINT, 'u', "uint8"},
+    {KILN_U8, 8, DL_UINT, 'u', "uint8"},
 };
 enum { ELEMENTS = sizeof elements / sizeof *elements };
 
@@ -81,7 +81,7 @@ static bool no_dtype(const char *name, PyObject *o)
     PyErr_Format(
         PyExc_TypeError,
         "%s has elements of type %S; Kiln's are float32, float16, bfloat16, float8_e4m3fn, "
-        "float8_e5m2, both fnuz, int8, int32, and uint8 where two of 4 bits share a byte",
+        "float8_e5m2, both fnuz, int8, uint8 and int32",
         name, dtype ? dtype : Py_None);
     Py_XDECREF(dtype);
     return false;

@@ -2,8 +2,8 @@
 // Words shared by the host schedule's primitives.  A kernel walks E in tiles whose rows are
 // contiguous in E.  X is the operand indexed along E's contiguous dimension (B of a row-major E, A
 // of a column-major one) and is read as vectors; Y is the other one, its elements are broadcast.
-// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) i8 that
-// are neighbours along k.  Before it includes host_gemm.h an instance defines:
+// Both are packed into k-major panels of 32-bit units: one f32, or 4 (VNNI) or 2 (pmaddwd) i8 or u8
+// that are neighbours along k.  Before it includes host_gemm.h an instance defines:
 //   HOST_A_T, HOST_B_T            dtype in memory (enumerators of abi/kiln_dtype.h)
 //   HOST_A_OP, HOST_B_OP          1: host_op_a, host_op_b make of an element what is multiplied
 //   HOST_A_KMAJOR, HOST_B_KMAJOR  1: contiguous along k

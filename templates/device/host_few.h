@@ -39,12 +39,12 @@ static HOST_TARGET void HOST_(few_units)(const host_operand *o, long k, host_uni
             const HOST_(vec) v = HOST_(read_k)(p + HOST_SPAN(HOST_Y_SIDE, i), &host_nowhere, k - i, HOST_Y_SIDE);
             HOST_(store)(to + HOST_HEAD + i / HOST_GROUP, v);
 #if HOST_GROUP == 4
-            sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), v);
+            if (HOST_FLIP) sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u), v);
 #endif
         }
         host_unit_t start = 0;
         for (int i = 0; i < HOST_VW; i++) start += sum[i];
-        to[0] = start * (host_unit_t)-128;
+        to[0] = start * HOST_START;
     }
 }
 

@@ -35,6 +35,11 @@
 #define HOST_HEAD 16 /* units at the head of a panel of Y */
 #define HOST_PLACED (HOST_A_PLACED || HOST_B_PLACED)
 #define HOST_X_OP HOST_HAS_OP(HOST_X_SIDE)
+#define HOST_UNSIGNED(side) (HOST_TYPE(side) == KILN_U8)
+/* VNNI multiplies unsigned bytes by signed ones.  Where X and Y are both of one kind, X's are stored with their highest
+ * bit flipped, 128 more or less, and sums start at HOST_START * sum(y). */
+#define HOST_FLIP  (HOST_UNSIGNED(HOST_X_SIDE) == HOST_UNSIGNED(HOST_Y_SIDE) ? 0x80808080u : 0u)
+#define HOST_START ((host_unit_t)(HOST_UNSIGNED(HOST_Y_SIDE) ? 128 : -128))
 
 /* Part b of k, of those that are packed together; none goes past the end of a block that is scaled.
  * kc: length of a whole one. */

@@ -45,7 +45,7 @@ static HOST_INLINE HOST_TARGET void HOST_(narrow_bf16)(kiln_bf16_t *to, const fl
     }
 }
 
-/* 64 words' low bytes, in order; each word is at most 255. */
+/* 64 words as bytes, in order; each word is at most 255, and 0 if it is negative. */
 static HOST_INLINE HOST_TARGET void HOST_(bytes)(void *to, const HOST_(vu) c[4])
 {
     const HOST_(vu) order = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
@@ -110,30 +110,46 @@ HOST_NARROW_F8(f8e4m3fnuz, 3, 8, 240.0f, 1)
 HOST_NARROW_F8(f8e5m2fnuz, 2, 16, 57344.0f, 1)
 #undef HOST_NARROW_F8
 
+/* 64 whole numbers, `most` at most; NaN is 0. */
+static HOST_INLINE HOST_TARGET void HOST_(to_words)(HOST_(vu) c[4], const float *from,
+                                                    const float most)
+{
+    HOST_UNROLL
+    for (int v = 0; v < 4; v++) {
+        const HOST_(vf) x = HOST_(load)(from + 16 * v);
+        unsigned short k;
+        __asm__("vcmpordps %1, %1, %0" : "=Yk"(k) : "v"(x));
+        const HOST_(vf) in_range = HOST_(least)(x, HOST_(splat)(most));
+        __asm__("vcvtps2dq %1, %0%{%2%}%{z%}" : "=v"(c[v]) : "v"(in_range), "Yk"(k));
+    }
+}
+
+static HOST_INLINE HOST_TARGET void HOST_(narrow_u8)(kiln_u8_t *to, const float *from, int n)
+{
+    for (int i = 0; i < n; i += 64) {
+        HOST_(vu) c[4];
+        HOST_(to_words)(c, from + i, 255.0f);
+        HOST_(bytes)(to + i, c);
+    }
+}
+
 static HOST_INLINE HOST_TARGET void HOST_(narrow_i8)(kiln_i8_t *to, const float *from, int n)
 {
     const HOST_(vu) order = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
     for (int i = 0; i < n; i += 64) {
-        HOST_(vi) c[4];
-        HOST_UNROLL
-        for (int v = 0; v < 4; v++) {
-            const HOST_(vf) x = HOST_(load)(from + i + 16 * v);
-            unsigned short k;
-            __asm__("vcmpordps %1, %1, %0" : "=Yk"(k) : "v"(x));
-            const HOST_(vf) in_range = HOST_(least)(x, HOST_(splat)(127.0f));
-            __asm__("vcvtps2dq %1, %0%{%2%}%{z%}" : "=v"(c[v]) : "v"(in_range), "Yk"(k));
-        }
-        HOST_(vi) a, b;
+        HOST_(vu) a, b, c[4];
+        HOST_(to_words)(c, from + i, 127.0f);
         __asm__("vpackssdw %2, %1, %0" : "=v"(a) : "v"(c[0]), "v"(c[1]));
         __asm__("vpackssdw %2, %1, %0" : "=v"(b) : "v"(c[2]), "v"(c[3]));
         __asm__("vpacksswb %2, %1, %0" : "=v"(a) : "v"(a), "v"(b));
         __asm__("vpermd %2, %1, %0" : "=v"(a) : "v"(order), "v"(a));
-        *(HOST_(vu_at) *)(to + i) = (HOST_(vu))a;
+        *(HOST_(vu_at) *)(to + i) = a;
     }
 }
 #else
 HOST_NARROW(bf16)
 HOST_NARROW(i8)
+HOST_NARROW(u8)
 HOST_NARROW(f8e4m3)
 HOST_NARROW(f8e5m2)
 HOST_NARROW(f8e4m3fnuz)

@@ -89,7 +89,9 @@ HOST_(ready)(const char *p, char *buf, const host_spot *at, const long n, const 
     if (!HOST_HAS_OP(side)) return p;
 #pragma omp simd
     for (long i = 0; i < n; i++)
-        buf[i] = (char)(int)HOST_(op)((float)((const signed char *)p)[i], at, i, side);
+        buf[i] = (char)(int)HOST_(op)(HOST_UNSIGNED(side) ? (float)((const unsigned char *)p)[i]
+                                                          : (float)((const signed char *)p)[i],
+                                      at, i, side);
     return buf;
 }
 
@@ -98,10 +100,10 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(units_k)(const char *p, const in
 {
 #if HOST_GROUP == 4
     const HOST_(vec) v = HOST_(load)(p);
-    return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
+    return side == HOST_X_SIDE ? v ^ HOST_FLIP : v;
 #else
     const HOST_(vu) pair = HOST_(zext16)(p);
-    (void)side;
+    if (HOST_UNSIGNED(side)) return (pair & 0xff) | (pair & 0xff00) << 8;
     return ((HOST_(vu))((HOST_(vi))(pair << 24) >> 24) & 0xffff) |
            (HOST_(vu))((HOST_(vi))(pair << 16) >> 24) << 16;
 #endif
@@ -114,9 +116,9 @@ static HOST_INLINE HOST_TARGET HOST_(vec)
 #if HOST_GROUP == 4
     const HOST_(vec) v = HOST_(zext8)(p[0]) | HOST_(zext8)(p[1]) << 8 | HOST_(zext8)(p[2]) << 16 |
                          HOST_(zext8)(p[3]) << 24;
-    return side == HOST_X_SIDE ? v ^ 0x80808080u : v;
+    return side == HOST_X_SIDE ? v ^ HOST_FLIP : v;
 #else
-    (void)side;
+    if (HOST_UNSIGNED(side)) return HOST_(zext8)(p[0]) | HOST_(zext8)(p[1]) << 16;
     return (HOST_(sext8)(p[0]) & 0xffff) | HOST_(sext8)(p[1]) << 16;
 #endif
 }
@@ -235,10 +237,10 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(pack_y)(const host_opera
 #if HOST_GROUP == 4
     for (long q = 0; q < panels; q++) {
         HOST_(vec) sum = {0};
-        for (long u = 0; u < host_ceil_div(kc, HOST_GROUP); u++)
+        for (long u = 0; HOST_FLIP && u < host_ceil_div(kc, HOST_GROUP); u++)
             sum = HOST_(dot)(sum, HOST_(splat)(0x01010101u),
                              HOST_(load)(to + q * stride + HOST_HEAD + u * HOST_MR));
-        HOST_(store)(to + q * stride, sum * -128u);
+        HOST_(store)(to + q * stride, sum * HOST_START);
     }
 #endif
 }

@@ -104,7 +104,7 @@ static HOST_TARGET __attribute__((noinline)) void HOST_(run)(const char *p, long
 static HOST_TARGET __attribute__((noinline)) void HOST_(run_units)(const char *p, long pitch, long n, long k_left,
                                                                    host_unit_t *to)
 {
-    const HOST_(vec) low = HOST_(splat)(0x00ff00ffu), flip = HOST_(splat)(0x80808080u);
+    const HOST_(vec) low = HOST_(splat)(0x00ff00ffu), flip = HOST_(splat)(HOST_FLIP);
     for (long c = 0; c < n; c += 64, to += 64) {
         char raw[64] __attribute__((aligned(64))) = {0}, op[64] __attribute__((aligned(64)));
         HOST_(vec) r[4];

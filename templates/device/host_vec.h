@@ -42,14 +42,16 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(splat)(host_unit_t s)
     return s - (HOST_(vec)){0};
 }
 
-/* c + x*y, unit by unit.  VNNI takes x as unsigned: X's bytes are stored plus 128, and sums start
- * at -128 * sum(y). */
+/* c + x*y, unit by unit. */
 static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(dot)(HOST_(vec) c, HOST_(vec) x, HOST_(vec) y)
 {
 #if HOST_KIND != HOST_KIND_I8
     return c + x * y;
 #elif HOST_GROUP == 4
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(x), "v"(y));
+    if (HOST_UNSIGNED(HOST_Y_SIDE))
+        __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(y), "v"(x));
+    else
+        __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(x), "v"(y));
     return c;
 #elif HOST_VW == 8
     HOST_(vec) r;
@@ -141,6 +143,8 @@ static HOST_INLINE HOST_TARGET HOST_(vec) HOST_(widen)(const void *p, const int 
         return __builtin_convertvector((HOST_(vi))*(const HOST_(vu_at) *)p, HOST_(vf));
     case KILN_I8:
         return __builtin_convertvector((HOST_(vi))HOST_(sext8)(p), HOST_(vf));
+    case KILN_U8:
+        return __builtin_convertvector((HOST_(vi))HOST_(zext8)(p), HOST_(vf));
     case KILN_I4:
         return __builtin_convertvector((HOST_(vi))(HOST_(zext4)(p) ^ 8) - 8, HOST_(vf));
     case KILN_U4:

@@ -9,7 +9,7 @@
 #include "kiln_types.h"
 
 #define HOST_KIND_F32 0 /* f32 units, f32 sums */
-#define HOST_KIND_I8  1 /* units of several i8, i32 sums that wrap */
+#define HOST_KIND_I8  1 /* units of several i8 or u8, i32 sums that wrap */
 
 #if HOST_KIND == HOST_KIND_F32
 typedef float host_unit_t;

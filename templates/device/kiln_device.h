@@ -199,21 +199,62 @@ static KILN_DEVICE const void *kiln_parameter(const void *address)
 #endif
 }
 
-// c + the dot product of four signed bytes with four signed bytes; wraps.
-static KILN_DEVICE int kiln_dot4(unsigned a, unsigned b, int c)
-{
+// kiln_dot4_A_B: c + the dot product of four bytes of type A with four of type B, each i8 or u8;
+// wraps.
 #if defined(KILN_GPU_NVIDIA)
-    int d;
-    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-    return d;
+#define KILN_DOT4(A, B, ptx)                                                                       \
+    static KILN_DEVICE int kiln_dot4_##A##_##B(unsigned a, unsigned b, int c)                      \
+    {                                                                                              \
+        int d;                                                                                     \
+        asm("dp4a." ptx " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));                    \
+        return d;                                                                                  \
+    }
+KILN_DOT4(i8, i8, "s32.s32")
+KILN_DOT4(u8, i8, "u32.s32")
+KILN_DOT4(i8, u8, "s32.u32")
+KILN_DOT4(u8, u8, "u32.u32")
 #elif defined(KILN_GPU_AMD) && (defined(__GFX11__) || defined(__GFX12__))
-    return __builtin_amdgcn_sudot4(true, (int)a, true, (int)b, c, false);
+#define KILN_DOT4(A, B, signed_a, signed_b)                                                        \
+    static KILN_DEVICE int kiln_dot4_##A##_##B(unsigned a, unsigned b, int c)                      \
+    {                                                                                              \
+        return __builtin_amdgcn_sudot4(signed_a, (int)a, signed_b, (int)b, c, false);              \
+    }
+KILN_DOT4(i8, i8, true, true)
+KILN_DOT4(u8, i8, false, true)
+KILN_DOT4(i8, u8, true, false)
+KILN_DOT4(u8, u8, false, false)
 #elif defined(KILN_GPU_AMD) && defined(__GFX9__)
+static KILN_DEVICE int kiln_dot4_i8_i8(unsigned a, unsigned b, int c)
+{
     return __builtin_amdgcn_sdot4((int)a, (int)b, c, false);
-#else
-    int sum = 0;
-    for (int i = 0; i < 32; i += 8) sum += (signed char)(a >> i) * (signed char)(b >> i);
-    return (int)((unsigned)c + (unsigned)sum);
-#endif
 }
+static KILN_DEVICE int kiln_dot4_u8_u8(unsigned a, unsigned b, int c)
+{
+    return (int)__builtin_amdgcn_udot4(a, b, (unsigned)c, false);
+}
+// a * b = (a - 128) * b - (-128 * b), of which b's part is the same for all of A.
+static KILN_DEVICE int kiln_dot4_u8_i8(unsigned a, unsigned b, int c)
+{
+    const int shifted = kiln_dot4_i8_i8(a ^ 0x80808080u, b, c),
+              less = kiln_dot4_i8_i8(0x80808080u, b, 0);
+    return (int)((unsigned)shifted - (unsigned)less);
+}
+static KILN_DEVICE int kiln_dot4_i8_u8(unsigned a, unsigned b, int c)
+{
+    return kiln_dot4_u8_i8(b, a, c);
+}
+#else
+#define KILN_DOT4(A, B, byte_a, byte_b)                                                            \
+    static KILN_DEVICE int kiln_dot4_##A##_##B(unsigned a, unsigned b, int c)                      \
+    {                                                                                              \
+        int sum = 0;                                                                               \
+        for (int i = 0; i < 32; i += 8) sum += (byte_a)(a >> i) * (byte_b)(b >> i);                \
+        return (int)((unsigned)c + (unsigned)sum);                                                 \
+    }
+KILN_DOT4(i8, i8, signed char, signed char)
+KILN_DOT4(u8, i8, unsigned char, signed char)
+KILN_DOT4(i8, u8, signed char, unsigned char)
+KILN_DOT4(u8, u8, unsigned char, unsigned char)
+#endif
+#undef KILN_DOT4
 #endif

@@ -246,6 +246,7 @@ KILN_PAIR(f8e4m3fnuz, 8)
 KILN_PAIR(f8e5m2fnuz, 8)
 #endif
 KILN_PAIR(i8, 8)
+KILN_PAIR(u8, 8)
 #undef KILN_PAIR
 
 // COUNT values, converted side by side.
@@ -270,6 +271,7 @@ KILN_PAIR(i8, 8)
 KILN_PACK(f16, 16)
 KILN_PACK(bf16, 16)
 KILN_PACK(i8, 8)
+KILN_PACK(u8, 8)
 KILN_PACK(f8e4m3, 8)
 KILN_PACK(f8e5m2, 8)
 KILN_PACK(f8e4m3fnuz, 8)

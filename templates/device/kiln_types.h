@@ -12,6 +12,7 @@
 typedef float kiln_f32_t;
 typedef unsigned short kiln_f16_t, kiln_bf16_t;
 typedef signed char kiln_i8_t;
+typedef unsigned char kiln_u8_t;
 typedef int kiln_i32_t;
 typedef unsigned char kiln_i4_t, kiln_u4_t; /* one element, in the lowest bits */
 typedef unsigned char kiln_f8e4m3_t, kiln_f8e5m2_t, kiln_f8e4m3fnuz_t, kiln_f8e5m2fnuz_t;
@@ -150,6 +151,17 @@ static KILN_DEVICE kiln_i8_t kiln_f32_to_i8(float x)
     float in_range = low < 127.0f ? low : 127.0f;
     /* 1.5 * 2^23: the sum's last place is 1 */
     return (kiln_i8_t)(int)(kiln_bits(in_range + 12582912.0f) - 0x4b400000u);
+}
+
+static KILN_DEVICE float kiln_u8_to_f32(kiln_u8_t v)
+{
+    return (float)v;
+}
+static KILN_DEVICE kiln_u8_t kiln_f32_to_u8(float x)
+{
+    float low = x > 0.0f ? x : 0.0f; /* NaN: 0 */
+    float in_range = low < 255.0f ? low : 255.0f;
+    return (kiln_u8_t)(kiln_bits(in_range + 12582912.0f) - 0x4b400000u);
 }
 
 /* Elements of 4 bits: number `at` from `from` on; as i8 has them, too. */

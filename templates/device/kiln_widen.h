@@ -44,7 +44,8 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
     return to;
 }
 
-// fp8: by the hardware's conversions where it has them (gfx942, the FNUZ kinds), else one by one.
+// fp8: by the hardware's conversions where it has them (gfx942, the FNUZ kinds), else one by one; so is u8, of whose
+// bytes one instruction makes an f32.
 #define KILN_WIDEN(T, x0, x1)                                                                     \
     static KILN_DEVICE kiln_words2 kiln_widen_##T##_f16(unsigned word)                             \
     {                                                                                              \
@@ -68,6 +69,7 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
                             kiln_##T##_to_f32((kiln_##T##_t)(word >> 24))}))
 KILN_ONE_BY_ONE(f8e4m3)
 KILN_ONE_BY_ONE(f8e5m2)
+KILN_ONE_BY_ONE(u8)
 #if defined(__gfx942__) && __has_builtin(__builtin_amdgcn_cvt_pk_f32_fp8)
 KILN_WIDEN(f8e4m3fnuz, __builtin_amdgcn_cvt_pk_f32_fp8((int)word, false),
            __builtin_amdgcn_cvt_pk_f32_fp8((int)word, true))

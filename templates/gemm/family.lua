@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- E = epilogue(A·B, D..): the signature of every matrix product.  What each field means is in docs/families.md.
 -- i32 is a type of results alone, those of 4 bits are of operands alone.
-local input = { "f32", "f16", "bf16", "i8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4" }
-local output = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz" }
+local input = { "f32", "f16", "bf16", "i8", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4", "u8" }
+local output = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "u8" }
 
 -- Whether `to` has every value of `from`, so that a conversion changes none.  Integers and fp8 fit every floating-point
 -- type of 16 bits or more, i32 excepted.
@@ -11,15 +11,16 @@ local function holds(to, from)
   if to == from then return true end
   if to.name == "f32" then return small or from.name == "f16" or from.name == "bf16" end
   if to.name == "i8" then return from.bits < 8 end
+  if to.name == "u8" then return from.name == "u4" end
   return (to.name == "f16" or to.name == "bf16") and small
 end
 
 -- What A and B are multiplied as (abi/kiln_values.h has the same for the reference).
 local function mul_types(a, b, dtypes)
-  local function fp8(t) return t.float and t.bits == 8 end
+  local function alike(of_float) return a.bits == 8 and b.bits == 8 and a.float == of_float and b.float == of_float end
   if a.bits < 8 then a = dtypes.i8 end
   if b.bits < 8 then b = dtypes.i8 end
-  if a == b or fp8(a) and fp8(b) then return a, b end
+  if a == b or alike(true) or alike(false) then return a, b end
   if a.bits + b.bits ~= 24 then return dtypes.f32, dtypes.f32 end
   local wide = a.bits == 16 and a or b
   return wide, wide
@@ -62,9 +63,9 @@ return family {
   independent = { "m", "n" },   -- elements along them do not depend on each other
   summed = "k",
   types = {
-    { "a", of = input, says = "a must be f32, f16, bf16, i8, i4, u4 or an fp8" },
-    { "b", of = input, says = "b must be f32, f16, bf16, i8, i4, u4 or an fp8" },
-    { "e", of = output, says = "e must be f32, f16, bf16, i8, i32 or an fp8" },
+    { "a", of = input, says = "a must be f32, f16, bf16, i8, u8, i4, u4 or an fp8" },
+    { "b", of = input, says = "b must be f32, f16, bf16, i8, u8, i4, u4 or an fp8" },
+    { "e", of = output, says = "e must be f32, f16, bf16, i8, u8, i32 or an fp8" },
     { "acc", of = { "f32", "i32" }, says = "acc must be f32 or i32",
       default = { from = { "a", "b" }, integer = "i32", real = "f32" },
       needs = "acc = i32 needs integers for a and b" },

@@ -2,6 +2,7 @@
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
 local blocks = require "blocks"
+local dot4 = require "dot4"
 local outputs = require "outputs"
 
 local function pow2(lo, hi)
@@ -19,11 +20,6 @@ local function chunk(elements, contiguous, threads, bits)
   local n = 128 // bits
   while n * bits > 32 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
   return n
-end
-
--- Four bytes of A times four of B in one instruction.
-local function dot4(types)
-  return types.acc.name == "i32" and types.mul_a.name == "i8" and types.mul_b.name == "i8"
 end
 
 return schedule {
@@ -102,29 +98,29 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local i8 = dot4(types)
+    local bytes = dot4(types)
     local n = op.block and 2 or op.products -- parts of a tile's registers
-    local large = { m = 128, n = 128 // n, k = i8 and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
+    local large = { m = 128, n = 128 // n, k = bytes and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed; and for few
     -- rows NVIDIA's GPUs have simt_decode. Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
     local packed = types.a.bits < 8 or types.b.bits < 8
     -- A tile of 64 columns must have a word of 4 bits for each thread.
     if packed and op.products == 2 then
-      large = { m = 64, n = 64, k = i8 and 64 or 32, tm = 8, tn = 4, split_k = 1 }
+      large = { m = 64, n = 64, k = bytes and 64 or 32, tm = 8, tn = 4, split_k = 1 }
     end
     if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
-      large = { m = 64, n = 128, k = i8 and 64 or 16, tm = 8, tn = 4, split_k = 1 }
-      return { large, { m = 16, n = 128, k = i8 and 64 or 16, tm = 4, tn = 4, split_k = 8 } }
+      large = { m = 64, n = 128, k = bytes and 64 or 16, tm = 8, tn = 4, split_k = 1 }
+      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = 4, split_k = 8 } }
     end
     if op.graph and not op.block then
-      return { large, { m = 16, n = 128, k = i8 and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
+      return { large, { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
     end
     local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
     local few_elsewhere = target.vendor == "nvidia" and op.products == 1 or target.mma and target.mma[both]
     if not alone and few_elsewhere then return { large } end
     -- Few rows: K keeps the machine busy.
-    return { large, { m = 16, n = 64 // n, k = i8 and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
+    return { large, { m = 16, n = 64 // n, k = bytes and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
   name = function(t)
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)

@@ -2,6 +2,7 @@
 -- Few rows of A on vector units, at any address: waves share K, lanes neighbours in B's memory; nothing passes through
 -- LDS but sums.  What the matrix units' schedules cannot take, and problems so small that a launch is most of them.
 local inputs_of_blocks = require "blocks"
+local dot4 = require "dot4"
 
 -- Elements along K that a lane loads at once, 16 bytes of the wider type.
 local function chunk(types) return 16 // max(types.a.bytes, types.b.bytes) end
@@ -35,7 +36,7 @@ return schedule {
     if op.graph then return nil, "writes no output beside E" end
     local lacks = inputs_of_blocks.unsupported(op)
     if lacks then return nil, lacks end
-    if types.acc.name == "i32" and not (types.mul_a.name == "i8" and types.mul_b.name == "i8") then
+    if types.acc.name == "i32" and not dot4(types) then
       return nil, "products of floating-point numbers cannot be summed in i32"
     end
     return true

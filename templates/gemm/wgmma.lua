@@ -189,8 +189,8 @@ return schedule {
     if not f32 and not instruction(target, op, types, layout) then
       return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.mul_a.name == "i8") then
-      return nil, "i8 is summed in i32 here, everything else in f32"
+    if (types.acc.name == "i32") == types.mul_a.float then
+      return nil, "i8 and u8 are summed in i32 here, everything else in f32"
     end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
@@ -249,9 +249,9 @@ return schedule {
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
-    -- Hundredths of a TFLOP/s that last, under the clock that power leaves: i8 needs less of it.
+    -- Hundredths of a TFLOP/s that last, under the clock that power leaves: integers need less of it.
     t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
-             * (types.mul_a.name == "i8" and 97 or 92)
+             * (types.mul_a.float and 92 or 97)
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
     -- largest of them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437,

@@ -71,8 +71,8 @@ return schedule {
     if not instruction(target, types) or types.a.bytes == 4 then
       return nil, "Hopper's matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
-    if (types.acc.name == "i32") ~= (types.a.name == "i8") then
-      return nil, "i8 is summed in i32 here, everything else in f32"
+    if (types.acc.name == "i32") == types.a.float then
+      return nil, "i8 and u8 are summed in i32 here, everything else in f32"
     end
     if layout.b == "r" and types.b.bytes ~= 2 then
       local text = "B of %s must be contiguous along K: only 16-bit types may be so along N"
@@ -135,7 +135,7 @@ return schedule {
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
-    t.fine = types.a.name == "i8" and 16 or 8 -- columns from one shape of the instruction to the next
+    t.fine = types.a.float and 8 or 16 -- columns from one shape of the instruction to the next
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     -- Sums over blocks are beside whole ones, and a thread's values.
@@ -223,14 +223,14 @@ return schedule {
     if layout.b == "r" then return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) } end
     if op.products > 1 then
       return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
-               tile(64, types.a.name == "i8" and 96 or 88, 1, 1, 1, { across = 1, slabs = 2 }),
+               tile(64, types.a.float and 88 or 96, 1, 1, 1, { across = 1, slabs = 2 }),
                tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
                tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
     end
     if types.a.bytes == 1 then
-      local i8 = types.a.name == "i8" -- of which the instruction takes 16 columns at a time
+      local whole = not types.a.float -- of which the instruction takes 16 columns at a time
       return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-               i8 and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
+               whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
                tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
     end
     local list = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),

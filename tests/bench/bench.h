@@ -32,6 +32,7 @@ static void *filled(size_t bytes, kiln_dtype type)
         [KILN_F8E4M3] = {0, 0xbfbfbfbf}, /* below 2: with subnormal numbers, as weights have them */
         [KILN_F8E5M2] = {0, 0xbfbfbfbf},
         [KILN_I8] = {0, 0xffffffff},
+        [KILN_U8] = {0, 0xffffffff},
     };
     uint32_t *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), x = 1;
     if (!p) {

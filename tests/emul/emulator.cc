@@ -307,6 +307,7 @@ number number_of(const char *name)
         return {4, [](unsigned v) { return from_bits(v & 0xffffe000u); }};
     if (!strncmp(name, "e4m3", 4)) return {1, [](unsigned v) { return e4m3[v]; }};
     if (!strncmp(name, "e5m2", 4)) return {1, [](unsigned v) { return e5m2[v]; }};
+    if (!strncmp(name, "u8", 2)) return {1, [](unsigned v) { return (float)v; }};
     return {1, [](unsigned v) { return (float)(int8_t)v; }};
 }
 

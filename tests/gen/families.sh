@@ -48,7 +48,7 @@ wrong 's/rows = "m", cols = "n", empty/rows = "m", cols = "m", empty/' '3:49: er
 wrong 's/empty = \{ "m", "n" \}/empty = { "m", "m" }/' "3:69: error: empty: 'm' is there twice"
 wrong 's/independent = \{ "m" \}/independent = { 1 }/' '3:92: error: independent: expected a name, got the number 1'
 wrong 's/summed = "k"/summed = "kk"/' "3:108: error: summed: unknown size 'kk'; there are m, n and k"
-wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4 and u4"
+wrong 's/"f32", "i8"/"f32", "i9"/' "4:34: error: types.a.of: unknown type 'i9'; there are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4, u4 and u8"
 wrong 's/, says = "a is f32 or i8"//' '4:13: error: types.a: `of` goes with `says`, the message for another type'
 wrong 's/\{ "b" \},/{ "b", needs = "x" },/' '4:69: error: types.b: `needs` goes with `default`'
 wrong 's/\{ "b" \},/{ "a" },/' "4:69: error: types: 'a' is there twice

@@ -11,6 +11,7 @@ list="
 host   gemm              f32_f32_f32-rrr-host
 host   bias_relu         bf16_bf16_bf16-rcr-host
 host   linear_relu_abde_i8 i8_i8_i8-rcr-host
+host   requantise        u8_i8_u8-rcr-host
 host   swiglu            f16_f16_f16-rcr-host
 host   gemm_a8w8_blockscale f8e4m3_f8e4m3_bf16-rcr-host
 gfx942 gemm              f16_f16_f16-rrr-simt

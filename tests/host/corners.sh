@@ -24,6 +24,8 @@ threaded=(
     "corner_scaled_long f32,f32,f32 rcr m=210 n=330 k=2345"
     "corner_scaled_single i8,i8,f32 rcr m=33 n=40 k=77 batch=6"
     "corner_scaled_pair bf16,i8,bf16 rcc m=150 n=290 k=1000"
+    "corner_unsigned u8,i8,u8 rcr m=260 n=330 k=2345"
+    "corner_unsigned u8,u8,f32 crc m=210 n=300 k=1201 batch=3"
     "softmax f32 rows=700 cols=5000"
     "causal_softmax bf16 rows=5 cols=20000"
     "add_rmsnorm_quant bf16,f8e4m3 rows=300 cols=4100 batch=2"
@@ -47,6 +49,9 @@ few=(
     "corner_element_ops f8e4m3fnuz,f8e5m2,bf16 crc m=301 n=6 k=1003"
     "corner_pair i8,i8,i8 rrc m=700 n=7 k=2100"
     "corner_pair bf16,f16,f8e5m2 crr m=10 n=613 k=709"
+    "corner_unsigned u8,i8,u8 rcr m=7 n=129 k=2003"
+    "corner_unsigned u8,i8,u8 crc m=77 n=12 k=515 batch=4"
+    "corner_unsigned u8,u8,f32 rcr m=3 n=5 k=150001" # sums wrap
     "corner_sums i8,i8,f32 crr m=14 n=515 k=1203 acc=f32"
 )
 for isa in avx512 avx2 plain; do

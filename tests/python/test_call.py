@@ -78,22 +78,26 @@ def test_scalars_by_place_and_by_name():
 
 
 def test_requantised_as_fbgemm_does():
-    """u8 times i8 with zero points, exactly: the highest bit of the bytes flipped, 128 less in their zero points."""
+    """u8 times i8, with zero points of A, B and C, and scales of all of B, of groups of its columns, and of each."""
     r = np.random.default_rng(0)
-    a, b = r.integers(0, 256, (7, 96), dtype=np.uint8), r.integers(-128, 128, (48, 96), dtype=np.int8)
-    bias, b_zero = r.integers(-5000, 5000, 48, dtype=np.int32), r.integers(-9, 9, 48, dtype=np.int32)
-    multiplier, a_zero, c_zero = r.uniform(1e-4, 2e-3, 48).astype("f4"), 131, 117
-    raw = a.astype("i8") @ b.T.astype("i8")
-    col_offset, row_offset = b.sum(1, dtype="i8") - 96 * b_zero, a.sum(1, dtype="i8")
-    for relu in "", "_relu":
-        x = (raw - a_zero * col_offset - row_offset[:, None] * b_zero + bias).astype("f4") * multiplier
-        want = np.clip(np.rint(x).astype("i8") + c_zero, c_zero if relu else 0, 255).astype(np.uint8)
-        flipped = (a ^ 0x80).view(np.int8)
-        rows = (row_offset - 128 * 96).astype(np.int32)
-        given = {"a": flipped, "b": b.T, "bias": bias, "row_offset": rows, "a_zero": a_zero - 128, "c_zero": c_zero - 128}
-        got = kiln.op("requantise" + relu)(**given, col_offset=col_offset.astype(np.int32), b_zero=b_zero,
-                                           multiplier=multiplier)
-        same(got.view(np.uint8) ^ 0x80, want)
+    m, k, n = 61, 96, 48
+    a, b = r.integers(0, 256, (m, k), dtype=np.uint8), r.integers(-128, 128, (n, k), dtype=np.int8)
+    bias, a_zero, c_zero = r.integers(-5000, 5000, n, dtype=np.int32), 131, 117
+    for groups in 1, 4, n:
+        b_zero = r.integers(-9, 9, groups, dtype=np.int32).repeat(n // groups)
+        multiplier = r.uniform(1e-4, 2e-3, groups).astype("f4").repeat(n // groups)
+        # What numbers stand for, multiplied as such.
+        raw = (a.astype("i8") - a_zero) @ (b.T.astype("i8") - b_zero) + bias
+        given = {"a": a, "b": b.T, "bias": bias, "row_offset": a.sum(1, dtype=np.int32), "b_zero": b_zero,
+                 "multiplier": multiplier, "col_offset": (b.sum(1, dtype="i8") - k * b_zero).astype(np.int32)}
+        for relu in "", "_relu":
+            want = np.rint(raw.astype("f4") * multiplier).astype("i8") + c_zero
+            want = np.clip(want, c_zero if relu else 0, 255).astype(np.uint8)
+            got = kiln.op("requantise" + relu)(**given, a_zero=a_zero, c_zero=c_zero)
+            assert got.dtype == np.uint8
+            same(got, want)
+            assert len(np.unique(want)) > 50 and (want == 255).any() and (want == (c_zero if relu else 0)).any()
+    assert kiln.op("requantise").problem(**given, a_zero=0, c_zero=0).startswith("requantise u8,i8,u8 rcr m=61 n=48 k=96")
 
 
 def test_two_products():

@@ -24,6 +24,24 @@ def test_the_buffer_protocol():
     raises(ValueError, "output 'e' is read-only", kiln.ops.gemm, x, w, out=memoryview(bytes(128)).cast("f", (4, 8)))
 
 
+def test_unsigned_bytes():
+    x, w = numbers(4, 16), numbers(8, 16, dtype=np.int8)
+    want = np.clip(np.rint(x / np.float32(0.25)) + 100, 0, 255).astype(np.uint8)
+    made = kiln.ops.quantise_u8(x, 0.25, 100)
+    assert made.dtype == np.uint8
+    same(made, want)
+    out = bytearray(64)
+    kiln.ops.quantise_u8(memoryview(x), 0.25, 100, out=memoryview(out).cast("B", (4, 16)))
+    same(np.frombuffer(out, np.uint8).reshape(4, 16), want)
+    given = {"b": w.T, "bias": np.zeros(8, np.int32), "b_zero": np.zeros(8, np.int32), "col_offset": w.sum(1, dtype=np.int32),
+             "multiplier": np.full(8, 0.01, np.float32), "row_offset": want.sum(1, dtype=np.int32), "a_zero": 100, "c_zero": 7}
+    y = np.clip(np.rint((want.astype("i4") - 100) @ w.T.astype("i4") * np.float32(0.01)) + 7, 0, 255)
+    for a in want, memoryview(out).cast("B", (4, 16)), Legacy(want):
+        e = np.empty((4, 8), np.uint8)
+        kiln.ops.requantise(a, **given, out=e)
+        same(e, y)
+
+
 class Legacy:
     """A producer from before DLPack 1.0; counts the memory that it has lent."""
     lent = 0

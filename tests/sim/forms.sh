@@ -14,7 +14,9 @@ result $? 'instances compile'
 for target in $targets; do
     device=sim:$target
     [ $target != host ] || device=host
-    for op in $(sed -n 's/^gemm "\(.*\)".*/\1/p' tests/sim/forms/*.lua); do
+    ops=$("$kiln" list --modules "$BUILD/modules/forms" --target $target 2>"$tmp/out" | sed -n "s|^$target/\([^/]*\)/.*|\1|p" | sort -u)
+    [ -n "$ops" ]; result $? "$target: ops are listed"
+    for op in $ops; do
         "$kiln" verify --modules "$BUILD/modules/forms" --all --quick --device $device --op "$op" --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done

@@ -1,4 +1,4 @@
--- expect: 3:22: error: unknown name 'half'; types are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4, u4
+-- expect: 3:22: error: unknown name 'half'; types are f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, i4, u4, u8
 rowwise "x" {
   types    = { { x = half, y = f8e4m3 } },
   d        = { x = full "x", weight = per_col "x" },

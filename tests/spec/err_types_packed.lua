@@ -1,4 +1,4 @@
--- expect: 6:16: error: gemm "x": types: row 1: e must be f32, f16, bf16, i8, i32 or an fp8
+-- expect: 6:16: error: gemm "x": types: row 1: e must be f32, f16, bf16, i8, u8, i32 or an fp8
 -- expect: 11:61: error: gemm "y": d.bias: of u4, whose elements share bytes, an input must be per_block(operand, t, along, k)
 -- expect: 17:38: error: gemm "z": d.bias: of i4, whose elements share bytes, an input must be per_block(operand, t, along, k)
 -- Elements that share bytes are A's and B's.

@@ -45,7 +45,7 @@ enum { MOST = 64 }; /* numbers of four of the widest vectors */
     X(sqrt, sqrt, 0.5)                                                                             \
     X(rsqrt, ref_rsqrt, 1)
 #define ONES(X)  X(relu) X(abs) X(round) X(floor) X(cast_f32)
-#define TYPES(X) X(bf16) X(f16) X(i8) X(i32) X(f8e4m3) X(f8e5m2) X(f8e4m3fnuz) X(f8e5m2fnuz)
+#define TYPES(X) X(bf16) X(f16) X(i8) X(u8) X(i32) X(f8e4m3) X(f8e5m2) X(f8e4m3fnuz) X(f8e5m2fnuz)
 
 typedef struct lanes {
     const char *name;
@@ -153,6 +153,7 @@ typedef struct lanes {
 #define KILN_bf16       KILN_BF16
 #define KILN_f16        KILN_F16
 #define KILN_i8         KILN_I8
+#define KILN_u8         KILN_U8
 #define KILN_i32        KILN_I32
 #define KILN_f8e4m3     KILN_F8E4M3
 #define KILN_f8e5m2     KILN_F8E5M2

@@ -153,6 +153,8 @@ static void check_ints(float x)
 {
     int32_t i8 = kiln_f32_to_i8(x), i32 = kiln_f32_to_i32(x);
     if (i8 != to_int(x, -128, 127)) fail_msg("%a became i8 %d", (double)x, i8);
+    int32_t u8 = kiln_f32_to_u8(x);
+    if (u8 != to_int(x, 0, 255)) fail_msg("%a became u8 %d", (double)x, u8);
     if (i32 != to_int(x, INT32_MIN, INT32_MAX)) fail_msg("%a became i32 %d", (double)x, i32);
 }
 
@@ -160,9 +162,10 @@ static void test_integers(void **state)
 {
     (void)state;
     for (int v = -128; v < 128; v++) assert_true(kiln_i8_to_f32((kiln_i8_t)v) == (float)v);
+    for (int v = 0; v < 256; v++) assert_true(kiln_u8_to_f32((kiln_u8_t)v) == (float)v);
     for (int64_t v = INT32_MIN; v <= INT32_MAX; v += 65521)
         assert_true(kiln_i32_to_f32((int32_t)v) == (float)v);
-    for (int v = -4 * 140; v < 4 * 140; v++) check_ints((float)v / 4);
+    for (int v = -4 * 140; v < 4 * 270; v++) check_ints((float)v / 4);
     for (uint64_t u = 0; u <= UINT32_MAX; u += 1021) check_ints(kiln_from_bits((uint32_t)u));
     const float edges[] = {0x1p31f,        -0x1p31f, 0x1.fffffep30f, 0x1p23f, 0x1.000002p23f,
                            0x1.fffffep22f, INFINITY, -INFINITY,      NAN,     0x1p22f + 0.5f};
@@ -308,9 +311,13 @@ static void test_choices(void **state)
         float x = kiln_floor(whole[i]), want = floorf(whole[i]);
         assert_true(x == want && !!signbit(x) == !!signbit(want));
     }
-    assert_true(kiln_dot4(0x80808080u, 0x7f7f7f7fu, 5) == 5 - 4 * 128 * 127);
-    assert_true(kiln_dot4(0x01020304u, 0xff01ff01u, 0x7fffffff) ==
+    assert_true(kiln_dot4_i8_i8(0x80808080u, 0x7f7f7f7fu, 5) == 5 - 4 * 128 * 127);
+    assert_true(kiln_dot4_i8_i8(0x01020304u, 0xff01ff01u, 0x7fffffff) ==
                 (int)(0x7fffffffu + (unsigned)(4 - 3 + 2 - 1)));
+    assert_true(kiln_dot4_u8_i8(0xff800102u, 0x80ff7f01u, 5) == 5 - 255 * 128 - 128 + 127 + 2);
+    assert_true(kiln_dot4_i8_u8(0x80ff7f01u, 0xff800102u, 5) == 5 - 255 * 128 - 128 + 127 + 2);
+    assert_true(kiln_dot4_u8_u8(0xffffffffu, 0xffffff00u, 0x7fffffff) ==
+                (int)(0x7fffffffu + 3u * 255 * 255));
 }
 
 int main(void)

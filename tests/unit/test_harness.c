@@ -32,7 +32,8 @@ static void known_codes(void **state)
         {KILN_F8E5M2, 0x7c, INFINITY},  {KILN_F8E4M3FNUZ, 0x7f, 240},
         {KILN_F8E4M3FNUZ, 0x40, 1},     {KILN_F8E4M3FNUZ, 0x01, 0x1p-10},
         {KILN_F8E5M2FNUZ, 0x7f, 57344}, {KILN_F8E5M2FNUZ, 0x40, 1},
-        {KILN_I8, 0x80, -128},
+        {KILN_I8, 0x80, -128},          {KILN_U8, 0x80, 128},
+        {KILN_U8, 0xff, 255},
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -59,7 +60,7 @@ static void known_codes(void **state)
 static void there_and_back(void **state)
 {
     static const kiln_dtype types[] = {KILN_F16,        KILN_BF16,       KILN_F8E4M3, KILN_F8E5M2,
-                                       KILN_F8E4M3FNUZ, KILN_F8E5M2FNUZ, KILN_I8};
+                                       KILN_F8E4M3FNUZ, KILN_F8E5M2FNUZ, KILN_I8,     KILN_U8};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (unsigned code = 0; code < (kiln_dtype_size(types[i]) == 2 ? 65536u : 256u); code++) {
@@ -109,6 +110,8 @@ static void rounding(void **state)
     assert_true(rounded(KILN_F16, 1e9) == 65504 && isinf(rounded(KILN_F16, (double)INFINITY)));
     assert_true(rounded(KILN_I8, 2.5) == 2 && rounded(KILN_I8, 1000) == 127 &&
                 rounded(KILN_I8, -1000) == -128);
+    assert_true(rounded(KILN_U8, 254.5) == 254 && rounded(KILN_U8, 1000) == 255 &&
+                rounded(KILN_U8, -1000) == 0);
     assert_true(rounded(KILN_I32, 1e18) == 2147483647);
     assert_true(rounded(KILN_F16, 0x1p-25) == 0 && rounded(KILN_F16, 0x1.8p-25) == 0x1p-24);
 }

@@ -168,38 +168,44 @@ static void test_integers(void **state)
     (void)state;
     static const struct {
         double x;
-        int i8;
+        int i8, u8;
         int32_t i32;
     } row[] = {
-        {0.5, 0, 0},
-        {1.5, 2, 2},
-        {2.5, 2, 2},
-        {-0.5, 0, 0},
-        {-1.5, -2, -2},
-        {126.5, 126, 126},
-        {127.5, 127, 128},
-        {127.49, 127, 127},
-        {1e9, 127, 1000000000},
-        {-128.5, -128, -128},
-        {-129, -128, -129},
-        {1e300, 127, INT32_MAX},
-        {-INFINITY, -128, INT32_MIN},
-        {INFINITY, 127, INT32_MAX},
-        {NAN, 0, 0},
-        {2147483647.4, 127, INT32_MAX},
-        {-2147483648.5, -128, INT32_MIN},
+        {0.5, 0, 0, 0},
+        {1.5, 2, 2, 2},
+        {2.5, 2, 2, 2},
+        {-0.5, 0, 0, 0},
+        {-1.5, -2, 0, -2},
+        {126.5, 126, 126, 126},
+        {127.5, 127, 128, 128},
+        {127.49, 127, 127, 127},
+        {254.5, 127, 254, 254},
+        {255.5, 127, 255, 256},
+        {1e9, 127, 255, 1000000000},
+        {-128.5, -128, 0, -128},
+        {-129, -128, 0, -129},
+        {1e300, 127, 255, INT32_MAX},
+        {-INFINITY, -128, 0, INT32_MIN},
+        {INFINITY, 127, 255, INT32_MAX},
+        {NAN, 0, 0, 0},
+        {2147483647.4, 127, 255, INT32_MAX},
+        {-2147483648.5, -128, 0, INT32_MIN},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         int8_t byte;
+        uint8_t plain;
         int32_t word;
         kr_encode(KILN_I8, row[i].x, at(&byte));
+        kr_encode(KILN_U8, row[i].x, at(&plain));
         kr_encode(KILN_I32, row[i].x, at(&word));
         assert_int_equal(byte, row[i].i8);
+        assert_int_equal(plain, row[i].u8);
         assert_int_equal(word, row[i].i32);
     }
     for (int i = -128; i < 128; i++) {
         int8_t byte = (int8_t)i;
         assert_true(kr_decode(KILN_I8, at(&byte)) == i);
+        assert_true(kr_decode(KILN_U8, at(&byte)) == (i < 0 ? i + 256 : i));
     }
 }
 
@@ -254,6 +260,12 @@ static void test_mul_types(void **state)
         {KILN_U4, KILN_I4, KILN_I8, KILN_I8},
         {KILN_F8E4M3, KILN_I4, KILN_F32, KILN_F32},
         {KILN_F32, KILN_U4, KILN_F32, KILN_F32},
+        {KILN_U8, KILN_U8, KILN_U8, KILN_U8},
+        {KILN_U8, KILN_I8, KILN_U8, KILN_I8},
+        {KILN_U4, KILN_U8, KILN_I8, KILN_U8},
+        {KILN_BF16, KILN_U8, KILN_BF16, KILN_BF16},
+        {KILN_U8, KILN_F8E4M3, KILN_F32, KILN_F32},
+        {KILN_U8, KILN_I32, KILN_F32, KILN_F32},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         kiln_dtype a, b;

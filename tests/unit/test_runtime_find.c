@@ -541,7 +541,7 @@ static void test_misuse(void **state)
     BAD(p.op[0] = 0, KILN_INVALID, "op is empty");
     BAD(memset(p.op, 'x', sizeof p.op), KILN_INVALID, "op is not 0-terminated");
     BAD(p.a.dtype = KILN_DTYPE_NONE, KILN_INVALID, "a.dtype is 0");
-    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 12");
+    BAD(p.b.dtype = KILN_DTYPE_COUNT, KILN_INVALID, "b.dtype is 13");
     BAD(p.e.dtype = (kiln_dtype)-5, KILN_INVALID, "e.dtype is -5");
     BAD(p.acc = (kiln_dtype)77, KILN_INVALID, "acc is 77");
     BAD(p.a.layout = KILN_LAYOUT_NONE, KILN_INVALID, "a.layout is 0");

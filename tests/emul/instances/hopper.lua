@@ -50,6 +50,17 @@ gemm "emul_bytes" {
   check    = { shapes = { { 16, 16, 0 }, { 144, 272, 1168 }, { 1648, 64, 1040 }, { 128, 256, 4096 } } },
 }
 
+-- Bytes without a sign, on either side.
+gemm "emul_unsigned" {
+  types    = { { a = u8, b = i8, e = u8 }, { a = i8, b = u8, e = i8 }, { a = u8, b = u8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), full = full(u8) },
+  epilogue = function(acc, d) return acc * d.scale + d.full end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, cluster = 1, e_depth = 1 }, wgmma_decode { m = 16, n = 64 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 272, 1168 } } },
+}
+
 -- Inputs of every kind and orientation; two products, which a cluster may cut along K.
 gemm "emul_two" {
   types    = { { a = bf16, b = bf16, e = bf16 } },

@@ -20,6 +20,7 @@ gemm "wgmma_gemm" {
 
 gemm "wgmma_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = i8, b = i8, e = f16 },
+               { a = u8, b = i8, e = u8 }, { a = u8, b = u8, e = i32 },
                { a = f8e4m3, b = f8e5m2, e = bf16 }, { a = f8e5m2, b = f8e4m3, e = f8e4m3 },
                  { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr", "rcc" },

@@ -32,8 +32,9 @@ gemm "decode_gemm" {
 }
 
 gemm "decode_bytes" {
-  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = f8e4m3, b = f8e5m2, e = bf16 },
-               { a = f8e5m2, b = f8e4m3, e = f8e4m3 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = u8, b = i8, e = u8 },
+               { a = f8e4m3, b = f8e5m2, e = bf16 }, { a = f8e5m2, b = f8e4m3, e = f8e4m3 },
+               { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { scale = per_row(f32), shift = per_col(f32) },

@@ -16,7 +16,8 @@ gemm "corner_element_ops" {
   types    = { { a = i8,         b = i8,     e = i32 },
                { a = f16,        b = f8e4m3, e = f32 },
                { a = f8e4m3fnuz, b = f8e5m2, e = bf16 },
-               { a = f32,        b = bf16,   e = f32 } },
+               { a = f32,        b = bf16,   e = f32 },
+               { a = u8,         b = i8,     e = u8 } },
   layouts  = { "rcr", "crc" },
   a_op     = function(x) return clamp(x * 0.5 + 1, -100, 100) end,
   b_op     = function(x) return relu(x) - 2 end,
@@ -28,6 +29,14 @@ gemm "corner_pair" {
   b        = { "left", "right" },
   d        = { scale = per_row(f32) },
   epilogue = function(acc, d) return (acc.left - acc.right) * d.scale end,
+}
+-- Bytes with a sign and without, on either side, and what is made of them.
+gemm "corner_unsigned" {
+  types    = { { a = u8, b = i8, e = u8 }, { a = u8, b = u8, e = f32 } },
+  layouts  = { "rcr", "crc" },
+  d        = { bias = per_col(u8), f = full(u8), scale = per_row(f32) },
+  scalars  = { "zero" },
+  epilogue = function(acc, d, s) return acc * d.scale - cast(d.f * 2 - 100, u8) + d.bias + s.zero end,
 }
 gemm "corner_sums" {
   types    = { { a = i8, b = i8, acc = f32, e = f32 } },

@@ -22,6 +22,8 @@ KILN_KERNEL(256, 1) widen(const unsigned *, const unsigned *, unsigned *out)
     const unsigned x = kiln_thread(), word = x | (x * 3 + 85) % 256 << 8 | (x * 5 + 170) % 256 << 16 | (255 - x) << 24;
     CHECK(i8, f16)
     CHECK(i8, bf16)
+    CHECK(u8, f16)
+    CHECK(u8, bf16)
     CHECK(f8e4m3, f16)
     CHECK(f8e4m3, bf16)
     CHECK(f8e5m2, f16)
