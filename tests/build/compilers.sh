@@ -28,7 +28,7 @@ esac
 while [ \$# -gt 0 ]; do
     case \$1\$3 in
     -o*) printf '\\177ELF%s' $1 >"\$2" ;;
-    -dependency-file*) echo probe.h >"\$2" ;;
+    -dependency-file-MT) echo probe.h >"\$2" ;;
     -Xclang-Xclang) [ "\$2" != -dependency-file ] || echo probe.h >"\$4" ;;
     -MF*) [ ${1%%.*} -ge 21 ] || echo probe.h >"\$2" ;;
     esac
