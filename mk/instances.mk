@@ -101,14 +101,19 @@ HOSTCC = $(through) $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden
 $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
 	$(Q)$(call timed,$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<,host/$*)
+compile = $(kernelcc) $(KILN_FLAGS_$(patsubst $(OUT)/%,%,$@)) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
+# The two steps of clang's driver by themselves; it is asked where ccache is, where a schedule has options that are the
+# driver's, and where KILN_HIPCC_<target> was named by hand.
+cc1 = $(if $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(filter command,$(origin KILN_HIPCC_$(TARGET))),\
+    $(filter-out -mllvm~%,$(subst -mllvm ,-mllvm~,$(KILN_FLAGS_$*.co)))),,$(KILN_CC1_$(TARGET)))
+two_steps = $(cc1) $(KILN_FLAGS_$*.co) $(DEVICE) $(subst -Xclang ,,$(KILN_DEPEND_$(TARGET))) -main-file-name $(<F) -o $@.o $< \
+    && $(KILN_LINK_$(TARGET)) && rm -f $@.o
 $(OUT)/%.co: $(OUT)/%.hip
 	$(call say,HIPCC,$*)
-	$(Q)$(call timed,$(kernelcc) $(KILN_FLAGS_$*.co) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<,$*)
-# nvcc lists what #line names among what it read: instance files, by no path from here.
+	$(Q)$(call timed,$(if $(cc1),$(two_steps),$(compile)),$*)
 $(OUT)/%.cubin: $(OUT)/%.cpp
 	$(call say,HIPCC,$*)
-	$(Q)$(call timed,$(kernelcc) $(KILN_FLAGS_$*.cubin) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<,$*)
-	$(Q)[ ! -e $@.d ] || sed -i '/\.lua:\{0,1\} *\\\{0,1\}$$/d' $@.d
+	$(Q)$(call timed,$(compile),$*)
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

@@ -6,6 +6,9 @@
 #   KILN_COMPILER_<target>  what that is, for people to read
 #   KILN_CACHED_<target>    the same through ccache, where that is there, makes the same object and says of what
 #   KILN_DEPEND_<target>    flags that make it write $@.d, which says what $@ was made of
+#   KILN_CC1_<target>, KILN_LINK_<target>
+#                           the same in two steps, where that makes the same object: the compiler proper, which makes
+#                           $@.o, and the linker, which makes $@ of it
 # and KILN_NEEDS_<target>, what to install, for each other; KILN_TARGETS_AVAILABLE; KILN_HIPCC_PROGRAMS, hipcc for whole
 # programs for AMD, where there is one.
 #   AMD      a hipcc of ROCm 6 or later with the compiler that it brings; else hipcc on the oldest of Debian's clangs that
@@ -13,7 +16,8 @@
 #            KILN_LLVM=/usr/lib/llvm-22 names another, or several with colons between.
 #   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
 # hipcc is a script: a fifth of a kernel's compile time is its start.  So it is asked for the compiler's command line
-# (HIPCC_VERBOSE), which is used in its place where it makes the same object.
+# (HIPCC_VERBOSE), which is used in its place where it makes the same object.  That command is clang's driver, another
+# tenth: so it is asked (-###) for the two that it starts.
 # Needs no network and no root.  OUT.probed has a fingerprint of all that was looked at: while that holds, nothing is
 # probed again.  $BUILD/toolchain/<target> changes when the target's command or compiler does: kernels depend on it.
 # Paths within the checkout are written relative to it: a copy, or a path with spaces in it, makes no difference.
@@ -167,7 +171,8 @@ nvidia_candidates() { # nvidia_candidates ARCH
 depend() { # depend VENDOR OBJECT
     case $1 in
     amd) echo "-Xclang -dependency-file -Xclang $2.d -Xclang -MT -Xclang $2 -Xclang -MP" ;;
-    *) echo "-MMD -MP -MF $2.d" ;;
+    # The preprocessor's own list: nvcc's costs it another run of the preprocessor.
+    *) echo "-Xcompiler '-MMD,-MP,-MF,$2.d,-MT,$2'" ;;
     esac
 }
 
@@ -189,6 +194,21 @@ direct() { # direct COMMAND EXT VENDOR: the command line behind hipcc's COMMAND,
     else
         echo "$1"
     fi
+}
+
+steps() { # steps COMMAND TARGET EXT VENDOR: prints the two commands that COMMAND, clang's driver, starts
+    eval "$1 -### -o $work/probe.out $work/probe$3" 2>&1 | sed -n 's/^ "/"/p' >"$work/steps"
+    [ "$(sed -n '$=' "$work/steps")" = 2 ] || return
+    front=$(sed -n 's/"-main-file-name" "[^"]*"\|"-dumpdir" "[^"]*"\|"-fdebug-compilation-dir=[^"]*"\|"-o" "[^"]*"//g
+        1s/ "-x" "\([^"]*\)" "[^"]*" *$/ -x \1/p' "$work/steps" | tr -s ' ')
+    link=$(sed -n "2s|\"[^\"]*\.o\"|\$@.o|;2s|\"[^\"]*probe\.out\"|\$@|p" "$work/steps")
+    case $front in *'"-cc1" '*) ;; *) return ;; esac
+    case $link in *'$@ '*'$@.o'*) ;; *) return ;; esac
+    probe "$1" "$3" "$4" && mv "$work/probe.out" "$work/probe.plain" && rm -f "$work/probe.out.d" || return
+    made=$(echo "$link" | sed "s|\$@|$work/probe.out|g")
+    eval "$limited $front $(depend "$4" "$work/probe.out" | sed 's/-Xclang //g') -main-file-name probe$3 -o $work/probe.out.o $work/probe$3 && $made" \
+        >"$work/log" 2>&1 && cmp -s "$work/probe.out" "$work/probe.plain" && grep -q 'probe\.h' "$work/probe.out.d" || return
+    printf 'KILN_CC1_%s := %s\nKILN_LINK_%s = %s\n' "$2" "$limited $front" "$2" "$link"
 }
 
 cached() { # cached COMMAND EXT VENDOR: COMMAND through ccache, from which the object comes the second time, or nothing
@@ -237,7 +257,9 @@ group() { # group FILE: of templates/targets/; leaves commands and, for AMD, wha
     done <<END
 $candidates
 END
-    echo "KILN_DEPEND_$target = $(depend "$vendor" "\$@")" >"$work/commands"
+    name="\$@" # nvcc takes commas for the end of an option
+    case $vendor in nvidia) name="\$(subst \$(comma),\\\$(comma),\$@)" ;; esac
+    echo "KILN_DEPEND_$target = $(depend "$vendor" "$name")" >"$work/commands"
     if [ -z "$command" ]; then
         echo "KILN_NEEDS_$target := $needs" >>"$work/commands"
         return
@@ -247,6 +269,7 @@ END
     printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
     through=$(cached "$line" "$ext" "$vendor")
     if [ -n "$through" ]; then echo "KILN_CACHED_$target := $through" >>"$work/commands"; fi
+    case $vendor in amd) steps "$line" "$target" "$ext" "$vendor" >>"$work/commands" ;; esac
     binary=${compiler##* (}
     binary=${binary%)}
     if [ -d "$binary" ]; then binary=$binary/bin/clang++; fi

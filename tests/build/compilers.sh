@@ -13,10 +13,22 @@ llvm() { # VERSION [ARCH that it does not know]: a folder like /usr/lib/llvm-19
     touch "$tmp/llvm-${1%%.*}/bin/ld.lld"
     cat >"$tmp/llvm-${1%%.*}/bin/clang++" <<END
 #!/bin/bash
-case \$* in -dumpversion) echo $1; exit ;; -print-resource-dir) echo $tmp; exit ;; *=${2:-no-such}\ *) exit 1 ;; esac
+case \$* in
+-dumpversion) echo $1; exit ;;
+-print-resource-dir) echo $tmp; exit ;;
+*=${2:-no-such}\ *) exit 1 ;;
+*'-### -o '*) # the two steps, where there is "$tmp/steps"; the linker is what that says
+    [ -e "$tmp/steps" ] || exit
+    all=\$* out=\${all##*-o }
+    printf ' "%s" "-cc1" "-main-file-name" "probe.hip" "-o" "/tmp/x.o" "-x" "hip" "%s"\\n' "\$0" "\${out#* }"
+    printf ' "%s" "-o" "%s" "/tmp/x.o"\\n' "\$(cat "$tmp/steps")" "\${out%% *}"
+    exit
+    ;;
+esac
 while [ \$# -gt 0 ]; do
     case \$1\$3 in
     -o*) printf '\\177ELF%s' $1 >"\$2" ;;
+    -dependency-file-MT) echo probe.h >"\$2" ;;
     -Xclang-Xclang) [ "\$2" != -dependency-file ] || echo probe.h >"\$4" ;;
     -MF*) [ ${1%%.*} -ge 21 ] || echo probe.h >"\$2" ;;
     esac
@@ -72,6 +84,18 @@ for version in 21.1.8 22.1.8 23.0.0; do
     grep -q '^KILN_DEPEND_gfx942 = .*\$@\.d' "$out"; result $? "says what a kernel was made of"
 done
 
+# The driver's two steps take its place where they make the same.
+llvm 19.1.7
+echo "$tmp/llvm-19/bin/clang" >"$tmp/steps"
+rm -rf "$tmp/build"
+found 19 && all 19.1.7 && grep -q '^KILN_CC1_gfx942 := .*/llvm/bin/clang++-15" "-cc1" -x hip$' "$out" && grep -q '^KILN_LINK_gfx942 = .* "-o" \$@ \$@\.o$' "$out"
+result $? "the compiler proper and the linker, without clang's driver"
+cp "$out" "$tmp/in_steps.mk"
+echo "$tmp/llvm-22/bin/clang" >"$tmp/steps"
+rm -rf "$tmp/build"
+found 19 && all 19.1.7 && ! grep -q KILN_CC1 "$out"; result $? 'with it, where they make something else'
+rm "$tmp/steps"
+
 llvm 19.1.7 gfx1201
 touch "$tmp/llvm-19/bin/clang++" -d '2 days ago'
 found 19:22 && is gfx942 19.1.7 && is gfx1201 22.1.8; result $? 'a target that the oldest does not know takes the next; the others do not'
@@ -102,4 +126,13 @@ result $? 'a target that nothing compiles is refused, before anything is compile
 instances TARGETS='gfx942 host' OPTIONAL='gfx942 host' && grep -q 'gfx942 is left out.*install: hipcc clang-19' "$tmp/out" && [ -e "$tmp/build/lib/libkiln-host.so" ]
 result $? 'one that nobody asked for is left out, and said'
 grep -q '^WITH .*for host' "$tmp/out"; result $? 'the compiler is said before it is used'
+
+# A kernel's command, with the steps above.
+"$gen" --out "$tmp/build/gen" --templates templates --target gfx942 "$tmp/ops" && cp "$tmp/in_steps.mk" "$out"
+kernel=$(cd "$tmp/build/gen" && find gfx942/tiny -name '*.hip' | head -n 1)
+command_of() { instances -n SECOND=1 STEPS=1 TARGETS=gfx942 KILN_CCACHE= V=1 "$@" "$tmp/build/gen/${kernel%.hip}.co"; }
+command_of && grep -q '"-cc1" .* && .*clang" "-o" [^ ]*\.co ' "$tmp/out"; result $? 'a kernel is compiled in two steps'
+command_of "KILN_FLAGS_${kernel%.hip}.co=-mllvm -x" && grep -q '"-cc1" .*-mllvm -x' "$tmp/out"; result $? "with LLVM's options, too"
+command_of "KILN_FLAGS_${kernel%.hip}.co=-ffast-math" && grep -q 'clang++.* -ffast-math' "$tmp/out" && ! grep -q -e -cc1 "$tmp/out"
+result $? 'but not with those that are the driver'"'"'s'
 finish
