@@ -11,8 +11,8 @@
 --
 -- A matrix instruction runs for some cycles in which the wave issues others.  Were all memory instructions at the
 -- beginning of a step, the matrix unit would wait for the wave; at its end, the wave for memory.  So they are spread
--- over the step's multiplications by what they cost, in the order in which the wave issues them.  The template writes
--- all of this out, by a table of how many of them are `due` before each multiplication:
+-- over the step's multiplications by what they cost, in the order in which the wave issues them.  The template unrolls
+-- all of this, and asks a table how many of them are `due` before each multiplication:
 --
 --     multiplication      0     1     2     3   ...   end
 --     due[step]           0     2     3     5          n     of a step's n memory instructions
@@ -85,7 +85,7 @@ local function spread(costs, multiplications, pace, share, room)
   return row
 end
 
--- The table: a row per step.  `pace` is the most memory instructions that stand between two multiplications.  `rooms`
+-- The table: a row per step; and `pace`, the most memory instructions that stand between two multiplications.  `rooms`
 -- (absent: the same everywhere): of each of so many times `steps` steps, what room there is behind each multiplication.
 -- `late`: what the last step's moves cost.
 function schedule.due(steps, multiplications, reads, moves, rooms, late)
@@ -104,7 +104,7 @@ function schedule.due(steps, multiplications, reads, moves, rooms, late)
     end
     due[i] = spread(costs, multiplications, pace, share, rooms and rooms[i])
   end
-  return due
+  return due, pace
 end
 
 -- Sums over blocks of K are scaled and added to those before, four of a lane's at a time: `quads` times for each of so
@@ -112,11 +112,11 @@ end
 -- last step and of the step after it.  A tile's sums are ready two multiplications after its last one.  The registers
 -- of four tiles or more should be free before the next block's sums want them; fewer tiles take others.  `group`: tiles
 -- whose multiplications take turns, so that none waits for the one before.  Returns how many of them stand before each
--- multiplication of the two steps.
+-- multiplication of the two steps; and the most behind one.
 function schedule.additions(tiles, each, group, quads)
   local count = tiles * each
   local function at(tile, h) return tile // group * group * each + h * group + tile % group end
-  local rows, done = { { 0 }, {} }, 0
+  local rows, done, most = { { 0 }, {} }, 0, 0
   for i = 0, 2 * count - 1 do
     local before = done
     while done < tiles * quads do
@@ -125,11 +125,12 @@ function schedule.additions(tiles, each, group, quads)
       if not must and (i < at(tile, each - 1) + 2 or done - before == ceil_div(quads, each)) then break end
       done = done + 1
     end
+    most = max(most, done - before)
     local row = rows[i // count + 1]
     row[#row + 1] = done
     if i == count - 1 then rows[2][1] = done end
   end
-  return rows
+  return rows, most
 end
 
 -- What room there is behind each multiplication of `count` steps, of which every `length`-th ends a block and the next
