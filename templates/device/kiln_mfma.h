@@ -20,6 +20,8 @@ template <typename T, int n> struct kiln_vector {
     extern "C" __attribute__((global)) void                                                        \
         __attribute__((amdgpu_flat_work_group_size(threads, threads), amdgpu_waves_per_eu(waves, waves)))
 
+#define KILN_GLOBAL __attribute__((address_space(1))) // what a number that is an address points to
+
 // A matrix as a buffer resource (ISA document, "Buffer resource descriptor"): loads from `bytes` on give zero.
 typedef int __attribute__((ext_vector_type(4))) kiln_buffer;
 static KILN_DEVICE kiln_buffer kiln_make_buffer(const void *base, long long bytes)
@@ -84,30 +86,41 @@ static KILN_DEVICE unsigned kiln_turn8(unsigned w0, unsigned w1, unsigned w2, un
     return kiln_turn16(__builtin_amdgcn_perm(w1, w0, pairs), __builtin_amdgcn_perm(w3, w2, pairs), byte % 2);
 }
 
-// A piece without its first `bytes`, 0 to 16 of them: the rest moves down, zeros follow.
+// Words without their first `bytes`, 0 to all of them: the rest moves down, zeros follow.
+template <int words> static KILN_DEVICE void kiln_shift_down(unsigned (&x)[words], int bytes)
+{
+#pragma unroll
+    for (int by = words; by > 0; by /= 2)
+        if (bytes & 4 * by)
+#pragma unroll
+            for (int w = 0; w < words; w++) x[w] = w + by < words ? x[w + by] : 0;
+    const int bits = bytes % 4 * 8;
+#pragma unroll
+    for (int w = 0; w < words; w++) {
+        const unsigned high = w + 1 < words ? x[w + 1] : 0;
+        x[w] = (unsigned)(((unsigned long long)high << 32 | x[w]) >> bits);
+    }
+}
+// A piece; and two that follow one another.
 static KILN_DEVICE kiln_piece kiln_shift_down(kiln_piece x, int bytes)
 {
-    if (bytes & 16) x = kiln_piece{};
-    if (bytes & 8) x = kiln_piece{x[2], x[3], 0, 0};
-    if (bytes & 4) x = kiln_piece{x[1], x[2], x[3], 0};
-    const int bits = bytes % 4 * 8;
-    const auto pair = [](unsigned low, unsigned high) { return (unsigned long long)high << 32 | low; };
-    return kiln_piece{(unsigned)(pair(x[0], x[1]) >> bits), (unsigned)(pair(x[1], x[2]) >> bits),
-                      (unsigned)(pair(x[2], x[3]) >> bits), x[3] >> bits};
+    unsigned w[4] = {x[0], x[1], x[2], x[3]};
+    kiln_shift_down(w, bytes);
+    return kiln_piece{w[0], w[1], w[2], w[3]};
+}
+static KILN_DEVICE void kiln_shift_down(kiln_piece &x, kiln_piece &next, int bytes)
+{
+    unsigned w[8] = {x[0], x[1], x[2], x[3], next[0], next[1], next[2], next[3]};
+    kiln_shift_down(w, bytes);
+    x = kiln_piece{w[0], w[1], w[2], w[3]}, next = kiln_piece{w[4], w[5], w[6], w[7]};
 }
 
-// Two f32 in words of two, rounded to nearest even; bf16: of numbers that have 16 bits of mantissa at most, which a NaN
-// then stays by itself.
-static KILN_DEVICE unsigned kiln_rounded_bf16(kiln_float2 x)
+// x & mask | bits: one instruction, though it has room for but one constant that is in no vector register.
+static KILN_DEVICE unsigned kiln_and_or(unsigned x, unsigned mask, unsigned bits)
 {
-    const unsigned u = kiln_bits(x.x), v = kiln_bits(x.y);
-    return __builtin_amdgcn_perm(v + 0x7fffu + (v >> 16 & 1), u + 0x7fffu + (u >> 16 & 1), 0x07060302u);
-}
-static KILN_DEVICE unsigned kiln_rounded_f16(kiln_float2 x)
-{
-    const unsigned low = __builtin_bit_cast(unsigned short, (_Float16)x.x),
-                   high = __builtin_bit_cast(unsigned short, (_Float16)x.y);
-    return low | high << 16;
+    unsigned y;
+    asm("v_and_or_b32 %0, %1, %2, %3" : "=v"(y) : "v"(x), "s"(mask), "v"(bits));
+    return y;
 }
 
 // Instructions before it stay before it, those after it stay after it: the order of the source is the order of issue.
@@ -127,14 +140,16 @@ static KILN_DEVICE void kiln_keep_order(void)
     } while (0)
 
 // A value that is computed before what follows: instructions without other effects keep no order.
-static KILN_DEVICE void kiln_by_now(kiln_float2 &x)
+template <typename T> static KILN_DEVICE void kiln_by_now(T &x)
 {
     asm volatile("" : "+v"(x));
 }
 
-static KILN_DEVICE void kiln_by_now(unsigned &x)
+// Half byte `at` of those that a byte has in turn.
+static KILN_DEVICE unsigned kiln_half_of(unsigned byte, unsigned at)
 {
-    asm volatile("" : "+v"(x));
+    asm("" : "+v"(at)); // LLVM 19 forgets to shift a sum that it knows
+    return __builtin_amdgcn_ubfe(byte, at << 2 & 4, 4);
 }
 
 // What every wave of the block has written to LDS is there for all of them.  Loads from global memory stay in flight.
@@ -151,6 +166,19 @@ static KILN_DEVICE void kiln_wave_order(void)
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
     __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
+// f of 0 to n - 1, as types: LLVM sees nothing but what is chosen by them, and no loops, over which it would carry what
+// should stay ahead of them.
+template <int n> struct kiln_number {
+    constexpr operator int() const { return n; }
+};
+template <typename T, T... numbers> struct kiln_numbers {
+    template <typename F> static KILN_DEVICE void each(const F &f) { (f(kiln_number<numbers>{}), ...); }
+};
+template <int n, typename F> static KILN_DEVICE void kiln_times(const F &f)
+{
+    __make_integer_seq<kiln_numbers, int, n>::each(f);
 }
 
 // Two types for true and false, to choose code at compile time with.
@@ -187,7 +215,9 @@ static KILN_DEVICE int kiln_thread_again(int wave)
 {
     unsigned all = ~0u;
     asm volatile("" : "+s"(all));
-    return wave * 64 + (int)__builtin_amdgcn_mbcnt_hi(all, __builtin_amdgcn_mbcnt_lo(all, 0));
+    const int thread = wave * 64 + (int)__builtin_amdgcn_mbcnt_hi(all, __builtin_amdgcn_mbcnt_lo(all, 0));
+    __builtin_assume(thread >= 0 && thread < 1024);
+    return thread;
 }
 static KILN_DEVICE int kiln_wave(void)
 {

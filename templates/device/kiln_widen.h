@@ -7,8 +7,6 @@
 #include "kiln_mfma.h"
 #include "kiln_types.h"
 
-typedef _Float16 __attribute__((ext_vector_type(2))) kiln_half2;
-
 // The upper halves of two f32, which hold all of them where they are values of a small type.
 static KILN_DEVICE unsigned kiln_upper_halves(kiln_float2 x)
 {
@@ -42,6 +40,35 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
     to.v[0] = kiln_upper_halves(kiln_float2{kiln_signed_byte(word, 0), kiln_signed_byte(word, 1)});
     to.v[1] = kiln_upper_halves(kiln_float2{kiln_signed_byte(word, 2), kiln_signed_byte(word, 3)});
     return to;
+}
+
+// Whole numbers x from -15 to 15 times a bf16, as bf16, rounded to nearest even; infinity and NaN as in f32.  A product
+// p has 12 bits at most.  p + p / 2^16, rounded to the 24 bits of an f32, is p and, over 2^16, p rounded to 8 bits:
+// what is left when p is subtracted, which is exact, subnormals included.
+struct kiln_bf16_scale {
+    float by, less; // scale + scale / 2^16, exactly; what is subtracted
+};
+static KILN_DEVICE kiln_bf16_scale kiln_scale_bf16(float scale)
+{
+    const float less = __builtin_amdgcn_classf(scale, 0x207) ? 0.0f : scale; // NaN, infinity
+    return kiln_bf16_scale{__builtin_fmaf(less, 0x1p-16f, scale), less};
+}
+// x * y + z, rounded once; clang has a builtin for vectors since version 16.
+static KILN_DEVICE kiln_float2 kiln_fma(kiln_float2 x, kiln_float2 y, kiln_float2 z)
+{
+#if __has_builtin(__builtin_elementwise_fma)
+    return __builtin_elementwise_fma(x, y, z);
+#else
+    return kiln_float2{__builtin_fmaf(x.x, y.x, z.x), __builtin_fmaf(x.y, y.y, z.y)};
+#endif
+}
+// 2^-16 times four such products, rounded.
+static KILN_DEVICE void kiln_products_bf16(kiln_float2 (&x)[2], kiln_bf16_scale scale)
+{
+    kiln_float2 y[2] = {x[0] * scale.by, x[1] * scale.by};
+    kiln_by_now(y[0]), kiln_by_now(y[1]);
+    x[0] = kiln_fma(-x[0], kiln_float2{scale.less, scale.less}, y[0]);
+    x[1] = kiln_fma(-x[1], kiln_float2{scale.less, scale.less}, y[1]);
 }
 
 // fp8: by the hardware's conversions where it has them (gfx942, the FNUZ kinds), else one by one; so is u8, of whose

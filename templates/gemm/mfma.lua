@@ -17,7 +17,12 @@ end
 -- round in registers: the shape with the fewest loads and writes to LDS, the wider of two.
 local function move(t, rows, along_k, from, to)
   local piece, each = 16 // to.bytes, rows * t.k // t.threads
-  if along_k then return each // piece, 1, piece end
+  if along_k then
+    -- Elements of 4 bits, and what their operator has, are loaded for two pieces at once.
+    local two = from.bits < 8 and each % (2 * piece) == 0 and t.pieces % 2 == 0 and rows % (2 * piece) == 0
+    local wide = two and 2 * piece or piece
+    return each // wide, 1, wide
+  end
   local best, deep, wide = nil, 1, piece
   local w = 16 // from.bytes
   while w * from.bytes >= 4 do
@@ -157,12 +162,12 @@ return schedule {
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
-    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 16 or 2), lds)
+    t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 8 or 2), lds)
     t.step_ns = t.step_ns * (op.block and 1.05 or 1) // 1 -- sums of blocks are scaled and added meanwhile
     t.rate = rate // 1
     -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
     -- to memory that nothing else covers.
-    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 40 + (op.block and t.sums // 2 or 0))
+    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
     -- Before and after a block's steps: its addresses and a trip to memory; sums of waves that share K; strips of E.
     local strips = (layout.e == "r" and t.m_tiles or t.n_tiles) * max(wave_f // t.stage_f, 1)
     local chunks = ceil_div(t.mfma * t.stage_f, min(64 * (16 // types.e.bytes), 512)) * t.products
@@ -243,8 +248,8 @@ return schedule {
     return text
   end,
   problem_rules = {
-    { "K is shorter than a load of 16 bytes", function(p, t)
-      return any(ge(p.k, t.piece), eq(t.along_a + t.along_b, 0))
+    { "K is shorter than a load from memory", function(p, t)
+      return any(ge(p.k, max(t.piece, t.wide_b * t.along_b)), eq(t.along_a + t.along_b, 0))
     end },
     { "a tile of A spans 2 GiB or more", function(p, t)
       return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bits_a // 8,
@@ -295,8 +300,8 @@ return schedule {
     -- Before a block's steps; where K ends within a tile, that is multiplied by itself.  A run has parts of two tiles.
     local once = t.begin_ns / 1e3
       + select(eq(p.k % t.k, 0), 0, select(eq(t.along_a + t.along_b, 2), 0.35, 2) + t.step_ns / 1e3)
-    -- Where E is not aligned, its elements go out one by one.
-    local way_out = t.out_ns * select(eq(p.align_e % 16, 0), 1, 6 / t.bytes_e) / 1e3
+    -- Rows of E that begin between the lines of memory touch more of them.
+    local way_out = t.out_ns * select(eq(p.align_e % 16, 0), 1, 1.1) / 1e3
     local out = (most + most_runs * (1 + t.stream)) * way_out
     local ends = (rounds + round_runs * (1 + t.stream)) * (once + way_out)
     local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
@@ -316,6 +321,6 @@ return schedule {
       { "memory", operands(p, t) / (target.gbps * 1e3), "least" },
     }
   end,
-  -- Registers are arrays until the main loop is unrolled: it must be, however long a step is.
+  -- Registers are arrays until the loops over them are unrolled: they must be, however long.
   flags = function() return { "-mllvm", "-pragma-unroll-threshold=262144" } end,
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Traps where kiln_widen.h differs from the conversions of kiln_types.h: thread x takes a word with all four places'
-// bytes of its own.  NaN is NaN, whatever its bits.  (in, in, out), 256 threads.
+// bytes of its own.  Then all products of whole numbers from -15 to 15 and a bf16, 256 of these a thread.  NaN is NaN,
+// whatever its bits.  (in, in, out), 256 threads.
 #include "kiln_widen.h"
 
 // Bits less the sign, of infinity.
@@ -17,6 +18,23 @@ enum { INFINITY_f16 = 0x7c00, INFINITY_bf16 = 0x7f80 };
         }                                                                                                              \
     }
 
+static KILN_DEVICE void check_products(unsigned scale)
+{
+    const float by = kiln_bf16_to_f32((kiln_bf16_t)scale);
+    for (int n = -15; n < 16; n += 4) {
+        kiln_float2 x[2] = {{(float)n, (float)(n + 1)}, {(float)(n + 2), (float)(n < 13 ? n + 3 : 0)}};
+        const float whole[4] = {x[0].x, x[0].y, x[1].x, x[1].y};
+        kiln_products_bf16(x, kiln_scale_bf16(by));
+        kiln_words2 made;
+        made.v[0] = kiln_upper_halves(x[0] * 0x1p16f), made.v[1] = kiln_upper_halves(x[1] * 0x1p16f);
+        for (int i = 0; i < 4; i++) {
+            const unsigned is = KILN_ELEMENT16(made, i), want = kiln_f32_to_bf16(whole[i] * by) ^ WRONG;
+            const bool nan = (is & 0x7fff) > INFINITY_bf16 && (want & 0x7fff) > INFINITY_bf16;
+            if (is != want && !nan && ((is | want) & 0x7fff)) __builtin_trap(); // the sign of a zero is any
+        }
+    }
+}
+
 KILN_KERNEL(256, 1) widen(const unsigned *, const unsigned *, unsigned *out)
 {
     const unsigned x = kiln_thread(), word = x | (x * 3 + 85) % 256 << 8 | (x * 5 + 170) % 256 << 16 | (255 - x) << 24;
@@ -32,5 +50,6 @@ KILN_KERNEL(256, 1) widen(const unsigned *, const unsigned *, unsigned *out)
     CHECK(f8e4m3fnuz, bf16)
     CHECK(f8e5m2fnuz, f16)
     CHECK(f8e5m2fnuz, bf16)
+    for (unsigned i = 0; i < 256; i++) check_products(x << 8 | i);
     out[x] = word;
 }

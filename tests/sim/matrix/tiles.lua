@@ -30,10 +30,29 @@ gemm "matrix_tiles" {
                               ahead = { 1, 2 }, split_k = { 1, 4 }, group = 4 } },
             gfx90a = { mfma { m = 64, n = { 64, 128 }, k = 32, group = 1 } } },
 }
+-- 4 bits: as they are, and what no packed arithmetic does.
+local bits = { { a = f16, b = u4, e = f16 }, { a = bf16, b = i4, e = bf16 } }
+local small = { gfx942 = { mfma { m = 64, ahead = { 1, 2 }, split_k = 1, stream = 0 } } }
+gemm "matrix_bits" {
+  types = bits,
+  layouts = { "rcr" },
+  epilogue = id,
+  targets = { "gfx942" },
+  tiles = small,
+}
+gemm "matrix_bits_scaled" {
+  types = bits,
+  layouts = { "rcr" },
+  d = { scale = per_block("b", f32, 1, 32), zero = per_block("b", "a", 1, 64) },
+  b_op = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = id,
+  targets = { "gfx942" },
+  tiles = small,
+}
 -- 1-byte elements that become 2-byte ones on their way, in rows and columns.
 gemm "matrix_widened" {
   types = { { a = bf16, b = i8, e = bf16 }, { a = f8e5m2, b = f16, e = f16 } },
-  layouts = { "rcr", "crr" },
+  layouts = { "rcr", "crr", "ccr" },
   b_op = function(x) return cast(x, bf16) end,
   epilogue = id,
   targets = { "gfx942", "gfx90a" },
