@@ -22,14 +22,7 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
     const char *known[32] = {0};
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(known[i] = all->f[i].name, key) == 0) return;
-    const char *near = kg_closest(key, known, all->n), *quoted = kg_quote(sp->cx, key, strlen(key));
-    const char *what = *v->what ? kg_printf(sp->cx->arena, "%s: ", v->what) : "";
-    kg_pos pos = kg_key_pos(sp, v->place, v->pos);
-    if (near)
-        kg_wrong(sp, pos, "%sunknown field %s (did you mean '%s'?)", what, quoted, near);
-    else
-        kg_wrong(sp, pos, "%sunknown field %s; fields are %s", what, quoted,
-                 kg_listed(sp->cx, known, all->n, " and "));
+    kg_wrong_field(sp, kg_key_pos(sp, v->place, v->pos), v->what, key, known, all->n);
 }
 
 void kg_read_fields(kg_reader *r, const kg_value *v, const kg_field *f, size_t n)

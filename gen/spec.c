@@ -150,15 +150,12 @@ static void check_known(kg_spec *sp, const kg_value *v, const char *key, void *a
     for (size_t i = 0; i < k->n; i++)
         if (strcmp(k->name[i], key) == 0) return;
     kg_pos pos = kg_key_pos(sp, v->place, v->pos);
-    const char *near = kg_closest(key, k->name, k->n), *quoted = kg_quote(sp->cx, key, strlen(key));
+    const char *near = kg_closest(key, k->name, k->n);
     if (near && k->nmeant < MAX_FIELDS) k->meant[k->nmeant++] = near;
-    if (near)
-        kg_wrong(sp, pos, "unknown field %s (did you mean '%s'?)", quoted, near);
-    else if (strcmp(key, "code") == 0 && main->code)
+    if (!near && strcmp(key, "code") == 0 && main->code)
         kg_wrong(sp, pos, "unknown field 'code': write %s = code [[...]]", main->name);
     else
-        kg_wrong(sp, pos, "unknown field %s; fields are %s", quoted,
-                 kg_listed(sp->cx, k->name, k->n, " and "));
+        kg_wrong_field(sp, pos, "", key, k->name, k->n);
 }
 
 static void read_field(kg_spec *sp, const field *f, const known *k)

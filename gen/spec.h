@@ -88,6 +88,9 @@ bool kg_name_ok(kg_ctx *, const char *kind, const char *s, size_t len, const cha
 size_t kg_spec_names(kg_spec *, const kg_value *, const char *kind, const char **name, size_t max);
 /* "a, b and c"; last: " and ", " or ". */
 const char *kg_listed(kg_ctx *, const char *const *name, size_t n, const char *last);
+/* `what` ("": the op itself) has no such field: which was meant, or which there are. */
+void kg_wrong_field(kg_spec *, kg_pos, const char *what, const char *key, const char *const *name,
+                    size_t n);
 const char *kg_count_word(kg_ctx *, size_t n); /* "three" */
 bool kg_spec_whole(kg_spec *, const kg_value *, int64_t *); /* the number on top, in [0, INT32_MAX] */
 kiln_dtype kg_dtype_named(const char *); /* KILN_DTYPE_NONE: none is called so */

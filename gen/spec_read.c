@@ -227,6 +227,18 @@ const char *kg_listed(kg_ctx *cx, const char *const *name, size_t n, const char 
     return text;
 }
 
+void kg_wrong_field(kg_spec *sp, kg_pos pos, const char *what, const char *key,
+                    const char *const *name, size_t n)
+{
+    const char *near = kg_closest(key, name, n), *quoted = kg_quote(sp->cx, key, strlen(key));
+    const char *of = *what ? kg_printf(sp->cx->arena, "%s: ", what) : "";
+    if (near)
+        kg_wrong(sp, pos, "%sunknown field %s (did you mean '%s'?)", of, quoted, near);
+    else
+        kg_wrong(sp, pos, "%sunknown field %s; fields are %s", of, quoted,
+                 kg_listed(sp->cx, name, n, " and "));
+}
+
 const char *kg_count_word(kg_ctx *cx, size_t n)
 {
     static const char *const word[] = {"no", "one", "two", "three", "four", "five", "six"};

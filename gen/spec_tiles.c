@@ -231,11 +231,7 @@ static void read_check_field(kg_spec *sp, const kg_value *v, const char *key, vo
         check_fields[i].read(sp, &own);
         return;
     }
-    const char *near = kg_closest(key, known, NCHECK), *quoted = kg_quote(sp->cx, key, strlen(key));
-    kg_wrong(sp, kg_key_pos(sp, v->place, v->pos),
-             near ? "check: unknown field %s (did you mean '%s'?)"
-                  : "check: unknown field %s; fields are %s",
-             quoted, near ? near : kg_listed(sp->cx, known, NCHECK, " and "));
+    kg_wrong_field(sp, kg_key_pos(sp, v->place, v->pos), "check", key, known, NCHECK);
 }
 
 void kg_spec_checks(kg_spec *sp, const kg_value *v)

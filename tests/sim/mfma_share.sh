@@ -44,6 +44,7 @@ least() { # TARGET TYPE LAYOUT TILE
     gfx942\ *_*\ 128x128*) echo 0.87 ;;
     gfx942\ *_*\ r?r\ 256x128*) echo 0.91 ;;
     gfx942\ i8\ crr\ 128x128*) echo 0.89 ;;
+    gfx942\ *\ crr\ 256x128*) echo 0.95 ;;
     gfx942\ *\ crr\ *) echo 0.94 ;;
     gfx942\ *\ rcr\ *) echo 0.98 ;;
     gfx942\ *\ rrr\ 128x128*) echo 0.94 ;;
