@@ -49,19 +49,6 @@ static const char *values_text(kg_ctx *cx, const kg_tunable *u)
     return text;
 }
 
-/* A default set that is built only where a sweep asks for its values. */
-static const char only_named[] = "named";
-
-static bool is_named(lua_State *T)
-{
-    if (!lua_istable(T, -1)) return false;
-    lua_pushstring(T, only_named);
-    lua_rawget(T, -2);
-    const bool named = lua_toboolean(T, -1);
-    lua_pop(T, 1);
-    return named;
-}
-
 /* Top: one set of values; fills the tunables' slots. */
 static bool read_default(expansion *x, const kg_schedule *s, kg_pos pos, candidate *c)
 {
@@ -86,7 +73,7 @@ static bool read_default(expansion *x, const kg_schedule *s, kg_pos pos, candida
         const char *key = lua_type(T, -2) == LUA_TSTRING ? lua_tostring(T, -2) : "";
         size_t i = 0;
         while (i < s->ntunables && strcmp(s->slot[i], key) != 0) i++;
-        if (i < s->ntunables || strcmp(key, only_named) == 0) continue;
+        if (i < s->ntunables) continue;
         kg_error(x->cx, pos, "defaults: no tunable '%s'%s", key,
                  near_text(x->cx, key, s->slot, s->ntunables));
         lua_pop(T, 2);
@@ -123,7 +110,7 @@ static bool add_defaults(expansion *x, const kg_schedule *s, tally *count)
         candidate c = {.schedule = s};
         lua_rawgeti(T, list, (lua_Integer)i + 1);
         x->stop = !read_default(x, s, pos, &c);
-        good = !x->stop && (is_named(T) || kg_expand_consider(x, &c, count));
+        good = !x->stop && kg_expand_consider(x, &c, count);
         lua_settop(T, list);
     }
     lua_settop(T, list - 1);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { MAX_PATHS = 4, MAX_KERNELS = 64, FINALISTS = 3 };
+enum { BIAS, ROW_SCALE, COL_SCALE, VECTORS, VECTOR_ALIGN = 16 };
 
 /* Ops as the library says them: activation(alpha A·B + beta C + bias), or A·B with a scale for each
  * row and column; then `rest`. */
@@ -52,8 +53,9 @@ typedef struct path {
     kh_sets *sets;
     kt_product product;
     kt_product_spec spec;
-    int products; /* that the library computes */
-    void *own_bias, *middle;
+    int products;       /* that the library computes */
+    void *own[VECTORS]; /* copies of bias, row and col, where the library needs them */
+    void *middle;
     size_t middle_step;   /* bytes from one product's result to the next's */
     void **joined;        /* of each set */
     kiln_problem problem; /* of the rest */
@@ -99,9 +101,9 @@ static kiln_status multiply(path *p, int algorithm, size_t set, void *stream)
     kt_matrices m = {.a = args->a, .e = p->middle ? p->middle : args->e};
     kiln_status status = KILN_OK;
     m.c = input_of(p, p->spec.c, set);
-    m.bias = p->own_bias ? p->own_bias : input_of(p, p->spec.bias, set);
-    m.row = input_of(p, p->spec.row, set);
-    m.col = input_of(p, p->spec.col, set);
+    m.bias = p->own[BIAS] ? p->own[BIAS] : input_of(p, p->spec.bias, set);
+    m.row = p->own[ROW_SCALE] ? p->own[ROW_SCALE] : input_of(p, p->spec.row, set);
+    m.col = p->own[COL_SCALE] ? p->own[COL_SCALE] : input_of(p, p->spec.col, set);
     for (int i = 0; i < p->products && !status; i++) {
         m.b = p->joined ? p->joined[set % kh_sets_count(p->sets)] : args->b[i];
         status = kt_product_launch(&p->product, algorithm, &m, stream);
@@ -228,19 +230,23 @@ static float scalar_named(const kh_shape *s, const kiln_args *args, const char *
     return 1;
 }
 
-/* beta * bias in f32, as integer outputs want it. */
-static int make_bias(path *p)
+/* A copy of the bias or of a vector of scales, at an address that the library's kernels can take:
+ * some of cuBLASLt's read 16 bytes at once whatever the address, and end the context where it is no
+ * multiple.  scaled: beta * vector in f32, as integer outputs want it.  Where none is needed none
+ * is made. */
+static int copy_vector(path *p, int which, const kh_operand *o, int scaled)
 {
-    const kh_operand *o = p->spec.bias;
+    if (!o || (!scaled && o->align >= VECTOR_ALIGN)) return 1;
     kiln_ctx *ctx = kh_sets_ctx(p->sets);
-    const size_t count = (size_t)o->span;
+    const size_t count = (size_t)o->span, bytes = count * (scaled ? sizeof(float) : o->size);
     unsigned char *from = malloc(count * o->size + 1);
-    float *to = malloc((count + 1) * sizeof *to);
-    int ok = from && to && !kiln_download(ctx, from, input_of(p, o, 0), count * o->size);
-    for (size_t i = 0; ok && i < count; i++)
+    float *to = scaled ? malloc(bytes + 1) : NULL;
+    int ok =
+        from && (to || !scaled) && !kiln_download(ctx, from, input_of(p, o, 0), count * o->size);
+    for (size_t i = 0; ok && scaled && i < count; i++)
         to[i] = p->spec.beta * (float)kh_decode(o->dtype, from + i * o->size);
-    ok = ok && !kiln_malloc(ctx, count * sizeof *to, &p->own_bias) &&
-         !kiln_upload(ctx, p->own_bias, to, count * sizeof *to);
+    ok = ok && !kiln_malloc(ctx, bytes, &p->own[which]) &&
+         !kiln_upload(ctx, p->own[which], scaled ? (void *)to : from, bytes);
     free(from);
     free(to);
     return ok;
@@ -344,7 +350,8 @@ static void close_path(path *p)
         if (p->joined[i]) kiln_free(ctx, p->joined[i]);
     free(p->joined);
     if (p->middle) kiln_free(ctx, p->middle);
-    if (p->own_bias) kiln_free(ctx, p->own_bias);
+    for (int i = 0; i < VECTORS; i++)
+        if (p->own[i]) kiln_free(ctx, p->own[i]);
     if (p->workspace) kiln_free(ctx, p->workspace);
 }
 
@@ -381,7 +388,9 @@ static int open_path(path *p, peer *o, kh_sets *sets, const recipe *r)
     if (r->joined && !join(p)) return 0;
     if ((r->rest || result.dtype != spec->e.dtype) && !make_middle(p, &result, r->joined ? 2 : 1))
         return 0;
-    if (integer && spec->bias && !make_bias(p)) return 0;
+    if (!copy_vector(p, BIAS, spec->bias, integer) || !copy_vector(p, ROW_SCALE, spec->row, 0) ||
+        !copy_vector(p, COL_SCALE, spec->col, 0))
+        return 0;
     if (r->rest && !describe_rest(p)) return 0;
     return kt_product_open(&p->product, &o->vendor, spec) && choose_algorithm(p) &&
            (!r->rest || choose_kernel(p));

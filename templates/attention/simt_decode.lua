@@ -72,7 +72,7 @@ return schedule {
       end
     end
     -- Beside wgmma_decode, one for what that cannot take: Q or O at any address.
-    return wgmma.decode_verified(target, op, types, layout) and { all[min(#all, 2)] } or all
+    return wgmma.decode(target, op, types, layout) and { all[min(#all, 2)] } or all
   end,
   name = function(t) return ("%dx%d_k%d_p%d"):format(t.q, t.lanes, t.deep, t.parts) end,
   problem_rules = require "aligned"({ "k", "v" }, {

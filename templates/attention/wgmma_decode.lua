@@ -90,7 +90,6 @@ return schedule {
   -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
-    local named = not takes.decode_verified(target, op, types, layout)
     local all = {}
     for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
       local keys = size > 256 and 32 or size > 128 and 64 or 128
@@ -102,7 +101,7 @@ return schedule {
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local depth = min(room // (keys * size * bytes + 24), 12)
       if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
-      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64, named = named }
+      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }
     end
     return all
   end,

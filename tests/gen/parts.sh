@@ -229,18 +229,12 @@ rm "$lib/row.tmpl" "$src/templates/lib/row.tmpl"
 result $? "... or is gone" "$tmp/said"
 
 # ---- the templates of this checkout ----
+check "tests/gpu's schedules go with the others" bash -c 'sh tests/gpu/templates.sh "$0/gpu" && "$KILN_GEN" --templates "$0/gpu" --check tests/gpu/instances/tma.lua' "$tmp"
 check "no template has more than 600 lines" bash -c '! find templates -name "*.tmpl" -exec wc -l {} + | awk "\$2 != \"total\" && \$1 > 600" | grep .'
 check "no line of templates/ is longer than 120 columns" bash -c '! grep -rnE ".{121}" templates'
 # ---- default tiles ----
 echo 'all' >"$tmpl"
 schedule "" "$launch"
-sed -i 's/{ m = 2 } } end/{ m = 2, named = true } } end/' "$src/templates/gemm/one.lua"
-run && [ -e "$(echo "$src"/out/here/it/*_m1.c)" ] && ! ls "$src"/out/here/it/*_m2.c 2>/dev/null
-result $? 'a named tile is no default' "$tmp/said"
-sed -i 's/epilogue/tiles = { here = { one { m = 2 } } }, &/' "$src/instances/it.lua"
-run && ls "$src"/out/here/it/*_m2.c >/dev/null && ! ls "$src"/out/here/it/*_m1.c 2>/dev/null
-result $? 'but is built where it is named' "$tmp/said"
-sed -i 's/named = true/name = true/' "$src/templates/gemm/one.lua"
-sed -i 's/tiles = .* epilogue/epilogue/' "$src/instances/it.lua"
-refused 'another word is none' "one.lua:3: error: defaults: no tunable 'name'"
+sed -i 's/{ m = 2 } } end/{ m = 2, name = true } } end/' "$src/templates/gemm/one.lua"
+refused 'a default set has tunables, and no other word' "one.lua:3: error: defaults: no tunable 'name'"
 finish

@@ -9,10 +9,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$(CDPATH='' cd -- "$build" && pwd)
 templates=$build/gpu/templates
 
-rm -rf "$templates"
-mkdir -p "$templates/gemm"
-ln -s "$root/templates/targets" "$root/templates/rowwise" "$root/templates/attention" "$templates/"
-ln -s "$root"/templates/gemm/* "$root"/tests/gpu/templates/gemm/* "$templates/gemm/"
+sh "$root/tests/gpu/templates.sh" "$templates"
 cd "$root"
 log=$build/gpu/log
 "${MAKE:-make}" --no-print-directory -f mk/instances.mk DIR=tests/gpu/instances OUT="$build/gpu/gen" LIB="$build/gpu/lib" BUILD="$build" \

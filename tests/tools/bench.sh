@@ -142,6 +142,8 @@ fused bias_relu bf16,bf16,bf16 rcr m=33 n=17 k=25 align=256
 fused gemm f16,f16,f16 crr m=12 n=20 k=28 aligna=64 alignb=8 aligne=4
 fused add_relu bf16,bf16,bf16 rcr m=9 n=35 k=12 align=2 alignd.residual=32
 steps swiglu bf16,bf16,bf16 rcr m=16 n=8 k=24 align=2
+fused add_fastgelu f16,f16,f16 rrr m=5 n=40 k=16 aligna=256 alignb=256 aligne=256
+either multiply_multiply f8e4m3,f8e4m3,bf16 rcr m=33 n=16 k=48 aligna=16 alignb=16 aligne=16
 EOP
 # What follows a product; FAKE_ROWS leaves one of two paths: two products of n columns, or one of 2n.
 while read -r rows text; do

@@ -37,9 +37,4 @@ function takes.decode(target, op, types, layout)
   return true
 end
 
--- Of what it takes, what a device has verified: K and V in fp8 wait for that.
-function takes.decode_verified(target, op, types, layout)
-  return types.k.bytes == 2 and takes.decode(target, op, types, layout)
-end
-
 return takes

@@ -244,6 +244,10 @@ int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap
     const void *const matrix[] = {a, b, c, e};
     (void)h, (void)workspace, (void)size, (void)stream;
     if (!placed(algorithm, matrix)) return INVALID;
+    /* Kernels read vectors 16 bytes at once; at another address cuBLASLt's end the context. */
+    const int scaled = d->a_mode == OUTER_VEC && d->b_mode == OUTER_VEC;
+    if (d->epilogue & 4 && (uintptr_t)d->bias % 16) return INVALID;
+    if (scaled && ((uintptr_t)d->a_scale % 16 || (uintptr_t)d->b_scale % 16)) return INVALID;
     for (int64_t z = 0; z < le->batch; z++)
         for (int64_t j = 0; j < (int64_t)le->cols; j++)
             for (int64_t i = 0; i < (int64_t)le->rows; i++) {
@@ -253,8 +257,7 @@ int cublasLtMatmul(void *h, void *dp, const void *alpha, const void *a, void *ap
                                z * la->stride + (d->trans_a ? k + i * la->ld : i + k * la->ld)) *
                            get(lb->type, b,
                                z * lb->stride + (d->trans_b ? j + k * lb->ld : k + j * lb->ld));
-                if (d->a_mode == OUTER_VEC && d->b_mode == OUTER_VEC)
-                    sum *= (double)d->a_scale[i] * (double)d->b_scale[j];
+                if (scaled) sum *= (double)d->a_scale[i] * (double)d->b_scale[j];
                 double v =
                     x * sum + (y != 0 ? y * get(lc->type, c, z * lc->stride + i + j * lc->ld) : 0);
                 if (d->epilogue & 4) v += get(d->bias_type, d->bias, i);
