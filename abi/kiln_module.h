@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 10,
+    KILN_ABI_VERSION = 11,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -41,6 +41,7 @@ typedef struct kiln_shape {
     int64_t units;                    /* compute units, or host threads */
     int64_t gflops, gops;             /* for `cost` alone: what a host thread can do in a nanosecond, operations on f32 and
                                          on i8 as a product counts them; 0: not known, or no host */
+    int64_t gbps;                     /* for `cost` alone: what a GPU's memory moves, GB/s, of its clock and width; 0: not known */
 } kiln_shape;
 
 typedef struct kiln_stage_plan {

@@ -349,8 +349,8 @@ static void add_field(kg_shape_names *p, const char *name, size_t offset)
     p->at[p->n++] = (uint8_t)(offset / sizeof(int64_t));
 }
 
-/* m n k batch lda .. align_a .. align_d vector units gflops gops: of the family's sizes and own
- * tensors. */
+/* m n k batch lda .. align_a .. align_d vector units gflops gops gbps: of the family's sizes and
+ * own tensors. */
 void kg_sym_name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
 {
     for (size_t i = 0; i < f->nsizes; i++)
@@ -369,6 +369,7 @@ void kg_sym_name_fields(kg_ctx *cx, const kg_family *f, kg_shape_names *p)
     add_field(p, "units", offsetof(kiln_shape, units));
     add_field(p, "gflops", offsetof(kiln_shape, gflops));
     add_field(p, "gops", offsetof(kiln_shape, gops));
+    add_field(p, "gbps", offsetof(kiln_shape, gbps));
 }
 
 void kg_sym_begin(kg_ctx *cx, kg_syms *s)

@@ -126,6 +126,7 @@ static void put_field(kg_buf *out, size_t at)
         FIELD(units, 0),
         FIELD(gflops, 0),
         FIELD(gops, 0),
+        FIELD(gbps, 0),
 #undef FIELD
     };
     size_t i = sizeof field / sizeof *field - 1;

@@ -274,6 +274,17 @@ void kr_gpu_list(const char *vendor, kr_text *text)
     }
 }
 
+/* GB/s: memory of NVIDIA's moves two words a cycle.  What AMD's drivers call its clock differs
+ * between them: 0. */
+static int memory_rate(const kr_driver *d, int device)
+{
+    int khz = 0, bits = 0;
+    if (!d->nvidia || d->device_attribute(&khz, NV_ATTR_MEMORY_CLOCK, device) ||
+        d->device_attribute(&bits, NV_ATTR_MEMORY_WIDTH, device) || khz < 0 || bits < 0)
+        return 0;
+    return (int)(2.0 * khz * bits / 8 / 1e6);
+}
+
 static kiln_status describe(kr_device *dev)
 {
     const kr_driver *d = kr_driver_of(dev);
@@ -290,6 +301,7 @@ static kiln_status describe(kr_device *dev)
     if (d->device_memory(&info->memory, device)) info->memory = 0;
     if (d->device_attribute(&l2, d->nvidia ? NV_ATTR_L2 : AMD_ATTR_L2, device) == 0 && l2 > 0)
         info->l2 = (size_t)l2;
+    info->gbps = memory_rate(d, device);
     status = kr_driver_check(
         d,
         d->device_attribute(&info->units,

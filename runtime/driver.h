@@ -88,6 +88,8 @@ typedef struct kr_driver {
 
 enum {
     NV_ATTR_MULTIPROCESSORS = 16,
+    NV_ATTR_MEMORY_CLOCK = 36, /* kHz */
+    NV_ATTR_MEMORY_WIDTH = 37, /* bits */
     NV_ATTR_L2 = 38,
     NV_ATTR_MAJOR = 75,
     NV_ATTR_MINOR = 76,

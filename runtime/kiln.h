@@ -286,6 +286,7 @@ typedef struct kiln_device_info {
     int units;         /* compute units, SMs; threads of the host */
     size_t memory;     /* bytes */
     size_t l2;         /* bytes of last-level cache; 0: not known */
+    int gbps;          /* GB/s of a GPU's memory, of its clock and width; 0: not known */
 } kiln_device_info;
 
 KILN_API kiln_status kiln_kernel_describe(const kiln_kernel *, kiln_kernel_info *);

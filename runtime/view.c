@@ -280,6 +280,7 @@ kiln_status kr_view_make(const kiln_problem *p, const kr_signature *sig, const k
     s->units = dev ? dev->info.units : 1;
     s->gflops = dev ? dev->gflops : 0;
     s->gops = dev ? dev->gops : 0;
+    s->gbps = dev ? dev->info.gbps : 0;
     for (int i = 0; i < op->ntensors; i++) {
         const kiln_tensor_row *row = &op->tensor[i];
         const kiln_tensor *t = &p->tensor[row->at];

@@ -77,3 +77,4 @@ class Device(NamedTuple):
     units: int
     memory: int
     l2: int
+    gbps: int

@@ -283,9 +283,9 @@ static PyObject *device_info(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "z", &device)) return NULL;
     kp_ctx *c = kp_context(device ? device : "");
     if (!c) return NULL;
-    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:n,s:n}", "name", c->info.name, "vendor",
+    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:n,s:n,s:i}", "name", c->info.name, "vendor",
                          c->info.vendor, "target", c->info.target, "units", c->info.units, "memory",
-                         (Py_ssize_t)c->info.memory, "l2", (Py_ssize_t)c->info.l2);
+                         (Py_ssize_t)c->info.memory, "l2", (Py_ssize_t)c->info.l2, "gbps", c->info.gbps);
 }
 
 static PyObject *refused(PyObject *module, PyObject *args)

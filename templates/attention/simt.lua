@@ -40,7 +40,7 @@ return schedule {
     local work = 2 * t.q * max(p.kv, 1) * (t.dim + t.dimv)
     local busy = tiles * work / (target.simt_tflops * 1e6) * 4
     local steps = rounds * ceil_div(max(p.kv, 1), t.kv) * (4 + t.dim / t.depth)
-    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (target.gbps * 1e3)
+    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (require "memory"(p, target) * 1e3)
     return target.launch_us + max(busy, max(steps, memory)), {
       { "launching", target.launch_us },
       { "multiplying", busy },

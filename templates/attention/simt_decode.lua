@@ -94,7 +94,8 @@ return schedule {
     local blocks = tiles * parts
     local rounds = ceil_div(blocks, max(p.units, 1) * t.blocks)
     local read = tiles * keys * t.bytes / select(eq(t.packed, 1), p.batch, 1)
-    local memory = read / (target.gbps * 0.93e3)
+    local rate = require "memory"(p, target) * 1e3
+    local memory = read / (rate * 0.92)
     -- As far as blocks come out even; each begins and ends.
     local share = min(blocks / (rounds * t.blocks * max(p.units, 1)), 1)
     local ends = 2 + 0.7 * rounds + select(gt(parts, 1), 4 + 0.05 * parts, 0)
@@ -108,7 +109,7 @@ return schedule {
       { "multiplying", busy },
       { "blocks", blocks, "count" },
       { "parts of the keys", parts, "count" },
-      { "memory", read / (target.gbps * 1e3), "least" },
+      { "memory", read / rate, "least" },
     }
   end,
 }

@@ -152,7 +152,8 @@ return schedule {
     local busy = tiles * ceil_div(keys, t.keys) / all * each / (units * 1750)
     -- As far as blocks come out even; a unit's share of memory may be three times what all leave it.
     local share = min(items / (rounds * units * t.blocks), 1)
-    local memory = read / (target.gbps * 0.95e3) / min(3 * share, 1)
+    local rate = require "memory"(p, target) * 1e3
+    local memory = read / (rate * 0.93) / min(3 * share, 1)
     local ends = 4 + select(gt(parts, 1), 3 + 0.05 * parts, 0)
     return target.launch_us + ends + max(memory, busy / share), {
       { "launching", target.launch_us },
@@ -161,7 +162,7 @@ return schedule {
       { "multiplying", busy / share },
       { "blocks", items, "count" },
       { "parts of the keys", parts, "count" },
-      { "memory", read / (target.gbps * 1e3), "least" },
+      { "memory", read / rate, "least" },
     }
   end,
 }

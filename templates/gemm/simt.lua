@@ -162,7 +162,7 @@ return schedule {
                  + ceil_div(p.m, t.m) * p.n * p.k * t.bits_b * t.products / 32
                  + (p.m * p.k * t.bits_a + p.n * p.k * t.bits_b * t.products) / 8)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
-    local memory = (read + write) / (target.gbps * 1e3)
+    local memory = (read + write) / (require "memory"(p, target) * 1e3)
     -- On NVIDIA's both take longer, by docs/benchmarks/tiles.csv.
     if target.vendor == "nvidia" then busy, latency = 1.6 * busy, 1.6 * latency end
     -- On AMD's the way out of a tile counts, and steps take half as long again: docs/benchmarks/mfma.md.

@@ -107,7 +107,8 @@ return schedule {
     local loads = select(all(along, eq(t.a_along_k, 0)), 75, select(ge(whole, 1), 3.7, 20))
     local busy = loads * most * t.waves * trips * deep * columns * rows * t.products / rate
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products + p.m * p.n * t.bytes_e)
-    local memory = bytes / (target.gbps * 0.8e3)
+    local rate = require "memory"(p, target) * 1e3
+    local memory = bytes / (rate * 0.78)
     return target.launch_us - 2.9 + max(busy, max(latency, memory)), {
       { "launching", target.launch_us - 2.9 },
       { "multiplying", busy },
@@ -115,7 +116,7 @@ return schedule {
       { "moving bytes", memory },
       { "blocks", blocks, "count" },
       { "waves along K", waves, "count" },
-      { "memory", bytes / (target.gbps * 1e3), "least" },
+      { "memory", bytes / rate, "least" },
     }
   end,
 }

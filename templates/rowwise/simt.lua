@@ -209,7 +209,8 @@ return schedule {
     local busy = select(one_row, ceil_div(all_of_it, t.threads * t.v * t.piece), launched)
     local busiest = ceil_div(busy, units)
     local first = min(busiest, t.at_once)
-    local share = target.gbps * 0.9 / target.units       -- of a unit, KB per microsecond
+    local gbps = require "memory"(p, target)
+    local share = gbps * 0.9 / target.units              -- of a unit, KB per microsecond
     -- Read again, memory's last cache may have it: at that cache's rate, or as dear as at first where rows of all
     -- blocks do not fit.
     local again = select(gt(passes, 1), t.again, 0) * (target.again or 0.5)
@@ -231,7 +232,7 @@ return schedule {
       0.02 * max(launched - busy, 0) / units
     -- Caches take what the last blocks store, but nothing is faster than memory; of two that are not, the better one
     -- is chosen.
-    local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / target.gbps
+    local least = p.rows * p.batch * p.cols * t.bytes * 0.001 / gbps
     return target.launch_us + 1.2 * (stages - 1) + max(blocks, least + 0.05 * blocks), {
       { "launching", target.launch_us + 1.2 * (stages - 1) },
       { "blocks of the busiest unit", blocks },

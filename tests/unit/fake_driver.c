@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See fake_driver.h.  One library serves as libcuda.so.1 and as libamdhip64.so.6.  tests/emul builds
-// on it, too: with weak entry points (API), of which it has some of its own.
+// See fake_driver.h.  One library serves as libcuda.so.1 and as libamdhip64.so.6.  tests/emul
+// builds on it, too: with weak entry points (API), of which it has some of its own.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,8 @@ API fake_state fake_record = {.devices = 1,
                               .minor = 0,
                               .units = 132,
                               .shared_optin = 232448,
+                              .memory_khz = 3201000,
+                              .memory_bits = 6144,
                               .arch = {"gfx942:sramecc+:xnack-"},
                               .worst_mode_at_load = -1};
 #define S fake_record
@@ -81,6 +83,8 @@ static int attribute(int *v, int id, int nvidia)
     const int units = nvidia ? 16 : 63, l2 = nvidia ? 38 : 19;
     *v = id == units ? S.units
          : id == l2  ? 50 << 20
+         : id == 36  ? S.memory_khz
+         : id == 37  ? S.memory_bits
          : id == 75  ? S.major
          : id == 76  ? S.minor
          : id == 97  ? S.shared_optin

@@ -26,7 +26,7 @@ typedef struct fake_map {
 
 typedef struct fake_state {
     /* what the test sets */
-    int devices, major, minor, units, shared_optin;
+    int devices, major, minor, units, shared_optin, memory_khz, memory_bits;
     const char *arch[4];       /* AMD: per device */
     const char *fail;          /* entry point (either vendor's name) that fails ... */
     int fail_code, fail_after; /* ... with this code, after so many good calls */

@@ -136,6 +136,9 @@ static void check_plan(const kiln_module *m)
                               4; /* 2 * 3 tiles, 3 batches, 4 parts: 72 blocks on 100 units */
     double want_cost = 4 + waves * flops / (1000 * 1e6 / 100) + (100 + 130) * 256.0 * 2 / 5e6;
     assert_true(fabs(s->cost(&p, r->t) - want_cost) < 1e-9);
+    p.gbps = 2500; /* what a device says of itself */
+    assert_true(fabs(s->cost(&p, r->t) - want_cost - (100 + 130) * 256.0 * 2 / 5e6) < 1e-9);
+    p.gbps = 0;
     double part[KILN_MAX_PARTS] = {0};
     s->parts(&p, r->t, part);
     assert_int_equal(s->nparts, 4);

@@ -67,6 +67,7 @@ static void test_detection(void **state)
     assert_int_equal(dev.units, 132);
     assert_int_equal(dev.memory, 1u << 30);
     assert_int_equal(dev.l2, 50 << 20);
+    assert_int_equal(dev.gbps, 4916);
     kiln_close(ctx);
     assert_int_equal(fake->retained, 1);
     assert_int_equal(fake->released, 1);

@@ -51,7 +51,8 @@ return schedule {
   cost = function(p, t, target)
     local waves = ceil_div(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split, max(p.units, 1))
     local flops = 2 * t.m * t.n * p.k / t.split
-    local busy, memory = waves * flops / (target.tflops.f16 * 1e6 / target.units), (p.m + p.n) * p.k * 2 / (target.gbps * 1e3)
+    local busy, memory = waves * flops / (target.tflops.f16 * 1e6 / target.units), (p.m + p.n) * p.k * 2 /
+      (select(gt(p.gbps, 0), p.gbps, target.gbps) * 1e3)
     return target.launch_us + busy + memory, {
       { "launching", target.launch_us }, { "multiplying", busy }, { "rounds", waves, "count" }, { "memory", memory, "least" },
     }
