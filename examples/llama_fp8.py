@@ -141,17 +141,21 @@ def attention_of(place, heads, kv_heads, decode):
 # ---- Kiln's ----
 
 class Layer:
-    """A layer's steps, or those of one rank's part of it, whose products over shared dimensions are added up by NCCL.
+    """A layer's steps, or those of one rank's part of it, whose products over shared dimensions are added up by NCCL: of a
+    prompt each rank adds up, normalises and quantises its own rows, and all gather what products then take, in fp8
+    ("sequence parallel": arXiv 2205.05198); of the few rows of decoding each has all.
     fp8: of decoding, keys and values are in fp8, too, with a scale for each head."""
 
     def __init__(self, problem, weights, shared=False, fp8=False):
         p, w, rows = problem, weights, problem.rows
         self.p, self.w, self.shared, self.fp8 = p, w, shared, fp8
+        self.split = shared and not p.decode and rows % p.place.ranks == 0
 
         def made(*shape, dtype=BF16):
             return torch.zeros(shape, dtype=dtype, device=p.place.device)
         self.x, self.h = made(rows, w.hidden), made(rows, w.hidden)
-        self.y, self.y_scale = made(rows, w.hidden, dtype=F8), made(rows, w.hidden // BLOCK, dtype=torch.float32)
+        self.packed = made(rows, w.hidden + 4 * (w.hidden // BLOCK), dtype=torch.uint8)  # a row and its scales
+        self.y, self.y_scale = self.packed[:, :w.hidden].view(F8), self.packed[:, w.hidden:].view(torch.float32)
         self.qkv = made(rows, (w.heads + 2 * w.kv_heads) * HEAD)
         self.a, self.lse = made(rows, w.heads, HEAD), made(w.heads, rows, dtype=torch.float32)
         self.q, self.q_scale = made(rows, w.heads * HEAD, dtype=F8), made(rows, w.heads, dtype=torch.float32)
@@ -164,25 +168,46 @@ class Layer:
             self.kv_scale = (1.25 * self.cache.abs().amax((0, 1, 4)).float() / 448).contiguous()  # [2, head]
             self.cache = (self.cache / self.kv_scale[:, :, None]).to(F8)
         self.steps = [
-            self.norm_step(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
+            *self.norm_steps(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
             *(self.decode_steps() if p.decode else self.prefill_steps()), self.quantise_step(),
             self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
-            self.norm_step(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
+            *self.norm_steps(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
             self.product_step(self.f, self.f_scale, self.down8, self.x), *self.sum_steps()]
 
     def run(self):
         run(self.steps)
 
+    def own(self, x):
+        """The rows that this rank adds up."""
+        return x.chunk(self.p.place.ranks)[self.p.place.rank] if self.split else x
+
+    def result(self):
+        """All rows of what comes out."""
+        whole = self.x + self.h
+        if self.split:
+            torch.distributed.all_gather_into_tensor(whole, self.own(whole).clone())
+        return whole
+
     def sum_steps(self):
+        if self.split:
+            return [Torch("reduce_scatter", lambda: torch.distributed.reduce_scatter_tensor(self.own(self.x), self.x))]
         return [Torch("all_reduce", lambda: torch.distributed.all_reduce(self.x))] if self.shared else []
 
-    def norm_step(self, weight, x, residual):
+    def norm_steps(self, weight, x, residual):
+        """And of several ranks' rows all."""
+        norm = self.norm_step(weight, *map(self.own, (x, residual, self.h, self.y, self.y_scale)))
+        if not self.split:
+            return [norm]
+        return [norm, Torch("all_gather", lambda: torch.distributed.all_gather_into_tensor(self.packed, self.own(self.packed)))]
+
+    @staticmethod
+    def norm_step(weight, x, residual, total_of, y_of, scale_of):
         def want():
             total = (x.double() + residual.double()).to(BF16).double()
             y = total * (total.square().mean(-1, keepdim=True) + EPS).rsqrt() * weight.double()
             return {"sum": total, "y": y, "scale": y.unflatten(-1, (-1, BLOCK)).abs().amax(-1) / 448}
         return Kiln("add_rmsnorm_quant_block", {"x": x, "residual": residual, "weight": weight, "eps": EPS},
-                    {"sum": self.h, "y": self.y, "scale": self.y_scale}, want,
+                    {"sum": total_of, "y": y_of, "scale": scale_of}, want,
                     {"sum": 4e-3, "y": 0.04, "scale": 1e-5}, {"y": "scale"})
 
     @staticmethod
@@ -318,7 +343,7 @@ def one_problem(place, table, model, phase, weights, options):
         one.run()
     with attention():
         want = sum(function(*given))
-        errors = {n: relative(one.x + one.h, want if n not in beside else layers[beside[n]].x + layers[beside[n]].h)
+        errors = {n: relative(one.result(), want if n not in beside else layers[beside[n]].result())
                   for n, one in layers.items()}
         times = in_turn(place, graphs(place, {baseline: lambda: function(*given),
                                               **{n: one.run for n, one in layers.items()}}))
