@@ -102,18 +102,21 @@ $(OUT)/host/%.o: $(OUT)/host/%.c
 	$(call say,CC,host/$*)
 	$(Q)$(call timed,$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<,host/$*)
 compile = $(kernelcc) $(KILN_FLAGS_$(patsubst $(OUT)/%,%,$@)) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
-# The two steps of clang's driver by themselves; it is asked where ccache is, where a schedule has options that are the
-# driver's, and where KILN_HIPCC_<target> was named by hand.
-cc1 = $(if $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(filter command,$(origin KILN_HIPCC_$(TARGET))),\
-    $(filter-out -mllvm~%,$(subst -mllvm ,-mllvm~,$(KILN_FLAGS_$*.co)))),,$(KILN_CC1_$(TARGET)))
+# The steps of a driver, clang's or nvcc's, by themselves; it is asked where ccache is, where a schedule has options that are
+# the driver's, and where KILN_HIPCC_<target> was named by hand.
+driver = $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(filter command,$(origin KILN_HIPCC_$(TARGET))))
+cc1 = $(if $(or $(driver),$(filter-out -mllvm~%,$(subst -mllvm ,-mllvm~,$(KILN_FLAGS_$*.co)))),,$(KILN_CC1_$(TARGET)))
 two_steps = $(cc1) $(KILN_FLAGS_$*.co) $(DEVICE) $(subst -Xclang ,,$(KILN_DEPEND_$(TARGET))) -main-file-name $(<F) -o $@.o $< \
     && $(KILN_LINK_$(TARGET)) && rm -f $@.o
 $(OUT)/%.co: $(OUT)/%.hip
 	$(call say,HIPCC,$*)
 	$(Q)$(call timed,$(if $(cc1),$(two_steps),$(compile)),$*)
+KILN_INCLUDE = $(DEVICE)
+KILN_PTXAS = $(patsubst -Xptxas=%,%,$(KILN_FLAGS_$*.cubin))
+three_steps = $(if $(or $(driver),$(filter-out -Xptxas=%,$(KILN_FLAGS_$*.cubin))),,$(KILN_STEPS_$(TARGET)))
 $(OUT)/%.cubin: $(OUT)/%.cpp
 	$(call say,HIPCC,$*)
-	$(Q)$(call timed,$(compile),$*)
+	$(Q)$(call timed,$(if $(three_steps),$(three_steps) && rm -f $(addprefix $@.,ii ptx module_id c gpu),$(compile)),$*)
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:

@@ -9,6 +9,7 @@
 #   KILN_CC1_<target>, KILN_LINK_<target>
 #                           the same in two steps, where that makes the same object: the compiler proper, which makes
 #                           $@.o, and the linker, which makes $@ of it
+#   KILN_STEPS_<target>     nvcc's steps, where they make the same object
 # and KILN_NEEDS_<target>, what to install, for each other; KILN_TARGETS_AVAILABLE; KILN_HIPCC_PROGRAMS, hipcc for whole
 # programs for AMD, where there is one.
 #   AMD      a hipcc of ROCm 6 or later with the compiler that it brings; else hipcc on the oldest of Debian's clangs that
@@ -17,7 +18,7 @@
 #   NVIDIA   hipcc's nvidia platform over nvcc, else nvcc itself
 # hipcc is a script: a fifth of a kernel's compile time is its start.  So it is asked for the compiler's command line
 # (HIPCC_VERBOSE), which is used in its place where it makes the same object.  That command is clang's driver, another
-# tenth: so it is asked (-###) for the two that it starts.
+# tenth: so it is asked (-###) for the two that it starts; nvcc (--dryrun) for its three.
 # Needs no network and no root.  OUT.probed has a fingerprint of all that was looked at: while that holds, nothing is
 # probed again.  $BUILD/toolchain/<target> changes when the target's command or compiler does: kernels depend on it.
 # Paths within the checkout are written relative to it: a copy, or a path with spaces in it, makes no difference.
@@ -211,6 +212,26 @@ steps() { # steps COMMAND TARGET EXT VENDOR: prints the two commands that COMMAN
     printf 'KILN_CC1_%s := %s\nKILN_LINK_%s = %s\n' "$2" "$limited $front" "$2" "$link"
 }
 
+# What nvcc starts: a preprocessor, cicc, ptxas; the driver is 8 % of a kernel's time.  In the line $(KILN_INCLUDE) stands for
+# more folders, $(KILN_PTXAS) for more options of ptxas.
+three_steps() { # three_steps COMMAND TARGET EXT: prints the line that makes what COMMAND, of nvcc, makes
+    probe "$1" "$3" nvidia && mv "$work/probe.out" "$work/probe.plain" && rm -f "$work/probe.out.d" || return
+    eval "$1 $(depend nvidia "$work/probe.out") --dryrun -o $work/probe.out $work/probe$3" 2>&1 | sed -n 's/^#\$ //p' >"$work/steps"
+    here=$(sed -n 's/^_HERE_=//p' "$work/steps") cicc=$(sed -n 's/^CICC_PATH=//p' "$work/steps")
+    [ "$(grep -c '^gcc .* -E \|^"\$CICC_PATH/cicc" \|^ptxas ' "$work/steps")" = 3 ] && [ "$(grep -vc '^[A-Z_]*=' "$work/steps")" = 3 ] || return
+    joined=$(sed -n "s|^gcc \(.*\) -E |gcc \1 -E \$(KILN_INCLUDE) |p
+        s|^\"\\\$CICC_PATH/cicc\"|$cicc/cicc|p
+        s|^ptxas \(.*\) \(\"[^\"]*\.ptx\"\)|$here/ptxas \1 \$(KILN_PTXAS) \2|p" "$work/steps" |
+        sed "s|\"[^\" ]*/tmpxft_[^\" ]*\.ii\"|\$@.ii|g; s|\"[^\" ]*/tmpxft_[^\" ]*\.ptx\"|\$@.ptx|g
+             s|\"[^\" ]*tmpxft_[^\" ]*\.\([a-z_0-9]*\)\"|\$@.\1|g
+             s|\"[^\" ]*/probe\\$3\"|\$<|g; s|$work/probe\.out\.d|\$@.d|g; s|\"*$work/probe\.out\"*|\$@|g" | tr -s ' ' |
+        paste -sd '&' | sed 's/ *& */ \&\& /g')
+    case $joined in *tmpxft* | *"$work"*) return ;; *'$< '*'$@.ii '*'$@.ptx '*'-o $@'*) ;; *) return ;; esac
+    made=$(echo "$joined" | sed "s|\$(KILN_[A-Z]*)||g; s|\$@|$work/probe.out|g; s|\$<|$work/probe$3|g")
+    eval "$limited $made" >"$work/log" 2>&1 && cmp -s "$work/probe.out" "$work/probe.plain" && grep -q 'probe\.h' "$work/probe.out.d" || return
+    printf 'KILN_STEPS_%s = %s %s\n' "$2" "$limited" "$joined"
+}
+
 cached() { # cached COMMAND EXT VENDOR: COMMAND through ccache, from which the object comes the second time, or nothing
     case $1 in "$limited env "* | *"${hipcc:-hipcc} "*) return ;; esac # a script is no compiler that ccache knows
     [ -n "$ccache" ] && probe "$1" "$2" "$3" && mv "$work/probe.out" "$work/probe.plain" || return
@@ -269,7 +290,10 @@ END
     printf 'KILN_COMPILER_%s := %s\nKILN_HIPCC_%s := %s\n' "$target" "$compiler" "$target" "$line" >>"$work/commands"
     through=$(cached "$line" "$ext" "$vendor")
     if [ -n "$through" ]; then echo "KILN_CACHED_$target := $through" >>"$work/commands"; fi
-    case $vendor in amd) steps "$line" "$target" "$ext" "$vendor" >>"$work/commands" ;; esac
+    case $vendor in
+    amd) steps "$line" "$target" "$ext" "$vendor" >>"$work/commands" ;;
+    nvidia) three_steps "$line" "$target" "$ext" >>"$work/commands" ;;
+    esac
     binary=${compiler##* (}
     binary=${binary%)}
     if [ -d "$binary" ]; then binary=$binary/bin/clang++; fi

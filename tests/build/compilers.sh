@@ -135,4 +135,50 @@ command_of && grep -q '"-cc1" .* && .*clang" "-o" [^ ]*\.co ' "$tmp/out"; result
 command_of "KILN_FLAGS_${kernel%.hip}.co=-mllvm -x" && grep -q '"-cc1" .*-mllvm -x' "$tmp/out"; result $? "with LLVM's options, too"
 command_of "KILN_FLAGS_${kernel%.hip}.co=-ffast-math" && grep -q 'clang++.* -ffast-math' "$tmp/out" && ! grep -q -e -cc1 "$tmp/out"
 result $? 'but not with those that are the driver'"'"'s'
+
+# nvcc's three steps, where they make what it makes.
+printf '#!/bin/bash\nexec "%s/compiled" "$@"\n' "$tmp" | tee "$tmp/bin/gcc" "$tmp/bin/cicc" >"$tmp/bin/ptxas"
+cat >"$tmp/compiled" <<'END'
+#!/bin/bash
+# An ELF behind -o, and where -MF says what was read.
+while [ $# -gt 0 ]; do
+    case $1 in
+    -o) out=$2 ;;
+    -MF) echo probe.h >"$2" ;;
+    *-MF,*) made=${1#*-MF,} && echo probe.h >"${made%%,*}" ;;
+    esac
+    shift
+done
+printf '\177ELF' >"$out"
+END
+cat >"$tmp/bin/nvcc" <<END
+#!/bin/bash
+all=\$* src=\${all##* } out=\${all##* -o }
+out=\${out%% *}
+case \$all in
+--version) echo 'Cuda, release 13.0, V13' ;;
+*' --dryrun '*)
+    printf '#$ %s\n' "_HERE_=$tmp/bin" "CICC_PATH=$tmp/bin" >&2
+    printf '#$ gcc -DX -E -x c++ -MMD -MP -MF %s.d -MT %s "%s" -o "/tmp/tmpxft_1.cpp1.ii"\n' \$out \$out \$src >&2
+    printf '#$ "\$CICC_PATH/cicc" --orig_src_path_name "%s" --gen_c_file_name "/tmp/tmpxft_1.cudafe1.c" "/tmp/tmpxft_1.cpp1.ii" -o "/tmp/tmpxft_1.ptx"\n' \$src >&2
+    printf '#$ ptxas -arch=sm_90a "/tmp/tmpxft_1.ptx" -o "%s"\n' \$out >&2
+    ;;
+*) "$tmp/compiled" "\$@" && [ ! -e "$tmp/more" ] || echo more >>"\$out" ;;
+esac
+END
+chmod +x "$tmp/compiled" "$tmp/bin/"*
+rm -f "$tmp/hipcc" "$out"
+found 17 && grep -q '^KILN_HIPCC_sm_90a := .*/nvcc ' "$out" &&
+    grep -q '^KILN_STEPS_sm_90a = .* gcc -DX -E $(KILN_INCLUDE) .* $< -o $@.ii && .*/cicc .* $@.ii -o $@.ptx && .*/ptxas -arch=sm_90a $(KILN_PTXAS) $@.ptx -o $@$' "$out"
+result $? "nvcc's preprocessor, compiler and assembler, without it"
+"$gen" --out "$tmp/build/gen" --templates templates --target sm_90a "$tmp/ops"
+kernel=$(cd "$tmp/build/gen" && find sm_90a/tiny -name '*.cpp' | head -n 1)
+cubin_of() { instances -n SECOND=1 STEPS=1 TARGETS=sm_90a KILN_CCACHE= V=1 "$@" "$tmp/build/gen/${kernel%.cpp}.cubin"; }
+cubin_of && grep -q 'gcc -DX -E -Iabi .*/ptxas -arch=sm_90a */' "$tmp/out"; result $? 'a kernel is compiled in three steps'
+cubin_of "KILN_FLAGS_${kernel%.cpp}.cubin=-Xptxas=-v" && grep -q '/ptxas -arch=sm_90a -v /' "$tmp/out"; result $? "with ptxas's options, too"
+cubin_of "KILN_FLAGS_${kernel%.cpp}.cubin=-lineinfo" && grep -q '/nvcc .* -lineinfo' "$tmp/out" && ! grep -q '/cicc' "$tmp/out"
+result $? 'but not with others'
+touch "$tmp/more"
+rm -f "$out"
+found 17 && grep -q '^KILN_HIPCC_sm_90a := .*/nvcc ' "$out" && ! grep -q KILN_STEPS "$out"; result $? 'with it, where they make something else'
 finish

@@ -21,6 +21,11 @@ for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-simt_t
     cmp "$tmp/command.cubin" "$tmp/whole.cubin" >>"$tmp/out" 2>&1
     result $? "${source##*/} is the same without them"
 done
+# nvcc's own steps, without it.
+steps=$(sed -n 's/^KILN_STEPS_sm_90a = //p' "$BUILD/toolchain.mk" | sed 's/$(KILN_INCLUDE)/-Iabi -Itemplates\/device/; s/$(KILN_PTXAS)//')
+steps=${steps//\$</$source} steps=${steps//\$@/$tmp/steps.cubin}
+eval "$steps" >"$tmp/out" 2>&1 && cmp "$tmp/steps.cubin" "$tmp/command.cubin" >>"$tmp/out" 2>&1
+result $? "nvcc's steps by themselves make the same"
 # A template that wants them asks for them.
 printf '%s\n' '#include "kiln_device.h"' 'KILN_KERNEL(32, 1) k(float *p) { p[kiln_thread()] = __expf(p[0]); }' >"$tmp/more.cpp"
 eval "$command -U__CUDA_RUNTIME_H__ -U__CUDA_RUNTIME_API_H__ -Itemplates/device -o $tmp/more.cubin $tmp/more.cpp" >"$tmp/out" 2>&1
