@@ -103,14 +103,14 @@ return schedule {
     local latency = ceil_div(most, t.together) * (ends + trips * (trip + 0.005 * sums))
     local columns = select(along, t.n, select(eq(p.m, 1), 1, 2))
     local rate = target.simt_tflops * 1e6 / target.units
-    -- Elements at odd places are loaded one by one, and A across K by lanes that lie along it, each from its own line of
-    -- 128 bytes, or several from one where columns of A are short.
+    -- Elements at odd places are loaded one by one, and A across K by lanes that lie along it, each from a line of its
+    -- own (128 bytes), or several from one where columns of A are short.
     local across, apart = all(along, eq(t.a_along_k, 0)), min(p.lda * t.bytes_a, 128) / 128
     local loads = select(across, 3.7 + 71.3 * apart, select(ge(whole, 1), 3.7, 20))
     local busy = loads * most * t.waves * trips * deep * columns * rows * t.products / rate
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products + p.m * p.n * t.bytes_e)
-    local rate = require "memory"(p, target) * 1e3
-    local memory = bytes / (rate * 0.78)
+    local gbps = require "memory"(p, target)
+    local memory = bytes / (gbps * 0.78e3)
     return target.launch_us - 2.9 + max(busy, max(latency, memory)), {
       { "launching", target.launch_us - 2.9 },
       { "multiplying", busy },
@@ -118,7 +118,7 @@ return schedule {
       { "moving bytes", memory },
       { "blocks", blocks, "count" },
       { "waves along K", waves, "count" },
-      { "memory", bytes / rate, "least" },
+      { "memory", bytes / (gbps * 1e3), "least" },
     }
   end,
 }

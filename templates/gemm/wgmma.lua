@@ -491,8 +491,8 @@ return schedule {
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
-    local rate = require "memory"(p, target) * 1e3
-    local memory = bytes / (rate * 0.81)
+    local gbps = require "memory"(p, target)
+    local memory = bytes / (gbps * 0.81e3)
     local longer = max(busy, memory)
     local ratio = min(busy, memory) / longer
     local waits = 0.35 * longer * ratio * ratio * ratio * ratio
@@ -508,7 +508,7 @@ return schedule {
       { "steps along K", rounds, "count" },
       { "MB to and from memory", bytes / 1e6, "count" },
       { "arithmetic", 1.84 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- 0.92 of the peak
-      { "memory", bytes / rate, "least" },
+      { "memory", bytes / (gbps * 1e3), "least" },
     }
   end,
 }

@@ -290,12 +290,12 @@ return schedule {
     -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
     local bytes = p.batch * (p.n * p.k * t.bits_b / 8 * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
-    local rate = require "memory"(p, target) * 1e3
-    local memory = bytes / (rate * select(eq(t.mixed, 1), 0.78, 0.88))
+    local gbps = require "memory"(p, target)
+    local memory = bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.78, 0.88))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.79
     -- times their share.  What others read, too, comes faster, and what rings hold in 1.41 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local fair = rate * 0.976 / target.units * min(tiles_m, 2.4)
+    local fair = gbps * 976 / target.units * min(tiles_m, 2.4)
     local rings = here * t.depth * t.k * weights / 1.41
     local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.9), rings)
@@ -345,7 +345,7 @@ return schedule {
       { "rounds of the device", blocks / room, "count" },
       { "MB to and from memory", bytes / 1e6, "count" },
       { "arithmetic", 1.8 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e6), "least" }, -- rate: 0.9 of the peak
-      { "memory", bytes / rate, "least" },
+      { "memory", bytes / (gbps * 1e3), "least" },
     }
   end,
 }
