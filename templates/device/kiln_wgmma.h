@@ -81,6 +81,15 @@ static KILN_DEVICE void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *
                  " [%0], [%1, {%2, %3, %4, %5}], [%6];"
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier) : "memory");
 }
+// The same to all of the cluster's blocks in `mask`.
+static KILN_DEVICE void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                                int plane, int batch, unsigned barrier, unsigned mask)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier),
+                 "h"((unsigned short)mask) : "memory");
+}
 // How long L2 should keep what is loaded: data that is read once goes first.
 static KILN_DEVICE unsigned long long kiln_l2_once(void)
 {

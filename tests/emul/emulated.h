@@ -203,6 +203,11 @@ static inline void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *map, 
 {
     ke_tma_load(to, map, inner, outer, plane, batch, barrier, 0);
 }
+static inline void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                           int plane, int batch, unsigned barrier, unsigned mask)
+{
+    ke_tma_load(to, map, inner, outer, plane, batch, barrier, mask);
+}
 static inline unsigned long long kiln_l2_once(void)
 {
     return 0;

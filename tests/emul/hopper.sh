@@ -52,6 +52,13 @@ result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
 # Values that are keys' first elements, in the same memory.
 LD_LIBRARY_PATH=$out/driver:$BUILD/lib KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib "$BUILD/bin/mla_decode" 2 300 20 >"$tmp/out" 2>&1
 result $? "examples/mla_decode.c: $(tail -n 1 "$tmp/out")" "$tmp/out"
+bf=bf16,bf16,bf16,bf16
+for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
+    "emul_latent_paged $bf heads=20 kv_heads=1 q=7 kv=300 batch=3 pages=70 sk=9216 sv=9216 ldv=576"; do
+    LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+        "$BUILD/tests/one_memory" "$problem align=256" wgmma >"$tmp/out" 2>&1
+    result $? "values in keys' memory: $(tail -n 1 "$tmp/out")" "$tmp/out"
+done
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -111,6 +118,7 @@ few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
 page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
+latent_fault() { plant attention wgmma_decode latent_faults "$@"; } # of latent_faults/
 byte_fault() { plant attention wgmma_decode byte_faults "$@"; } # of byte_faults/
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
@@ -163,6 +171,10 @@ page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
 page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
+latent_fault "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'
+latent_fault "largest scores that the other warpgroup does not follow" 's/x->top\[r\] = top;/;/'
+latent_fault "scores of the second warpgroup read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
+latent_fault "a block that goes on when the other one has ended" 's/lane, whether \&\& lane < CLUSTER/0, whether \&\& lane == 0/'
 byte_fault "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
 byte_fault "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'
 byte_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
