@@ -24,7 +24,7 @@ local function parts_of(p, t)
     local full = ge(10 * tiles * some, 9 * slots * ceil_div(tiles * some, slots))
     parts = select(full, some, parts)
   end
-  return parts
+  return select(gt(t.rounds, 0), of(t.rounds), parts)
 end
 
 return schedule {
@@ -36,6 +36,8 @@ return schedule {
     { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
     { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
     { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
+    { "promote", values = { 0, 128, 256 }, doc = "x" },
+    { "rounds", values = { 0, 4, 8, 16, 32, 64 }, doc = "x" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
   derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
@@ -59,7 +61,7 @@ return schedule {
       -- Sums of O and of scores, and P, which is half as much.
       t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
     end
-    t.most = t.blocks == 2 and 140 or 190
+    t.most = t.blocks == 2 and 160 or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
     t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // t.panel)
@@ -101,12 +103,12 @@ return schedule {
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local depth = min(room // (keys * size * bytes + 24), 12)
       if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
-      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }
+      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64, promote = 256, rounds = 0 }
     end
     return all
   end,
   name = function(t)
-    return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts)
+    return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d_l%d_r%d"):format(t.keys, t.depth, t.blocks, t.parts, t.promote, t.rounds)
   end,
   problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
@@ -120,8 +122,8 @@ return schedule {
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
   maps = function(t)
-    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner },
-             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner } }
+    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = t.promote },
+             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = t.promote } }
   end,
   stages = function() return 2 end,
   workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows, t.dimv) end,
@@ -130,7 +132,7 @@ return schedule {
     local parts = parts_of(p, t)
     return {
       { grid = { max(tiles * parts, 1) }, block = { t.threads }, lds = t.lds_bytes, early = true },
-      { grid = { select(gt(parts, 1), tiles, 0) }, block = { 512 }, early = true },
+      split.second(p, tiles, parts, t.rows, true),
     }
   end,
   cost = function(p, t, target)

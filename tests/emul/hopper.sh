@@ -161,7 +161,7 @@ attention_fault "sums that stay as large as they were" 's/^            shrink_su
 KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
 page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
-page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
+page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
 byte_fault "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
 byte_fault "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'

@@ -18,5 +18,11 @@ function split.span(p, t) return select(eq(t.window, 1), min(p.kv, p.window + p.
 function split.workspace(tiles, parts, rows, dimv)
   return select(gt(parts, 1), 16 + 4 * tiles * parts * rows * (dimv + 2), 0)
 end
+-- The second stage: of each tile a block for each row that there may be.
+split.threads = 256
+function split.second(p, tiles, parts, rows, early)
+  local most = min(rows, max(p.q * (p.heads // max(p.kv_heads, 1)), 1))
+  return { grid = { select(gt(parts, 1), tiles * most, 0) }, block = { split.threads }, early = early }
+end
 
 return split
