@@ -24,7 +24,7 @@ local function parts_of(p, t)
     local full = ge(10 * tiles * some, 9 * slots * ceil_div(tiles * some, slots))
     parts = select(full, some, parts)
   end
-  return select(gt(t.rounds, 0), of(t.rounds), parts)
+  return parts
 end
 
 return schedule {
@@ -36,8 +36,6 @@ return schedule {
     { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
     { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
     { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
-    { "promote", values = { 0, 128, 256 }, doc = "x" },
-    { "rounds", values = { 0, 4, 8, 16, 32, 64 }, doc = "x" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
   derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
@@ -61,7 +59,7 @@ return schedule {
       -- Sums of O and of scores, and P, which is half as much.
       t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
     end
-    t.most = t.blocks == 2 and 160 or 190
+    t.most = t.blocks == 2 and 140 or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
     t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // t.panel)
@@ -88,27 +86,29 @@ return schedule {
       return t.groups == 1 or (t.keys == 32 and t.depth >= 4)
     end },
   },
-  -- One block to a unit, with 128 KiB on their way, is faster than two with more (by 1 % on an H200, of 17 such tiles).
+  -- Two blocks to a unit, with 64 KiB each on their way: one begins while the other goes on, and more on their way makes
+  -- memory slower (an H100 reads at 3.13, 3.03 and 2.95 TB/s with 64, 128 and 192 KiB of a unit).
   -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
     local all = {}
     for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
-      local keys = size > 256 and 32 or size > 128 and 64 or 128
-      local blocks = (size > 192 or size <= 128) and 1 or 2
+      local keys = size > 256 and 32 or size > 64 and 64 or 128
+      local blocks = size > 192 and 1 or 2
       if bytes == 1 then
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
       end
       if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end -- pages of 192, say
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local depth = min(room // (keys * size * bytes + 24), 12)
-      if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
-      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64, promote = 256, rounds = 0 }
+      local flight = bytes == 1 and 131072 or 131072 // blocks
+      if layout.dimv <= 256 then depth = min(depth, max(flight // (keys * size * bytes), 3)) end
+      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }
     end
     return all
   end,
   name = function(t)
-    return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d_l%d_r%d"):format(t.keys, t.depth, t.blocks, t.parts, t.promote, t.rounds)
+    return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts)
   end,
   problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
@@ -122,8 +122,8 @@ return schedule {
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
   maps = function(t)
-    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = t.promote },
-             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = t.promote } }
+    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 256 },
+             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 256 } }
   end,
   stages = function() return 2 end,
   workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows, t.dimv) end,
