@@ -132,7 +132,7 @@ return schedule {
     local parts = parts_of(p, t)
     return {
       { grid = { max(tiles * parts, 1) }, block = { t.threads }, lds = t.lds_bytes, early = true },
-      split.second(p, tiles, parts, t.rows, true),
+      split.second(p, t, tiles, parts, t.rows, true),
     }
   end,
   cost = function(p, t, target)
