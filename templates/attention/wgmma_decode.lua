@@ -155,7 +155,7 @@ return schedule {
     -- As far as blocks come out even; a unit's share of memory may be three times what all leave it.
     local share = min(items / (rounds * units * t.blocks), 1)
     local memory = read / (target.gbps * 0.95e3) / min(3 * share, 1)
-    local ends = 4 + select(gt(parts, 1), 3 + 0.05 * parts, 0)
+    local ends = 4 + select(gt(parts, 1), 2 + 0.05 * parts, 0)
     return target.launch_us + ends + max(memory, busy / share), {
       { "launching", target.launch_us },
       { "blocks' begins and ends", ends },
