@@ -86,8 +86,8 @@ return schedule {
       return t.groups == 1 or (t.keys == 32 and t.depth >= 4)
     end },
   },
-  -- Two blocks to a unit, with 64 KiB each on their way: one begins while the other goes on, and more on their way makes
-  -- memory slower (an H100 reads at 3.13, 3.03 and 2.95 TB/s with 64, 128 and 192 KiB of a unit).
+  -- Two blocks to a unit, with 64 KiB each on their way: one begins while the other goes on, and more on their way
+  -- makes memory slower (an H100 reads at 3.13, 3.03 and 2.95 TB/s with 64, 128 and 192 KiB of a unit).
   -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
