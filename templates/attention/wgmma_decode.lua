@@ -38,12 +38,11 @@ return schedule {
     { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
-  derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
+  derived = { "threads", "gives", "takes", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
               "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed", "paged" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv = layout.dim, layout.dimv
     t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
-    t.threads = t.groups == 2 and 384 or 160 -- and a warp that loads; of two, which take its registers, a third one
     t.size = types.k.bytes -- of an element of K and V; of a panel of them so many come together, swizzled:
     t.panel = t.size == 1 and t.dim % 128 == 0 and t.dimv % 128 == 0 and 128 or 64
     t.inner = t.panel * t.size
@@ -52,6 +51,10 @@ return schedule {
     local rest, p = bytes_beside(t.rows, t.keys, t.size, t.dim, t.dimv)
     t.p_bytes, t.lds_bytes = p, rest + t.depth * (t.slot_bytes + 24)
     t.room = (target.lds + 1024) // t.blocks - 1024
+    -- And a warp that loads; where those that multiply take its registers, a warpgroup.
+    t.gives = t.groups == 2 and 40 or t.size == 2 and t.blocks == 2 and 48 or 0
+    t.takes = t.groups == 2 and 232 or 208 -- so all have as many as the block began with
+    t.threads = t.gives > 0 and 128 * (t.groups + 1) or 160
     if t.size == 1 then
       -- Of a thread's registers: sums of O and of scores, two of each row that it has a part of, K or V for 8 products.
       t.sums = t.rows // 2 * (t.dimv // 64 + t.keys // 64 + 1) + 40
@@ -59,7 +62,7 @@ return schedule {
       -- Sums of O and of scores, and P, which is half as much.
       t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
     end
-    t.most = t.blocks == 2 and 140 or 190
+    t.most = t.blocks == 2 and (t.gives > 0 and 170 or 140) or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
     t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // t.panel)
@@ -93,7 +96,7 @@ return schedule {
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
     local all = {}
     for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
-      local keys = size > 256 and 32 or size > 64 and 64 or 128
+      local keys = size > 256 and 32 or size > 128 and 64 or 128
       local blocks = size > 192 and 1 or 2
       if bytes == 1 then
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
