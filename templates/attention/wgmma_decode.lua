@@ -46,12 +46,12 @@ return schedule {
     { "cluster", values = { 1, 2 }, doc = "blocks that load keys together, each with its own rows" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
-  derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
-              "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed", "paged" },
+  derived = { "threads", "gives", "takes", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes",
+              "lds_bytes", "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed",
+              "paged" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv = layout.dim, layout.dimv
     t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
-    t.threads = t.groups == 2 and 384 or 160 -- and a warp that loads; of two, which take its registers, a third one
     t.size = types.k.bytes -- of an element of K and V; of a panel of them so many come together, swizzled:
     t.panel = t.size == 1 and t.dim % 128 == 0 and t.dimv % 128 == 0 and 128 or 64
     t.inner = t.panel * t.size
@@ -59,6 +59,10 @@ return schedule {
     local slot, barriers = bytes_of_slot(t.rows, t.keys, t.size, t.dim, t.dimv)
     t.slot_bytes, t.p_bytes, t.lds_bytes = slot, p, rest + t.depth * (slot + barriers)
     t.room = (target.lds + 1024) // t.blocks - 1024
+    -- And a warp that loads; where those that multiply take its registers, a warpgroup.
+    t.gives = t.groups == 2 and 40 or t.size == 2 and t.blocks == 2 and 48 or 0
+    t.takes = t.groups == 2 and 232 or 208 -- so all have as many as the block began with
+    t.threads = t.gives > 0 and 128 * (t.groups + 1) or 160
     if t.size == 1 then
       -- Of a thread's registers: sums of O and of scores, two of each row that it has a part of, K or V for 8 products.
       t.sums = t.rows // 2 * (t.dimv // 64 + t.keys // 64 + 1) + 40
@@ -66,7 +70,7 @@ return schedule {
       -- Sums of O and of scores, and P, which is half as much.
       t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
     end
-    t.most = t.blocks == 2 and 140 or 190
+    t.most = t.blocks == 2 and (t.gives > 0 and 170 or 140) or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
     t.lanes = ceil_div(t.keys, t.piece) * ((t.dimv // t.groups + max(t.dim - t.dimv, 0)) // t.panel)
@@ -96,22 +100,23 @@ return schedule {
       return t.groups == 1 or (t.keys == 64 and t.depth == 2)
     end },
   },
-  -- One block to a unit, with 128 KiB on their way, is faster than two with more (by 1 % on an H200, of 17 such tiles).
+  -- Two blocks to a unit, with 64 KiB each on their way: one begins, or makes exponentials, while the other loads, and
+  -- more on their way make memory slower (by 1 % with 192 KiB in all on an H200, by 3 % on an H100).
   -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
     local all = {}
     for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
       local keys = layout.dimv > 256 and 64 or size > 256 and 32 or size > 128 and 64 or 128
-      local blocks = (size > 192 or size <= 128) and 1 or 2
+      local blocks = size > 192 and 1 or 2
       if bytes == 1 then
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
       end
       if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end -- pages of 192, say
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
       local slot, barriers = bytes_of_slot(rows, keys, bytes, layout.dim, layout.dimv)
-      local depth = min(room // (slot + barriers), 12)
-      depth = layout.dimv > 256 and 2 or min(depth, 131072 // (keys * size * bytes))
+      local depth, flight = min(room // (slot + barriers), 12), 131072 // (bytes == 1 and 1 or blocks)
+      depth = layout.dimv > 256 and 2 or min(depth, ceil_div(flight, slot))
       for _, cluster in ipairs(layout.dimv > 256 and { 1, 2 } or { 1 }) do
         all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, cluster = cluster, parts = 64 }
       end
@@ -133,9 +138,10 @@ return schedule {
     { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
+  -- No more than what is asked for goes to L2: 256 bytes at a time took an H200 6 % longer.
   maps = function(t)
-    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner },
-             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner } }
+    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 },
+             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 } }
   end,
   stages = function() return 2 end,
   workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows * t.cluster, t.dimv) end,
@@ -145,7 +151,7 @@ return schedule {
     return {
       { grid = { max(tiles * parts * t.cluster, 1) }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
-      { grid = { select(gt(parts, 1), tiles, 0) }, block = { 512 }, early = true },
+      split.second(p, t, tiles, parts, t.rows * t.cluster, true),
     }
   end,
   cost = function(p, t, target)
@@ -172,7 +178,7 @@ return schedule {
     local share = min(items / (rounds * units * t.blocks), 1)
     local rate = require "memory"(p, target) * 1e3
     local memory = read / (rate * 0.93) / min(3 * share, 1)
-    local ends = 4 + select(gt(parts, 1), 3 + 0.05 * parts, 0)
+    local ends = 4 + select(gt(parts, 1), 2 + 0.05 * parts, 0)
     return target.launch_us + ends + max(memory, busy / share), {
       { "launching", target.launch_us },
       { "blocks' begins and ends", ends },

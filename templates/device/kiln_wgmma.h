@@ -20,6 +20,11 @@ static KILN_DEVICE int kiln_uniform(int x)
 {
     return __shfl_sync(0xffffffffu, x, 0);
 }
+// x of another lane of the warp.
+static KILN_DEVICE int kiln_of_lane(int x, int lane)
+{
+    return __shfl_sync(0xffffffffu, x, lane);
+}
 // Does `condition` hold in any lane of the warp?
 static KILN_DEVICE bool kiln_any_lane(bool condition)
 {

@@ -256,9 +256,14 @@ static inline void kiln_copy_arrive(unsigned barrier)
 {
     ke_copy_arrive(barrier);
 }
+static inline int kiln_of_lane(int x, int lane)
+{
+    return (int)ke_of_lane((unsigned)x, (unsigned)lane);
+}
 static inline unsigned kiln_next_lane(unsigned x)
 {
-    return ke_next_lane(x);
+    const unsigned lane = kiln_thread() % 32;
+    return ke_of_lane(x, lane == 31 ? lane : lane + 1);
 }
 static inline unsigned kiln_funnel(unsigned low, unsigned high, unsigned from)
 {

@@ -107,7 +107,8 @@ result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
 # find it, or with these arguments of short/, and then in every instance.  decode_fault: in wgmma_decode's, of
-# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/.
+# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/;
+# page_fault, byte_fault: in attention's wgmma_decode or its second stage.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
@@ -124,7 +125,7 @@ plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
-    find "$tmp/templates/$family" -name "$schedule*.tmpl" -exec sed -i -E "$5" {} +
+    find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl \) -exec sed -i -E "$5" {} +
     if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
         result 1 "$name: the template has nothing to plant it in"
     elif module fault tests/emul/"$folder" "$tmp/templates"; then
@@ -169,7 +170,9 @@ attention_fault "sums that stay as large as they were" 's/^            shrink_su
 KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
 page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
-page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
+page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
+page_fault "pages of the 32 pieces before" 's/now = ahead, at = 0/at = 0/'
+page_fault "parts of a row that other threads have left out" 's/for \(int i = 1; i < SHARES; i\+\+\) \{/for (int i = 2; i < SHARES; i++) {/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
 latent_fault "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'
 latent_fault "largest scores that the other warpgroup does not follow" 's/x->top\[r\] = top;/;/'

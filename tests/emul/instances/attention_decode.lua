@@ -25,7 +25,7 @@ attention "emul_pieces" {
   d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
   scalars  = { "scale" },
   outputs  = { lse = per_query(f32) },
-  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = 16 } } },
+  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = { 1, 16 } } } },
 }
 attention "emul_ragged" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
