@@ -168,6 +168,7 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.keys 32|64|128
 ---@alias kiln.wgmma_decode.depth 2|3|4|5|6|7|8|9|10|11|12
 ---@alias kiln.wgmma_decode.blocks 1|2|3|4
+---@alias kiln.wgmma_decode.cluster 1|2
 ---@alias kiln.wgmma_decode.parts 1|16|64|128
 ---@alias kiln.wgmma_decode.m 8|16|32|64|80|96|112|128|144|160|192|208|224|240|256
 ---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|144|160|168|176|192|224|256|288|320|384|448
@@ -188,6 +189,7 @@ function wgmma(axes) end
 ---@field keys? kiln.wgmma_decode.keys|kiln.wgmma_decode.keys[] attention: keys of a block
 ---@field depth? kiln.wgmma_decode.depth|kiln.wgmma_decode.depth[] attention: blocks of keys or values in the ring
 ---@field blocks? kiln.wgmma_decode.blocks|kiln.wgmma_decode.blocks[] attention: blocks that a unit holds at once; they share its memory for the ring; gemm: blocks that a unit holds at once; they share its memory for the ring
+---@field cluster? kiln.wgmma_decode.cluster|kiln.wgmma_decode.cluster[] attention: blocks that load keys together, each with its own rows
 ---@field parts? kiln.wgmma_decode.parts|kiln.wgmma_decode.parts[] attention: most blocks that share a tile's keys
 ---@field m? kiln.wgmma_decode.m|kiln.wgmma_decode.m[] gemm: rows of the block's tile
 ---@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] gemm: columns of the block's tile

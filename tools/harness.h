@@ -56,6 +56,9 @@ int kh_in_place(const kh_shape *, int nth, int input[KH_MAX_OPERANDS]);
 /* An element's offset.  matrix: batch * planes + plane; i or j is ignored where the operand is a
  * vector. */
 int64_t kh_place(const kh_operand *, int64_t matrix, int64_t i, int64_t j);
+/* The input in whose memory timing has this one: its rows lie as far apart and are longer, as
+ * latent attention's keys, whose first elements are its values.  -1: it has memory of its own. */
+int kh_within(const kh_shape *, int operand);
 int64_t kh_matrices(const kh_operand *);        /* batch * planes */
 int64_t kh_stored(const kh_operand *);          /* of them, those that are not another again */
 int64_t kh_elements(const kh_operand *);        /* rows * cols * batch * planes */
@@ -69,7 +72,7 @@ size_t kh_span(const kh_operand *); /* bytes from the first element to the last 
 double kh_get(const kh_operand *, const void *base, int64_t at);
 void kh_put(const kh_operand *, void *base, int64_t at, double);
 double kh_flops(const kh_shape *);               /* of the products: 2 m n k batch each */
-double kh_bytes(const kh_shape *);               /* every operand once */
+double kh_bytes(const kh_shape *);               /* every operand once, but those within others */
 void **kh_slot(kiln_args *, const kh_operand *); /* its pointer in args */
 void *kh_pointer(const kiln_args *, const kh_operand *);
 

@@ -35,15 +35,17 @@ static size_t round_up(size_t n, size_t to)
 
 /* All operands of a set lie one after the other in one allocation: on page boundaries if they are
  * aligned as allocators align, else at a multiple of what they promise that is no multiple of twice
- * that, so that no implementation gets more. */
+ * that, so that no implementation gets more.  One that is within another has that one's place. */
 static size_t layout(const kh_shape *s, size_t *start)
 {
     enum { PAGE = 4096 };
     size_t total = 0;
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
-        start[i] = round_up(total, PAGE) + (o->align < KH_ALLOCATED ? o->align : 0);
-        total = start[i] + kh_span(o) + 1;
+        const int within = kh_within(s, i);
+        start[i] = within >= 0 ? start[within]
+                               : round_up(total, PAGE) + (o->align < KH_ALLOCATED ? o->align : 0);
+        if (within < 0) total = start[i] + kh_span(o) + 1;
     }
     return round_up(total, PAGE);
 }
@@ -96,7 +98,8 @@ kiln_status kh_sets_open(kiln_ctx *ctx, const kiln_problem *problem, uint64_t se
     if (!s->device || !s->args || !image) goto out;
     s->args[0].struct_size = sizeof *s->args;
     for (int i = 0; i < s->shape.inputs; i++)
-        kh_fill(&s->shape, &s->shape.operand[i], KH_RANDOM, &seed, image + start[i]);
+        if (kh_within(&s->shape, i) < 0)
+            kh_fill(&s->shape, &s->shape.operand[i], KH_RANDOM, &seed, image + start[i]);
     kh_fill_scalars(&s->shape, KH_RANDOM, 0, &seed, s->args[0].scalars);
     status = upload_sets(s, image, start, total);
 out:

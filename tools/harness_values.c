@@ -424,11 +424,26 @@ double kh_flops(const kh_shape *s)
            (double)kh_size_of(p, s->op.summed) * (double)p->batch * (double)s->op.products;
 }
 
+int kh_within(const kh_shape *s, int operand)
+{
+    const kh_operand *o = &s->operand[operand];
+    for (int i = 0; i < operand && operand < s->inputs; i++) {
+        const kh_operand *x = &s->operand[i];
+        if (x->cols > o->cols && x->rows == o->rows && x->ld == o->ld && x->stride == o->stride &&
+            x->plane == o->plane && x->planes == o->planes && x->batch == o->batch &&
+            x->dtype == o->dtype && x->align == o->align && x->along[0] == o->along[0] &&
+            !x->extra && !o->extra)
+            return i;
+    }
+    return -1;
+}
+
 double kh_bytes(const kh_shape *s)
 {
     double sum = 0;
     for (int i = 0; i < s->count; i++) {
         const kh_operand *o = &s->operand[i];
+        if (kh_within(s, i) >= 0) continue;
         sum += (double)o->rows * (double)o->cols * (double)kh_stored(o) * (double)o->size /
                kh_pieces(o);
     }

@@ -84,7 +84,7 @@ return schedule {
     local parts = parts_of(p, t)
     return {
       { grid = { max(tiles * parts, 1) }, block = { t.threads } },
-      { grid = { select(gt(parts, 1), tiles, 0) }, block = { t.threads } },
+      split.second(p, t, tiles, parts, t.q),
     }
   end,
   workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.q, t.dimv) end,

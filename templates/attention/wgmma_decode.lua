@@ -5,17 +5,24 @@
 -- together, in their order.
 local split, takes = require "split", require "wgmma_takes"
 
-local function tiles_of(p, t) return split.tiles(p, t, t.rows) end
--- Bytes of shared memory beside the ring: Q, P where all who multiply share it, what threads tell each other.
+local function tiles_of(p, t) return split.tiles(p, t, t.rows * t.cluster) end
+-- Bytes of shared memory beside the ring: Q, P of fp8, what threads tell each other.
 local function bytes_beside(rows, keys, size, dim, dimv)
-  local p = size == 1 and rows * keys * 2 or dimv > 256 and rows * 128 or 0
+  local p = size == 1 and rows * keys * 2 or 0
   return rows * dim * 2 + p + 16 + (size == 1 and 32 * rows + 32 or dimv > 256 and 8 * rows or 0), p
+end
+-- Bytes of a place in the ring, where two warpgroups' P lies behind V; and beside it of two barriers for each part,
+-- and which pieces there are.
+local function bytes_of_slot(rows, keys, size, dim, dimv)
+  local groups = dimv > 256 and 2 or 1
+  local slot = max(keys * max(dim, dimv) * size, groups == 2 and keys * (dimv * size + rows * 2) or 0)
+  return slot, 16 * groups + 8
 end
 -- Blocks that share a tile's keys: the fewest with which all blocks fill their rounds by nine tenths, or as many as
 -- make eight rounds; 256 keys at least.
 local function parts_of(p, t)
   local _, tiles = tiles_of(p, t)
-  local slots = max(p.units, 1) * t.blocks
+  local slots = max(p.units, 1) * t.blocks // t.cluster
   local most = max(min(ceil_div(split.span(p, t), 256), t.parts), 1)
   local function of(rounds) return min(max(rounds * slots // tiles, 1), most) end
   local parts = of(8)
@@ -36,22 +43,26 @@ return schedule {
     { "keys", values = { 32, 64, 128 }, doc = "keys of a block" },
     { "depth", values = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, doc = "blocks of keys or values in the ring" },
     { "blocks", values = { 1, 2 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
+    { "cluster", values = { 1, 2 }, doc = "blocks that load keys together, each with its own rows" },
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
-  derived = { "threads", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes", "lds_bytes",
-              "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed", "paged" },
+  derived = { "threads", "gives", "takes", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes",
+              "lds_bytes", "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed",
+              "paged" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv = layout.dim, layout.dimv
     t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
-    t.threads = t.groups == 2 and 384 or 160 -- and a warp that loads; of two, which take its registers, a third one
     t.size = types.k.bytes -- of an element of K and V; of a panel of them so many come together, swizzled:
     t.panel = t.size == 1 and t.dim % 128 == 0 and t.dimv % 128 == 0 and 128 or 64
     t.inner = t.panel * t.size
-    t.slot_bytes = t.keys * max(t.dim, t.dimv) * t.size
-    -- Of a place in the ring beside it two barriers and which pieces there are.
     local rest, p = bytes_beside(t.rows, t.keys, t.size, t.dim, t.dimv)
-    t.p_bytes, t.lds_bytes = p, rest + t.depth * (t.slot_bytes + 24)
+    local slot, barriers = bytes_of_slot(t.rows, t.keys, t.size, t.dim, t.dimv)
+    t.slot_bytes, t.p_bytes, t.lds_bytes = slot, p, rest + t.depth * (slot + barriers)
     t.room = (target.lds + 1024) // t.blocks - 1024
+    -- And a warp that loads; where those that multiply take its registers, a warpgroup.
+    t.gives = t.groups == 2 and 40 or t.size == 2 and t.blocks == 2 and 48 or 0
+    t.takes = t.groups == 2 and 232 or 208 -- so all have as many as the block began with
+    t.threads = t.gives > 0 and 128 * (t.groups + 1) or 160
     if t.size == 1 then
       -- Of a thread's registers: sums of O and of scores, two of each row that it has a part of, K or V for 8 products.
       t.sums = t.rows // 2 * (t.dimv // 64 + t.keys // 64 + 1) + 40
@@ -59,10 +70,10 @@ return schedule {
       -- Sums of O and of scores, and P, which is half as much.
       t.sums = t.dimv // t.groups // 2 + t.keys // 2 + t.keys // 4
     end
-    t.most = t.blocks == 2 and 140 or 190
+    t.most = t.blocks == 2 and (t.gives > 0 and 170 or 140) or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
-    t.lanes = ceil_div(t.keys, t.piece) * (max(t.dim, t.dimv) // t.panel)
+    t.lanes = ceil_div(t.keys, t.piece) * ((t.dimv // t.groups + max(t.dim - t.dimv, 0)) // t.panel)
     t.kv = t.keys
     t.ragged, t.window = op.lengths and 1 or 0, op.mask == "window" and 1 or 0
     t.paged = op.page and 1 or 0
@@ -82,31 +93,39 @@ return schedule {
       return t.keys % t.piece == 0 and (op.page or t.piece) % t.piece == 0
     end },
     { "{lanes} lanes that load > 32", function(t) return t.lanes <= 32 end },
-    { "V of {dimv} elements: its two warpgroups share P of 64 keys, and a ring of 4", function(t)
-      return t.groups == 1 or (t.keys == 32 and t.depth >= 4)
+    { "blocks of a cluster have two warpgroups: V of {dimv} elements needs one", function(t)
+      return t.cluster == 1 or t.groups == 2
+    end },
+    { "V of {dimv} elements: its two warpgroups take two blocks of 64 keys", function(t)
+      return t.groups == 1 or (t.keys == 64 and t.depth == 2)
     end },
   },
-  -- One block to a unit, with 128 KiB on their way, is faster than two with more (by 1 % on an H200, of 17 such tiles).
+  -- Two blocks to a unit, with 64 KiB each on their way: one begins, or makes exponentials, while the other loads, and
+  -- more on their way make memory slower (by 1 % with 192 KiB in all on an H200, by 3 % on an H100).
   -- In fp8 a tile for what few heads share, two blocks to a unit, and one for more queries.
   defaults = function(target, op, types, layout)
     local bytes, size = types.k.bytes, max(layout.dim, layout.dimv)
     local all = {}
     for _, rows in ipairs(bytes == 1 and { 16, layout.dimv > 128 and 32 or 64 } or { 64 }) do
-      local keys = size > 256 and 32 or size > 128 and 64 or 128
-      local blocks = (size > 192 or size <= 128) and 1 or 2
+      local keys = layout.dimv > 256 and 64 or size > 256 and 32 or size > 128 and 64 or 128
+      local blocks = size > 192 and 1 or 2
       if bytes == 1 then
         keys, blocks = (rows > 16 or size > 128) and 64 or 128, rows == 16 and 2 or 1
       end
       if op.page and op.page % keys ~= 0 and keys % op.page ~= 0 then keys = 64 end -- pages of 192, say
       local room = (target.lds + 1024) // blocks - 1024 - (bytes_beside(rows, keys, bytes, layout.dim, layout.dimv))
-      local depth = min(room // (keys * size * bytes + 24), 12)
-      if layout.dimv <= 256 then depth = min(depth, 131072 // (keys * size * bytes)) end
-      all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, parts = 64 }
+      local slot, barriers = bytes_of_slot(rows, keys, bytes, layout.dim, layout.dimv)
+      local depth, flight = min(room // (slot + barriers), 12), 131072 // (bytes == 1 and 1 or blocks)
+      depth = layout.dimv > 256 and 2 or min(depth, ceil_div(flight, slot))
+      for _, cluster in ipairs(layout.dimv > 256 and { 1, 2 } or { 1 }) do
+        all[#all + 1] = { rows = rows, keys = keys, depth = depth, blocks = blocks, cluster = cluster, parts = 64 }
+      end
     end
     return all
   end,
   name = function(t)
     return (t.size == 1 and t.rows .. "x" or "") .. ("%d_d%d_b%d_p%d"):format(t.keys, t.depth, t.blocks, t.parts)
+      .. (t.cluster > 1 and "_c" .. t.cluster or "")
   end,
   problem_rules = require "aligned"({ "q", "k", "v", "o" }, {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
@@ -119,42 +138,47 @@ return schedule {
     { "more than 2^30 tiles", function(p, t) return le(tiles_of(p, t) * t.parts, 1073741824) end },
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
+  -- No more than what is asked for goes to L2: 256 bytes at a time took an H200 6 % longer.
   maps = function(t)
-    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner },
-             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner } }
+    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 },
+             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 } }
   end,
   stages = function() return 2 end,
-  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows, t.dimv) end,
+  workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows * t.cluster, t.dimv) end,
   launch = function(p, t)
     local tiles = tiles_of(p, t)
     local parts = parts_of(p, t)
     return {
-      { grid = { max(tiles * parts, 1) }, block = { t.threads }, lds = t.lds_bytes, early = true },
-      { grid = { select(gt(parts, 1), tiles, 0) }, block = { 512 }, early = true },
+      { grid = { max(tiles * parts * t.cluster, 1) }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
+        early = true },
+      split.second(p, t, tiles, parts, t.rows * t.cluster, true),
     }
   end,
   cost = function(p, t, target)
     local _, tiles = tiles_of(p, t)
     local parts, keys, units = parts_of(p, t), split.span(p, t), max(p.units, 1)
-    local items = tiles * parts
+    local items = tiles * parts * t.cluster
     local rounds = ceil_div(items, units * t.blocks)
-    local all = select(eq(t.packed, 1), p.batch, 1)
-    local read = tiles * keys * t.bytes / all
+    local bytes, two = eq(t.size, 1), eq(t.groups, 2)
+    local packed = select(eq(t.packed, 1), p.batch, 1)
+    -- Values within keys, as their strides say, do not come for themselves.
+    local within = all(two, gt(t.dim, t.dimv), eq(p.ldk, p.ldv), eq(p.plane_k, p.plane_v))
+    local read = tiles * keys * select(within, t.size * t.dim, t.bytes) / packed
     -- A block of keys: the matrix unit's cycles, which blocks of a unit share, and what a block waits for beside.  In
     -- fp8, modelled: a product takes its keys from registers in no less time than 32 rows need; widening takes issue
     -- slots, which blocks of a unit share, too.
-    local products, beside = t.keys * (t.dim + t.dimv) / 32, 400 + 4.5 * t.keys
-    if t.size == 1 then
-      local widen = t.keys * (t.dim + t.dimv) / 50
-      products, beside = max(products * max(t.rows, 32) / 64, widen), 400 + 4.5 * t.keys * t.rows / 64 + widen
-    end
+    local products, widen = t.keys * (t.dim + t.dimv) / 32, t.keys * (t.dim + t.dimv) / 50
+    products = select(bytes, max(products * max(t.rows, 32) / 64, widen), products)
+    local beside = 400 + 4.5 * t.keys * t.rows / 64 + select(bytes, widen, 0)
+    -- Two warpgroups by turns wait mostly for the ring: 1040 to 1170 cycles on an H100, 770 to 930 on an H200.
+    beside = select(two, 950, beside)
     local each = max(products * 1.1, (products + beside) / t.blocks)
-    local busy = tiles * ceil_div(keys, t.keys) / all * each / (units * 1750)
+    local busy = tiles * t.cluster * ceil_div(keys, t.keys) / packed * each / (units * 1750)
     -- As far as blocks come out even; a unit's share of memory may be three times what all leave it.
     local share = min(items / (rounds * units * t.blocks), 1)
     local rate = require "memory"(p, target) * 1e3
     local memory = read / (rate * 0.93) / min(3 * share, 1)
-    local ends = 4 + select(gt(parts, 1), 3 + 0.05 * parts, 0)
+    local ends = 4 + select(gt(parts, 1), 2 + 0.05 * parts, 0)
     return target.launch_us + ends + max(memory, busy / share), {
       { "launching", target.launch_us },
       { "blocks' begins and ends", ends },

@@ -20,6 +20,11 @@ static KILN_DEVICE int kiln_uniform(int x)
 {
     return __shfl_sync(0xffffffffu, x, 0);
 }
+// x of another lane of the warp.
+static KILN_DEVICE int kiln_of_lane(int x, int lane)
+{
+    return __shfl_sync(0xffffffffu, x, lane);
+}
 // Does `condition` hold in any lane of the warp?
 static KILN_DEVICE bool kiln_any_lane(bool condition)
 {
@@ -80,6 +85,15 @@ static KILN_DEVICE void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%2, %3, %4, %5}], [%6];"
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier) : "memory");
+}
+// The same to all of the cluster's blocks in `mask`.
+static KILN_DEVICE void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                                int plane, int batch, unsigned barrier, unsigned mask)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier),
+                 "h"((unsigned short)mask) : "memory");
 }
 // How long L2 should keep what is loaded: data that is read once goes first.
 static KILN_DEVICE unsigned long long kiln_l2_once(void)

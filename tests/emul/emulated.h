@@ -203,6 +203,11 @@ static inline void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *map, 
 {
     ke_tma_load(to, map, inner, outer, plane, batch, barrier, 0);
 }
+static inline void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
+                                           int plane, int batch, unsigned barrier, unsigned mask)
+{
+    ke_tma_load(to, map, inner, outer, plane, batch, barrier, mask);
+}
 static inline unsigned long long kiln_l2_once(void)
 {
     return 0;
@@ -251,9 +256,14 @@ static inline void kiln_copy_arrive(unsigned barrier)
 {
     ke_copy_arrive(barrier);
 }
+static inline int kiln_of_lane(int x, int lane)
+{
+    return (int)ke_of_lane((unsigned)x, (unsigned)lane);
+}
 static inline unsigned kiln_next_lane(unsigned x)
 {
-    return ke_next_lane(x);
+    const unsigned lane = kiln_thread() % 32;
+    return ke_of_lane(x, lane == 31 ? lane : lane + 1);
 }
 static inline unsigned kiln_funnel(unsigned low, unsigned high, unsigned from)
 {

@@ -665,12 +665,12 @@ void ke_copy_wait(int pending)
                             [=](int group) { return group <= until; });
     });
 }
-unsigned ke_next_lane(unsigned x)
+unsigned ke_of_lane(unsigned x, unsigned lane)
 {
-    const unsigned thread = ke_here->thread, next = thread % 32 == 31 ? thread : thread + 1;
+    const unsigned thread = ke_here->thread;
     running->in->row[thread] = x;
     ke_warp_barrier();
-    x = running->in->row[next];
+    x = running->in->row[thread - thread % 32 + lane];
     ke_warp_barrier();
     return x;
 }

@@ -48,7 +48,7 @@ void ke_copy(unsigned to, const void *from, unsigned width,
 void ke_copy_commit(void);
 void ke_copy_wait(int pending);
 void ke_copy_arrive(unsigned barrier); // once those so far are there
-unsigned ke_next_lane(unsigned x);
+unsigned ke_of_lane(unsigned x, unsigned lane); // what another lane of the warp gave
 void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
 void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);
 void ke_wgmma_issue(const ke_wgmma &);

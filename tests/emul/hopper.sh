@@ -52,6 +52,13 @@ result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
 # Values that are keys' first elements, in the same memory.
 LD_LIBRARY_PATH=$out/driver:$BUILD/lib KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib "$BUILD/bin/mla_decode" 2 300 20 >"$tmp/out" 2>&1
 result $? "examples/mla_decode.c: $(tail -n 1 "$tmp/out")" "$tmp/out"
+bf=bf16,bf16,bf16,bf16
+for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
+    "emul_latent_paged $bf heads=20 kv_heads=1 q=7 kv=300 batch=3 pages=70 sk=9216 sv=9216 ldv=576"; do
+    LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+        "$BUILD/tests/one_memory" "$problem align=256" wgmma >"$tmp/out" 2>&1
+    result $? "values in keys' memory: $(tail -n 1 "$tmp/out")" "$tmp/out"
+done
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -100,7 +107,8 @@ result $? "with threads and copies in another order"
 
 # fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
 # find it, or with these arguments of short/, and then in every instance.  decode_fault: in wgmma_decode's, of
-# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/.
+# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/;
+# page_fault, byte_fault: in attention's wgmma_decode or its second stage.
 fault() {
     local folder=faults
     [ $# -eq 2 ] || folder=short
@@ -111,12 +119,13 @@ few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
 page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
+latent_fault() { plant attention wgmma_decode latent_faults "$@"; } # of latent_faults/
 byte_fault() { plant attention wgmma_decode byte_faults "$@"; } # of byte_faults/
 plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 folder=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
-    find "$tmp/templates/$family" -name "$schedule*.tmpl" -exec sed -i -E "$5" {} +
+    find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl \) -exec sed -i -E "$5" {} +
     if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
         result 1 "$name: the template has nothing to plant it in"
     elif module fault tests/emul/"$folder" "$tmp/templates"; then
@@ -161,8 +170,14 @@ attention_fault "sums that stay as large as they were" 's/^            shrink_su
 KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
 page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
-page_fault "pages of the block before" 's/page_of\(g, t, first \+ STEP \+ n/page_of(g, t, first + n/'
+page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
+page_fault "pages of the 32 pieces before" 's/now = ahead, at = 0/at = 0/'
+page_fault "parts of a row that other threads have left out" 's/for \(int i = 1; i < SHARES; i\+\+\) \{/for (int i = 2; i < SHARES; i++) {/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
+latent_fault "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'
+latent_fault "largest scores that the other warpgroup does not follow" 's/x->top\[r\] = top;/;/'
+latent_fault "scores of the second warpgroup read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
+latent_fault "a block that goes on when the other one has ended" 's/lane, whether \&\& lane < CLUSTER/0, whether \&\& lane == 0/'
 byte_fault "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
 byte_fault "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'
 byte_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'

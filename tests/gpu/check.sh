@@ -19,4 +19,11 @@ done
 # shellcheck disable=SC2046
 "$build/bin/kiln" verify --modules "$modules" --all $(sed -n 's/^rowwise "\(.*\)".*/--op=\1/p' "$(dirname -- "$0")/instances/rowwise.lua") \
     --device nvidia || exit $?
+# Values in keys' memory, in one piece, and in pages of which the rest is NaN.
+bf=bf16,bf16,bf16,bf16
+for problem in "att_few_latent $bf heads=128 kv_heads=1 q=1 kv=3000 batch=5 dim=576 ldv=576" "att_few_latent $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 dim=512" \
+    "att_few_latent_paged16 $bf heads=20 kv_heads=1 q=3 kv=300 batch=3 pages=70 sk=9216 sv=9216 ldv=576" \
+    "att_few_latent_paged64 $bf heads=130 kv_heads=1 q=7 kv=1300 batch=3 pages=90 sk=36864 sv=36864 ldv=576"; do
+    KILN_DEVICE=nvidia KILN_MODULE_PATH="$modules" "$build/tests/one_memory" "$problem align=256" wgmma_decode || exit 1
+done
 KILN_DEVICE=nvidia KILN_MODULE_PATH="$modules" exec "$build/tests/launch_chain" 'tma_gemm f16,f16,f16 rcr m=512 n=512 k=512 align=256' tma

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -102,12 +103,33 @@ static void test_no_pages(void **state)
     run_all("paged_attention f16,f16,f16,f16 heads=2 kv_heads=1 q=9 kv=20 pages=0 batch=4");
 }
 
+/* Latent attention: values are the first elements of keys only where their strides say so. */
+static void test_within(void **state)
+{
+    kiln_problem p;
+    kh_shape s;
+    const char *const sizes = "mla bf16,bf16,bf16,bf16 heads=4 kv_heads=1 q=1 kv=9 batch=2";
+    char text[160];
+    (void)state;
+    if (kiln_problem_parse(sizes, &p)) skip(); /* it was not built */
+    assert_int_equal(kh_shape_of(ctx, &p, &s), KILN_OK);
+    const double apart = kh_bytes(&s);
+    for (int i = 0; i < s.count; i++) assert_int_equal(kh_within(&s, i), -1);
+    snprintf(text, sizeof text, "%s ldv=576", sizes);
+    assert_int_equal(kiln_problem_parse(text, &p), KILN_OK);
+    assert_int_equal(kh_shape_of(ctx, &p, &s), KILN_OK);
+    for (int i = 0; i < s.count; i++)
+        assert_int_equal(kh_within(&s, i), strcmp(s.operand[i].name, "V") ? -1 : i - 1);
+    assert_true(kh_bytes(&s) == apart - 2 * 9 * 512 * 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ragged),
         cmocka_unit_test(test_paged),
         cmocka_unit_test(test_no_pages),
+        cmocka_unit_test(test_within),
     };
     return cmocka_run_group_tests(tests, open_host, close_host);
 }

@@ -18,5 +18,13 @@ function split.span(p, t) return select(eq(t.window, 1), min(p.kv, p.window + p.
 function split.workspace(tiles, parts, rows, dimv)
   return select(gt(parts, 1), 16 + 4 * tiles * parts * rows * (dimv + 2), 0)
 end
+-- The second stage: of each tile as many blocks as it has rows; of sequences of different lengths as they have on
+-- average.
+split.threads = 256
+function split.second(p, t, tiles, parts, rows, early)
+  local all = p.q * (p.heads // max(p.kv_heads, 1))
+  local each = max(min(rows, select(eq(t.ragged, 1), ceil_div(all, max(p.batch, 1)), all)), 1)
+  return { grid = { select(gt(parts, 1), tiles * each, 0) }, block = { split.threads }, early = early }
+end
 
 return split

@@ -2,7 +2,7 @@
 -- What row `row + r * 8` of a tile `w` is in C, for what wgmma schedules share.  `vars`, at its place in a loop over r,
 -- declares what lib/calls.lua needs; `keys`: how many keys there are; `place`: the row's among them, `first_place` the
 -- least of the warpgroup's; `there`: whether it is one; `of_o`: its row in O, with what `out` declares, and `column`,
--- behind it, the warpgroup's first; `sink(x)`: the sink's score.
+-- behind it, the warpgroup's first, `first_column` whether that is the row's; `sink(x)`: the sink's score.
 local function vars(i, place, head)
   local text = "        const int i = %s, place = %s, head = %s, kv_head = w.kv_head, batch = w.batch;\n"
   return text:format(i, place, head) .. "        (void)i, (void)place, (void)head, (void)kv_head, (void)batch;"
@@ -13,7 +13,7 @@ return {
   of_a_head = {
     vars = vars("w.q0 + row + r * 8", "g.kv - g.n_q + i", "w.head"),
     keys = "g.kv", place = "w.q0 + row + r * 8 + g.kv - g.n_q", first_place = "w.q0 + group * 64 + g.kv - g.n_q",
-    there = "i < g.n_q", of_o = "i", column = "",
+    there = "i < g.n_q", of_o = "i", column = "", first_column = "",
     sink = function(x) return x end,
   },
   -- Queries of all heads that share K and V: each thread knows its own.
@@ -21,6 +21,7 @@ return {
     vars = vars("w.i[r]", "w.place[r]", "w.head[r]"),
     keys = "w.s.n_kv", place = "w.place[r]", first_place = "w.first_place", there = "w.there[r]",
     out = "const sequence s = w.s;", of_o = "((long long)s.q_first + i)", column = " + w.column",
+    first_column = " && w.column == 0",
     sink = function(x) return ("(w.part == 0 ? %s : -KILN_INF)"):format(x) end,
   },
 }

@@ -25,7 +25,7 @@ attention "emul_pieces" {
   d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
   scalars  = { "scale" },
   outputs  = { lse = per_query(f32) },
-  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = 16 } } },
+  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = { 1, 16 } } } },
 }
 attention "emul_ragged" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
@@ -62,5 +62,24 @@ attention "mla" {
   scalars = { "scale" },
   score   = function(x, _, s) return x * s.scale end,
   outputs = { lse = per_query(f32) },
-  tiles   = { sm_90a = { wgmma_decode { keys = 32, depth = 4, blocks = 1, parts = 16 } } },
+  tiles   = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = 16 } } },
+}
+-- The same in pages; and where a key has less than its value, and functions.
+attention "emul_latent_paged" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 576, 512 } }, mask = causal,
+  lengths = ragged, kv = paged(16), targets = { "sm_90a" },
+  scalars = { "scale" },
+  score   = function(x, _, s) return x * s.scale end,
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = 16 } } },
+}
+attention "emul_latent_window" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 192, 512 } }, mask = window,
+  targets  = { "sm_90a" },
+  score    = function(x, at, s, d) return x * s.scale - d.slope * (at.q - at.k) end,
+  sink     = function(_, d) return d.sinks end,
+  epilogue = function(x, _, d) return x * d.v_scale end,
+  d        = { sinks = per_head(f32), slope = per_head(f32), v_scale = per_kv_head(f32) },
+  scalars  = { "scale" },
+  tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, parts = 16 } } },
 }

@@ -7,6 +7,6 @@ attention "emul_fault_pages" {
   score   = function(x, _, s) return x * s.scale end,
   sink    = function(_, d) return d.sinks end,
   d       = { sinks = per_head(f32) },
-  tiles   = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, parts = 16 } } },
+  tiles   = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, parts = { 1, 16 } } } },
   check   = { shapes = { { 4, 2, 5, 700, 0, 0, 0, 60 } } },
 }

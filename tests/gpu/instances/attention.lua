@@ -62,7 +62,7 @@ for _, page in ipairs { 16, 32, 64, 128 } do
     types   = bf, heads = { { 64, 64 }, { 128, 128 } }, mask = causal, targets = { "sm_90a" },
     lengths = page ~= 32 and ragged or nil, kv = paged(page),
     outputs = { lse = per_query(f32) },
-    tiles   = tiles { wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = 64 } },
+    tiles   = tiles { wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = { 1, 64 } } },
     check   = { shapes = few },
   }
 end
@@ -109,9 +109,32 @@ attention "att_fp8_ragged" {
   tiles   = tiles { wgmma_decode { rows = 16, keys = 128, depth = 3, blocks = 2, parts = 64 } },
   check   = { shapes = few },
 }
+-- V wider than one warpgroup has sums for, which keys may have less or more than.
 attention "att_few_latent" {
-  types   = bf, heads = { { 576, 512 } }, mask = causal, lengths = ragged, kv = paged(64), targets = { "sm_90a" },
+  types   = bf, heads = { { 576, 512 }, { 512, 512 } }, mask = causal, targets = { "sm_90a" },
   outputs = { lse = per_query(f32) },
-  tiles   = tiles { wgmma_decode { keys = 32, depth = 4, blocks = 1, parts = { 1, 64 } } },
+  tiles   = tiles { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = { 1, 64 } } },
+  check   = { shapes = few },
+}
+attention "att_few_latent_window" {
+  types    = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 192, 512 } }, mask = window,
+  targets  = { "sm_90a" },
+  score    = score, sink = sink, epilogue = scaled, d = inputs, scalars = { "scale" },
+  outputs  = { lse = per_query(f32) },
+  tiles    = tiles { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = { 1, 64 } } },
+  check    = { shapes = few },
+}
+for _, page in ipairs { 16, 64, 192 } do
+  attention("att_few_latent_paged" .. page) {
+    types   = bf, heads = { { 576, 512 } }, mask = causal, targets = { "sm_90a" },
+    lengths = page ~= 16 and ragged or nil, kv = paged(page),
+    outputs = { lse = per_query(f32) },
+    tiles   = tiles { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = { 1, 64 } } },
+    check   = { shapes = few },
+  }
+end
+attention "att_few_latent_ragged" {
+  types   = bf, heads = { { 576, 512 } }, mask = causal, lengths = ragged, targets = { "sm_90a" },
+  tiles   = tiles { wgmma_decode { keys = 64, depth = 2, blocks = 1, cluster = { 1, 2 }, parts = 64 } },
   check   = { shapes = few },
 }
