@@ -59,8 +59,9 @@ return schedule {
     local slot, barriers = bytes_of_slot(t.rows, t.keys, t.size, t.dim, t.dimv)
     t.slot_bytes, t.p_bytes, t.lds_bytes = slot, p, rest + t.depth * (slot + barriers)
     t.room = (target.lds + 1024) // t.blocks - 1024
-    -- And a warp that loads; where those that multiply take its registers, a warpgroup.
-    t.gives = t.groups == 2 and 40 or t.size == 2 and t.blocks == 2 and 48 or 0
+    -- And a warp that loads; where those that multiply take its registers, a warpgroup.  Of two blocks a thread begins
+    -- with 128, where ptxas wants to have one product's sums and 26 more.
+    t.gives = t.groups == 2 and 40 or t.size == 2 and t.blocks == 2 and t.dimv <= 192 and 48 or 0
     t.takes = t.groups == 2 and 232 or 208 -- so all have as many as the block began with
     t.threads = t.gives > 0 and 128 * (t.groups + 1) or 160
     if t.size == 1 then

@@ -68,7 +68,7 @@ for _, page in ipairs { 16, 32, 64, 128 } do
 end
 attention "att_few_ragged" {
   types   = bf, heads = { { 64, 64 }, { 128, 128 } }, mask = causal, lengths = ragged, targets = { "sm_90a" },
-  tiles   = tiles { wgmma_decode { keys = { 64, 128 }, depth = 3, blocks = 1, parts = 64 } },
+  tiles   = tiles { wgmma_decode { keys = { 64, 128 }, depth = 3, blocks = { 1, 2 }, parts = 64 } },
   check   = { shapes = few },
 }
 -- K and V in fp8: all rows of a tile, panels of 64 and of 128 bytes, one to nine of a head.
