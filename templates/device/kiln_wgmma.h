@@ -301,6 +301,24 @@ static KILN_DEVICE void kiln_ldmatrix4_turned(unsigned (&w)[4], unsigned address
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(address) : "memory");
 }
 
+/* ---- mma, of one warp ---- */
+
+// sum += 16 rows of x by 16 along K times 8 columns of y, both in registers: a lane's are rows lane / 4 and 8 more by
+// K 2 * (lane % 4) and 8 more, two neighbours each, and column lane / 4 by the same K; its sums' rows are as x's, the
+// columns 2 * (lane % 4) and the next.
+#define KILN_MMA(type)                                                                             \
+    static KILN_DEVICE void kiln_mma_##type(float *sum, const unsigned (&x)[4], unsigned y0,       \
+                                            unsigned y1)                                           \
+    {                                                                                              \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." #type "." #type ".f32 {%0, %1, %2, %3},"      \
+            " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                       \
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                               \
+            : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));                       \
+    }
+KILN_MMA(bf16)
+KILN_MMA(f16)
+#undef KILN_MMA
+
 /* ---- two at once ---- */
 
 static KILN_DEVICE unsigned kiln_f16_pair(float low, float high)
@@ -436,6 +454,19 @@ static KILN_DEVICE unsigned kiln_high_twice(unsigned x)
     unsigned y;
     asm("prmt.b32 %0, %1, 0, 0x3232;" : "=r"(y) : "r"(x));
     return y;
+}
+// The low halves of x and y, and the high ones.
+static KILN_DEVICE unsigned kiln_low_halves(unsigned x, unsigned y)
+{
+    unsigned z;
+    asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+static KILN_DEVICE unsigned kiln_high_halves(unsigned x, unsigned y)
+{
+    unsigned z;
+    asm("prmt.b32 %0, %1, %2, 0x7632;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
 }
 // x of lane `i` of this one's four neighbours, i a constant.
 static KILN_DEVICE unsigned kiln_of_four(unsigned x, int i)

@@ -98,6 +98,8 @@ return schedule {
     { "apart", values = { 0, 1 }, doc = "two products: 1: each warpgroup multiplies one of them; 0: both" },
     { "sets", values = { 1, 2 },
       doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
+    { "order", values = { 0, 1 },
+      doc = "B of 4 bits: 1: K comes in an order in which lanes have whole words, and warps multiply by themselves" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
@@ -107,10 +109,13 @@ return schedule {
               "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 8 * t.box // types.b.bits * t.slabs
-    t.threads, t.registers = 128 * t.wg + 32, 0
+    -- And warps that put A in order: three, or one where registers are few.
+    t.threads, t.registers = 128 * t.wg + (t.order == 0 and 32 or t.blocks > 1 and 64 or 128), 0
     t.products = op.products
     t.at_a = ceil_div(t.box * t.slabs * op.products * t.n, 1024) * 1024
-    t.slot_bytes = t.at_a + t.k * types.a.bytes * t.m
+    -- Lanes that read a row of A at once are in boxes of their own; 256 bytes more put them into other banks.
+    local slab = 128 * t.m + (t.order == 1 and 256 or 0)
+    t.slot_bytes = t.at_a + ceil_div(t.k * types.a.bytes // 128 * slab, 1024) * 1024
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
@@ -124,8 +129,10 @@ return schedule {
     t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
     local behind = (t.columns - t.n) * t.box
     local own, values = values_of(t, op)
-    t.depth = max(min((room - 512 - behind) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind
+    local lanes = t.order == 1 and half_bytes.of_lanes(op, types, t.k)
+    local eights = lanes and 2 * t.columns * lanes.pitch + 512 or 0 -- with more barriers
+    t.depth = max(min((room - 512 - behind - eights) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind + eights
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     t.e_row = layout.e == "r" and 1 or 0
     -- Sums on their way out take the ring's place.
@@ -140,9 +147,13 @@ return schedule {
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     -- Sums over blocks are beside whole ones, and a thread's values.
     t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
-    if types.b.bits < 8 then t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words end
+    if lanes then
+      t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
+    elseif types.b.bits < 8 then
+      t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
+    end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
-    if t.needs > t.has and t.blocks == 1 then
+    if t.needs > t.has and t.blocks == 1 and t.order == 0 then
       t.threads = 128 * (t.wg + 1)
       t.has = min((512 // (t.wg + 1) // 8 * 8 * (t.wg + 1) - 32) // t.wg // 8 * 8, 232)
       t.registers = t.has
@@ -162,10 +173,15 @@ return schedule {
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
       return t.bits_b < 8 and t.slabs == 1 or t.bits_b >= 8 and t.box == 128
     end },
+    { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
+      return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
+    end },
+    { "order: b_op is not (w - zero) * scale of values along K, one to a column and 32 or more, as long each",
+      function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k) ~= nil end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
-      return t.sets == 1 or t.bits_b >= 8 or t.box > 32
+      return t.sets == 1 or t.bits_b >= 8 or t.box > 32 or t.order == 1
     end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
       return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
@@ -191,16 +207,22 @@ return schedule {
     -- `set`: what a tile has that most have not.
     local function tile(m, n, wg, blocks, l2, set)
       local t = { m = m, n = n, wg = wg, slabs = 1, box = 128, blocks = blocks, split_k = 0, ring = 0, l2 = l2,
-                  release = 1, turn = 0, across = 0, apart = 0, sets = 2 }
+                  release = 1, turn = 0, across = 0, apart = 0, sets = 2, order = 0 }
       for name, value in pairs(set or {}) do t[name] = value end
       return t
     end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
     if types.b.bits < 8 then
-      return { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }),
-               tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }), tile(64, 168, 3, 1, 1, { sets = 1, box = 64 }),
-               tile(128, 192, 3, 1, 1, { sets = 1, box = 32 }) }
+      local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
+      if half_bytes.of_lanes(op, types, 256) then
+        few = { tile(8, 448, 4, 1, 0, { sets = 1, order = 1 }), tile(16, 448, 4, 1, 0, { sets = 1, order = 1 }),
+                tile(8, 176, 2, 2, 0, { sets = 1, order = 1 }), tile(16, 176, 3, 1, 0, { sets = 1, order = 1 }) }
+      end
+      for _, rows in ipairs { tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }),
+                              tile(64, 168, 3, 1, 1, { sets = 1, box = 64 }),
+                              tile(128, 192, 3, 1, 1, { sets = 1, box = 32 }) } do few[#few + 1] = rows end
+      return few
     end
     if op.block and mixed(types) then
       return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
@@ -245,7 +267,8 @@ return schedule {
     local text = ("%dx%dx%d"):format(t.m, t.n, t.k)
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 },
                          { "f", t.l2, 1 }, { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 },
-                         { "p", t.apart, 0 }, { "o", t.sets, 2 }, { "x", t.box, 128 } } do
+                         { "p", t.apart, 0 }, { "o", t.sets, 2 }, { "x", t.box, 128 },
+                         { "k", t.order, 0 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
@@ -267,7 +290,9 @@ return schedule {
     local inner, outer = 8 * t.box // types.b.bits, t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
-      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box }
+      -- Of elements of 4 bits L2 fetches what a box wants: its neighbours along K are wanted a tile later.
+      local promote = types.b.bits < 8 and 128 or 256
+      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = promote }
     end
     return list
   end,
@@ -303,7 +328,7 @@ return schedule {
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
     -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
     local columns = t.columns * t.products -- with those beyond the tile
-    local from_b = columns * select(eq(t.mixed, 1), 2, t.bits_b / 8)
+    local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 2, t.bits_b / 8)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
     local rate = select(eq(t.mixed, 1), 190e3, select(gt(t.m, 64), 262e3, select(eq(t.m, 64), 143e3, 308e3)))
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
@@ -311,9 +336,11 @@ return schedule {
     local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.44, 1)
                      / (t.rate * 0.91e6)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
-    -- waits.
+    -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
     local widen = t.mixed * most * share * columns / 61e3 * select(eq(t.sets, 1), 1.55, 1)
                   * select(gt(here * t.wg, 1), 1, 1.4)
+    local whole = most * share * ceil_div(t.n, 16) * 16 / 53e3 * (1 + 0.024 * (t.m - 8))
+    widen = select(eq(t.order, 1), whole, widen)
     -- Clusters of more than two do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
     -- Sums of more rows take their time on the way to another block, too.
@@ -326,6 +353,8 @@ return schedule {
     local scaled = select(gt(t.sum_chain, 0), 0.27 * ceil_div(most, t.blocks) * share / t.k, 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.38, 1)
     local start = target.launch_us - 1.57 + select(gt(tiles_m, 1), select(gt(t.m, 64), 1.29, 0.65), 0)
+                  -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
+                  + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
     local turns = 0.0058 * most * share / t.k + select(eq(t.blocks, 1), 0.66, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.

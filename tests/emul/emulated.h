@@ -388,6 +388,34 @@ KE_PAIRS(bf16, times, *)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS
+// Of a warp's lanes each gives its registers.
+#define KE_MMA(type)                                                                               \
+    static inline void kiln_mma_##type(float *sum, const unsigned (&x)[4], unsigned y0, unsigned y1) \
+    {                                                                                              \
+        const unsigned own[6] = {x[0], x[1], x[2], x[3], y0, y1};                                  \
+        unsigned all[32][6];                                                                       \
+        ke_warp_words(&all[0][0], own, 6);                                                         \
+        const int lane = kiln_thread() % 32;                                                       \
+        for (int i = 0; i < 4; i++)                                                                \
+            for (int k = 0; k < 16; k++) {                                                         \
+                const int row = i / 2, with = k % 8 / 2, bit = k % 2 * 16;                         \
+                const unsigned a = all[lane / 4 * 4 + with][row + k / 8 * 2],                      \
+                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / 8];              \
+                sum[i] += kiln_##type##_to_f32((kiln_##type##_t)(a >> bit)) *                      \
+                          kiln_##type##_to_f32((kiln_##type##_t)(b >> bit));                       \
+            }                                                                                      \
+    }
+KE_MMA(bf16)
+KE_MMA(f16)
+#undef KE_MMA
+static inline unsigned kiln_low_halves(unsigned x, unsigned y)
+{
+    return (x & 0xffff) | y << 16;
+}
+static inline unsigned kiln_high_halves(unsigned x, unsigned y)
+{
+    return x >> 16 | (y & 0xffff0000);
+}
 static inline unsigned kiln_even_odd(unsigned w)
 {
     return (w & 0xff0000ff) | (w >> 8 & 0xff00) | (w & 0xff00) << 8;

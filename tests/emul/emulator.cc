@@ -51,7 +51,7 @@ struct block {
     counter barrier[BARRIERS];
     std::vector<counter> warp;
     std::vector<unsigned> row;       // addresses for stmatrix, by thread
-    std::vector<const unsigned *> x; // registers for wgmma, by thread
+    std::vector<const unsigned *> x; // registers for wgmma and mma, by thread
     std::vector<float> given;        // to other lanes, by thread
     std::vector<int> living;         // threads, by warp
     // A warp's lanes wait for barriers in shared memory as one: those that one of them has passed,
@@ -698,6 +698,15 @@ void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned)
     for (int i = 0; i < matrices; i++)
         for (int element = 0; element < 2; element++)
             memcpy((char *)&word[i] + element * 2, matrix_element(i, element, turned), 2);
+    ke_warp_barrier();
+}
+void ke_warp_words(unsigned *all, const unsigned *own, int words)
+{
+    const unsigned thread = ke_here->thread, first = thread / 32 * 32;
+    running->in->x[thread] = own;
+    ke_warp_barrier();
+    for (unsigned lane = 0; lane < 32; lane++)
+        memcpy(all + lane * (unsigned)words, running->in->x[first + lane], (size_t)words * sizeof *all);
     ke_warp_barrier();
 }
 void ke_wgmma_issue(const ke_wgmma &w)

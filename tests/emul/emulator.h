@@ -51,6 +51,7 @@ void ke_copy_arrive(unsigned barrier); // once those so far are there
 unsigned ke_of_lane(unsigned x, unsigned lane); // what another lane of the warp gave
 void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
 void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);
+void ke_warp_words(unsigned *all, const unsigned *own, int words); // of each lane so many
 void ke_wgmma_issue(const ke_wgmma &);
 void ke_wgmma_commit(void);
 void ke_wgmma_wait(int pending);

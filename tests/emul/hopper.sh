@@ -163,6 +163,8 @@ decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTE
 decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
 decode_fault "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
 decode_fault "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
+decode_fault "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot \* 8, phase\);/;/'
+decode_fault "eight values used before they have come" 's/kiln_copy_wait<0>\(\);/;/'
 attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'

@@ -10,6 +10,12 @@
 --     runs
 --     each     values of a lane, of two columns
 --     words    registers of these, of those that are on their way, and of where they come from
+--   of_lanes(op, types, span) where a lane has what belongs to its own K of two columns, and a warp's come to shared
+--                           memory by eights of a column's values; nil where it can't. As values, with
+--     deep     elements along K to a value
+--     each     values of a lane, of one column, for span / 4 elements along K, of which it holds one
+--     tiles    of `span` that eight values are for
+--     pitch    bytes of a column's eights in shared memory
 local half_bytes = {}
 
 function half_bytes.unsupported(op)
@@ -36,6 +42,21 @@ function half_bytes.values(op, types, span)
   end
   local places = 2 * min(v.each, 2) * #v.inputs
   v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and 1 or #v.inputs) + 2 * #v.inputs) + places
+  return v
+end
+
+function half_bytes.of_lanes(op, types, span)
+  local v = half_bytes.values(op, types, span)
+  if op.has_b_op and not v.fast then return end
+  for _, d in ipairs(v.inputs) do
+    v.deep = v.deep or d.deep
+    if d.kind ~= "per_block" or d.layout ~= "c" or d.along ~= 1 or d.deep ~= v.deep or d.deep % 32 ~= 0 then return end
+  end
+  v.each = max(span // 4 // v.run, 1)
+  v.tiles = v.deep and 8 * v.deep // span
+  -- Words: as many as eight values may begin and end within, of two bytes and of half a byte.
+  v.pitch = #v.inputs == 0 and 0 or v.zero and 4 * (5 + 2) or 4 * 5
+  v.words = #v.inputs == 0 and 0 or 2 * (v.zero and 2 or 1)
   return v
 end
 

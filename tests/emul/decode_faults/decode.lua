@@ -26,5 +26,6 @@ gemm "emul_fault_decode_bits" {
   d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", u4, 1, 32) },
   b_op     = function(w, d) return (w - d.zero) * d.scale end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 2, box = { 128, 32 } } } },
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 2, box = { 128, 32 },
+                                         order = { 0, 1 } } } },
 }

@@ -382,14 +382,16 @@ gemm "emul_blocks_decode" {
   check    = { shapes = few },
 }
 
--- Weights of 4 bits: what takes off a zero point and scales in 16 bits, in runs of 16 to more than a tile, from boxes of
--- each width; any other operator in f32, of values of every kind; and none.
-local of_bits = { ["8 56 1 128 2"] = true, ["64 112 2 64 1"] = true, ["16 64 1 32 1"] = true }
+-- Weights of 4 bits: what takes off a zero point and scales in 16 bits, in runs of 16 to more than a tile, from boxes
+-- of each width; any other operator in f32, of values of every kind; and none. Of m, n, wg, box, sets, order.
+local of_bits = { ["8 56 1 128 2 0"] = true, ["64 112 2 64 1 0"] = true, ["16 64 1 32 1 0"] = true,
+                  ["8 56 1 128 1 1"] = true, ["64 112 2 64 1 1"] = true, ["16 112 1 128 1 1"] = true,
+                  ["8 176 2 128 1 1"] = true, ["8 176 3 64 1 1"] = true }
 local function in_bits(t)
-  return of_bits[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets)] == true and t.turn == t.wg % 2
+  return of_bits[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets, t.order)] == true and t.turn == t.wg % 2
 end
-local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112 }, wg = { 1, 2 }, box = { 128, 64, 32 }, sets = { 1, 2 },
-                 blocks = 1, turn = { 0, 1 } }
+local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112, 176 }, wg = { 1, 2, 3 }, box = { 128, 64, 32 }, sets = { 1, 2 },
+                 blocks = 1, turn = { 0, 1 }, order = { 0, 1 } }
 local groups = { { 3, 200, 96 }, { 17, 133, 1056 }, { 70, 72, 1001 } }
 for _, g in ipairs { 16, 128 } do
   gemm("emul_bits_" .. g) {
@@ -419,6 +421,17 @@ gemm "emul_bits_scaled" {
   targets  = { "sm_90a" },
   d        = { scale = per_block("b", "a", 1, 64) },
   b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
+  check    = { shapes = groups },
+}
+-- A lane has two values of a row of a box in order; matrices of an odd number of values to a column.
+gemm "emul_bits_lanes" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", i4, 1, 32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
   check    = { shapes = groups },

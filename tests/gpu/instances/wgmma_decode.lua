@@ -251,3 +251,48 @@ gemm "decode_blocks" {
                end },
   check    = { shapes = { { 1, 8, 16 }, { 3, 200, 48 }, { 17, 336, 1040 }, { 64, 512, 592 }, { 100, 136, 144 } } },
 }
+
+-- Weights of 4 bits, K as it is and in the other order: values of every length along K, with zero points and without;
+-- warps and warpgroups of several panels, and with none. Of m, n, wg, blocks, box, split_k, turn, order, sets.
+local halves = { ["16 112 2 1 128 0 0 0 1"] = true, ["64 168 3 1 64 3 1 0 1"] = true, ["8 448 4 1 128 0 0 1 1"] = true,
+                 ["16 224 4 1 128 1 1 1 1"] = true, ["16 112 2 2 128 3 0 1 1"] = true, ["32 176 3 1 64 0 1 1 1"] = true,
+                 ["64 112 2 1 64 3 0 1 1"] = true }
+local function in_halves(t)
+  return halves[("%d %d %d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.blocks, t.box, t.split_k, t.turn, t.order,
+      t.sets)] == true
+end
+local of_4   = { m = { 8, 16, 32, 64 }, n = { 112, 168, 176, 224, 448 }, wg = { 2, 3, 4 },
+                 blocks = { 1, 2 }, box = { 64, 128 }, split_k = { 0, 1, 3 }, turn = { 0, 1 }, order = { 0, 1 },
+                 sets = 1, l2 = 0 }
+local long   = { { 1, 1, 0 }, { 1, 8, 32 }, { 3, 200, 96 }, { 8, 128, 128 }, { 17, 333, 1056 }, { 64, 512, 4096 },
+                 { 100, 136, 608 }, { 130, 67, 1001 }, { 300, 448, 2080 } }
+for _, g in ipairs { 32, 128 } do
+  gemm("decode_half_" .. g) {
+    types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f32 } },
+    layouts  = { "rcr", "rcc" },
+    targets  = { "sm_90a" },
+    d        = { scale = per_block("b", "a", 1, g), zero = per_block("b", u4, 1, g), bias = per_col "e" },
+    b_op     = function(w, d) return (w - d.zero) * d.scale end,
+    epilogue = function(acc, d) return acc + d.bias end,
+    tiles    = { sm_90a = { wgmma_decode(of_4) }, where = in_halves },
+    check    = { shapes = long },
+  }
+end
+gemm "decode_half_scaled" {
+  types    = { { a = bf16, b = i4, e = bf16 }, { a = f16, b = u4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 128), r = full "e" },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc, d) return acc + d.r end,
+  tiles    = { sm_90a = { wgmma_decode(of_4) }, where = in_halves },
+  check    = { shapes = long },
+}
+gemm "decode_half" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(of_4) }, where = in_halves },
+  check    = { shapes = long },
+}
