@@ -62,14 +62,18 @@ local function beside_ring(t, op, types, layout)
   end
   -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take
   -- side by side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a
-  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.
+  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  Sums over blocks leave in an even
+  -- number of strips where they can, for a cluster's blocks to share; what narrower strips leave free is the ring's.
   t.strip = 0
+  local function unshared(strip) return op.block and t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0 end
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
     if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
     local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
-    if fits and (t.strip == 0 or full and too_wide(t, op, widest)) then t.strip = strip end
+    if fits and (t.strip == 0 or full and too_wide(t, op, widest) or unshared(t.strip) and not unshared(strip)) then
+      t.strip = strip
+    end
   end
   t.d_parts = strip_slots(t, op)
   t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
@@ -287,7 +291,7 @@ return schedule {
     { "{sums} sums per thread of {wg} warpgroups and those over blocks: too many registers", function(t, op, types)
       if not op.block then return true end
       local beside = t.in_registers == 1 and t.sums or t.unit // 2
-      return t.sums + beside <= (t.wg == 3 and 128 or t.in_registers == 1 and 128 or 192)
+      return t.sums + beside <= wgmma_blocks.room(t)
         and (types.acc.name ~= "i32" or t.unit % 16 == 0)
     end },
     { "{sums} sums per thread of {wg} warpgroups: too many registers", function(t, op)
@@ -322,14 +326,18 @@ return schedule {
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster, stream, swap)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
-                  e_depth = op.block and y == 256 and 1 or 2, -- beside a ring of 4
-                  group = 8, stream = stream or 0, pingpong = 0, promote = 0,
+                  e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
                   swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
       places(t, op, types, layout)
-      beside_ring(t, op, types, layout)
-      t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
+      repeat
+        beside_ring(t, op, types, layout)
+        local fits = t.depth * t.slot_bytes + t.beside_ring <= target.lds
+        -- Beside sums over blocks, a ring of 4 is worth more than a second strip of E.
+        if not fits and op.block and t.depth == 4 and t.e_depth == 2 then t.e_depth = 1
+        elseif not fits then t.depth = t.depth - 1 end
+      until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
                             "tf32", "swap" } do
@@ -345,7 +353,9 @@ return schedule {
     local full = full_inputs(op)
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
-    elseif op.block then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 } }
+    elseif op.block then
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 256, 128, 2 },
+                full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
