@@ -354,7 +354,7 @@ return schedule {
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 256, 128, 2 },
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
                 full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
     elseif widened and along then
@@ -477,23 +477,26 @@ return schedule {
     local rate = 0.01 * t.rate * 1e6 / target.units           -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read.
-    -- Sums over blocks: X is read again for each unit, and what adds them up is only in part beside products.
-    local again = select(gt(t.unit, 0), t.y // max(t.unit, 1), 1)
-    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 * again + t.y)) / 220e3
-    local added = select(gt(t.unit, 0), t.x * t.y * t.products / 224e3, 0)
+    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1755e3
     -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.25, 1) * (1 + 0.11 * t.turned)
-    local step = max(flops / rate, lds) * converted + from_l2 + 0.4 * added
-                 + select(gt(t.unit, 0), select(eq(t.wg, 1), 0.16, 0.04), 0)
+    local step = max(flops / rate, lds) * converted + from_l2
+    -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
+    local scaled = all(gt(t.unit, 0), eq(t.in_registers, 0))
+    step = step + select(gt(t.unit, 0), 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
+    step = select(scaled, 0.94 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
+                          - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
     local copying, shifted = gathered(p, t)
     step = select(eq(t.gather, 2), max(step + shifted, copying), step)
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3
-    local tile = rounds * step + 0.27 + out
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip, 0.27 + out)
+    local tile = rounds * step + ends
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.
-    local half = ceil_div(rounds, 2) * (1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3) + 1.15 + out / 2
+    local alone = select(scaled, 1.08 * step, 1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3)
+    local half = ceil_div(rounds, 2) * alone + 1.15 + select(scaled, ends, out) / 2
     local rest = items % clusters
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
     local busy = select(all_cut, half, select(halves, (items - rest) / clusters * tile + half, most * tile))

@@ -207,7 +207,8 @@ return schedule {
     end
     local across = { across = 1 }
     if op.block then
-      return { tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(64, 112, 2, 2, 0, across) }
+      return { tile(16, 112, 1, 2, 0), tile(16, 64, 1, 3, 0), tile(64, 64, 1, 2, 0, across),
+               tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
