@@ -334,8 +334,8 @@ return schedule {
       repeat
         beside_ring(t, op, types, layout)
         local fits = t.depth * t.slot_bytes + t.beside_ring <= target.lds
-        -- Beside sums over blocks, a ring of 4 is worth more than a second strip of E.
-        if not fits and op.block and t.depth == 4 and t.e_depth == 2 then t.e_depth = 1
+        -- Beside sums over blocks, a ring of 4 is worth more than a second strip of E, unless tiles have many.
+        if not fits and op.block and t.depth == 4 and y == 256 and t.e_depth == 2 then t.e_depth = 1
         elseif not fits then t.depth = t.depth - 1 end
       until fits or t.depth == 2
       local set = {}
@@ -354,7 +354,7 @@ return schedule {
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
                 full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
     elseif widened and along then

@@ -148,14 +148,13 @@ static inline void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
     ke_mbarrier_wait(barrier, phase);
 }
-// "Not yet" is always a right answer.
-static inline unsigned kiln_mbarrier_test(unsigned, unsigned)
+static inline unsigned kiln_mbarrier_test(unsigned barrier, unsigned phase)
 {
-    return 0;
+    return ke_mbarrier_test(barrier, phase);
 }
-static inline void kiln_mbarrier_wait_unless(unsigned, unsigned barrier, unsigned phase)
+static inline void kiln_mbarrier_wait_unless(unsigned ended, unsigned barrier, unsigned phase)
 {
-    ke_mbarrier_wait(barrier, phase);
+    if (!ended) ke_mbarrier_wait(barrier, phase);
 }
 static inline void kiln_mbarrier_wait_cluster(unsigned barrier, unsigned phase)
 {
