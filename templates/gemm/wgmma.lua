@@ -65,7 +65,9 @@ local function beside_ring(t, op, types, layout)
   -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  Sums over blocks leave in an even
   -- number of strips where they can, for a cluster's blocks to share; what narrower strips leave free is the ring's.
   t.strip = 0
-  local function unshared(strip) return op.block and t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0 end
+  local function unshared(strip)
+    return op.block and t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
+  end
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
@@ -491,7 +493,7 @@ return schedule {
     local copying, shifted = gathered(p, t)
     step = select(eq(t.gather, 2), max(step + shifted, copying), step)
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3
-    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip, 0.27 + out)
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.27 + out)
     local tile = rounds * step + ends
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.

@@ -6,10 +6,10 @@
   tests/bench/blockscale_peers.py --kiln b.csv    what `kiln bench --csv=b.csv` said stands for Kiln
 
 Peers are torch._scaled_mm with these scales ("block") and, as the bound, the same product with one scale per tensor
-("plain").  torch wants A's scales with M contiguous; Kiln takes them as its op says.  Of B's, cuBLASLt reads rows of a
-multiple of four, whatever stride torch asks for: where it refuses that one, the same memory is handed over as if its
-rows were dense.  The protocol is peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit codes: 0 done; 1 a result is
-wrong; 77 no GPU."""
+("plain").  torch wants A's scales with M contiguous; Kiln takes them as its op says.  Of B's, cuBLASLt reads a row
+every multiple of four, but torch may refuse that stride: then the same memory is handed over as if its rows were
+dense.  The protocol is peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit
+codes: 0 done; 1 a result is wrong; 77 no GPU."""
 import argparse
 import csv
 import sys
@@ -48,7 +48,7 @@ def block(a, b, a_scale, b_scale, *_):
 
 
 def block_as_dense(a, b, a_scale, b_scale, *_):
-    """The same, said to have rows without a gap."""
+    """The same, whose rows of B's scales are said to be without a gap."""
     return block(a, b, a_scale, torch.as_strided(b_scale, b_scale.shape, (b_scale.shape[1], 1)))
 
 
