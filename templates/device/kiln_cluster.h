@@ -65,6 +65,26 @@ static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
                  "@!done bra again_%=;\n}" ::"r"(barrier), "r"(phase) : "memory");
 }
 
+// Whether that phase has ended; and the wait for it where it had not.
+static KILN_DEVICE unsigned kiln_mbarrier_test(unsigned barrier, unsigned phase)
+{
+    unsigned ended;
+    asm volatile("{\n.reg .pred done;\n"
+                 "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, done;\n}" : "=r"(ended) : "r"(barrier), "r"(phase) : "memory");
+    return ended;
+}
+static KILN_DEVICE void kiln_mbarrier_wait_unless(unsigned ended, unsigned barrier, unsigned phase)
+{
+    asm volatile("{\n.reg .pred done;\n"
+                 "setp.ne.u32 done, %0, 0;\n"
+                 "@done bra over_%=;\n"
+                 "again_%=:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                 "@!done bra again_%=;\n"
+                 "over_%=:\n}" ::"r"(ended), "r"(barrier), "r"(phase) : "memory");
+}
+
 // For what another block of the cluster has sent.
 static KILN_DEVICE void kiln_mbarrier_wait_cluster(unsigned barrier, unsigned phase)
 {

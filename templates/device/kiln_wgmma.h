@@ -258,6 +258,19 @@ static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned pa
            (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
 }
 
+// The same in parts: the place, which is counted in units of 16 bytes, and the descriptor.
+static KILN_DEVICE unsigned kiln_wgmma_place(unsigned tile)
+{
+    return tile >> 4;
+}
+static KILN_DEVICE unsigned long long kiln_wgmma_tile_at(unsigned place, unsigned panel)
+{
+    const unsigned low = place + ((panel >> 4) << 16), high = 1024 >> 4 | 1u << 30;
+    unsigned long long tile;
+    asm("mov.b64 %0, {%1, %2};" : "=l"(tile) : "r"(low), "r"(high));
+    return tile;
+}
+
 // Where byte `byte` of row `row` lies in a box with rows of `inner` bytes, as TMA swizzles by that many: from a
 // multiple of 1024 bytes on.
 template <int inner> static KILN_DEVICE int kiln_swizzled(int row, int byte)

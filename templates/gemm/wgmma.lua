@@ -62,14 +62,20 @@ local function beside_ring(t, op, types, layout)
   end
   -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take
   -- side by side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a
-  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.
+  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  Sums over blocks leave in an even
+  -- number of strips where they can, for a cluster's blocks to share; what narrower strips leave free is the ring's.
   t.strip = 0
+  local function unshared(strip)
+    return op.block and t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
+  end
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
     if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
     local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
-    if fits and (t.strip == 0 or full and too_wide(t, op, widest)) then t.strip = strip end
+    if fits and (t.strip == 0 or full and too_wide(t, op, widest) or unshared(t.strip) and not unshared(strip)) then
+      t.strip = strip
+    end
   end
   t.d_parts = strip_slots(t, op)
   t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
@@ -287,7 +293,7 @@ return schedule {
     { "{sums} sums per thread of {wg} warpgroups and those over blocks: too many registers", function(t, op, types)
       if not op.block then return true end
       local beside = t.in_registers == 1 and t.sums or t.unit // 2
-      return t.sums + beside <= (t.wg == 3 and 128 or t.in_registers == 1 and 128 or 192)
+      return t.sums + beside <= wgmma_blocks.room(t)
         and (types.acc.name ~= "i32" or t.unit % 16 == 0)
     end },
     { "{sums} sums per thread of {wg} warpgroups: too many registers", function(t, op)
@@ -322,14 +328,18 @@ return schedule {
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster, stream, swap)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
-                  e_depth = op.block and y == 256 and 1 or 2, -- beside a ring of 4
-                  group = 8, stream = stream or 0, pingpong = 0, promote = 0,
+                  e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
                   swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
       places(t, op, types, layout)
-      beside_ring(t, op, types, layout)
-      t.depth = max(min(t.depth, (target.lds - t.beside_ring) // t.slot_bytes), 2)
+      repeat
+        beside_ring(t, op, types, layout)
+        local fits = t.depth * t.slot_bytes + t.beside_ring <= target.lds
+        -- Beside sums over blocks, a ring of 4 is worth more than a second strip of E, unless tiles have many.
+        if not fits and op.block and t.depth == 4 and y == 256 and t.e_depth == 2 then t.e_depth = 1
+        elseif not fits then t.depth = t.depth - 1 end
+      until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
                             "tf32", "swap" } do
@@ -345,7 +355,9 @@ return schedule {
     local full = full_inputs(op)
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
-    elseif op.block then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 } }
+    elseif op.block then
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
+                full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
@@ -467,23 +479,26 @@ return schedule {
     local rate = 0.01 * t.rate * 1e6 / target.units           -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read.
-    -- Sums over blocks: X is read again for each unit, and what adds them up is only in part beside products.
-    local again = select(gt(t.unit, 0), t.y // max(t.unit, 1), 1)
-    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 * again + t.y)) / 220e3
-    local added = select(gt(t.unit, 0), t.x * t.y * t.products / 224e3, 0)
+    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1755e3
     -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.25, 1) * (1 + 0.11 * t.turned)
-    local step = max(flops / rate, lds) * converted + from_l2 + 0.4 * added
-                 + select(gt(t.unit, 0), select(eq(t.wg, 1), 0.16, 0.04), 0)
+    local step = max(flops / rate, lds) * converted + from_l2
+    -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
+    local scaled = all(gt(t.unit, 0), eq(t.in_registers, 0))
+    step = step + select(gt(t.unit, 0), 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
+    step = select(scaled, 0.94 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
+                          - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
     local copying, shifted = gathered(p, t)
     step = select(eq(t.gather, 2), max(step + shifted, copying), step)
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3
-    local tile = rounds * step + 0.27 + out
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.27 + out)
+    local tile = rounds * step + ends
     -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
     -- block.
-    local half = ceil_div(rounds, 2) * (1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3) + 1.15 + out / 2
+    local alone = select(scaled, 1.08 * step, 1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3)
+    local half = ceil_div(rounds, 2) * alone + 1.15 + select(scaled, ends, out) / 2
     local rest = items % clusters
     local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
     local busy = select(all_cut, half, select(halves, (items - rest) / clusters * tile + half, most * tile))

@@ -229,7 +229,8 @@ return schedule {
     end
     local across = { across = 1 }
     if op.block then
-      return { tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(64, 112, 2, 2, 0, across) }
+      return { tile(16, 112, 1, 2, 0), tile(16, 64, 1, 3, 0), tile(64, 64, 1, 2, 0, across),
+               tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
     end
     if mixed(types) and op.products == 1 then
       return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
@@ -351,6 +352,8 @@ return schedule {
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
     -- Where blocks of K are scaled, a step ends before the next one begins.
     local scaled = select(gt(t.sum_chain, 0), 0.27 * ceil_div(most, t.blocks) * share / t.k, 0)
+    -- And its values, a part of which every column has, come before the first of them and take their time.
+    local values = select(all(gt(t.sum_chain, 0), eq(t.mixed, 0)), 0.016 * t.n, 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.38, 1)
     local start = target.launch_us - 1.57 + select(gt(tiles_m, 1), select(gt(t.m, 64), 1.29, 0.65), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
@@ -359,7 +362,7 @@ return schedule {
     local turns = 0.0058 * most * share / t.k + select(eq(t.blocks, 1), 0.66, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
     local again = (1.88 + select(eq(t.blocks, 1), 0.57 + out, out / 2)) * (ceil_div(blocks, room) - 1)
-    return start + bound + ahead + turns + out + again, {
+    return start + bound + ahead + values + turns + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },
       { "a unit's share of the weights", arrive },
@@ -367,7 +370,7 @@ return schedule {
       { "multiplying", multiply },
       { "widening", widen },
       { "clusters that do not fill the device", bound - bound / select(crowd, 1.38, 1) },
-      { "blocks' ends", turns + out },
+      { "blocks' ends", values + turns + out },
       { "blocks' turns", again },
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },

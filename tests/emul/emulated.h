@@ -148,6 +148,14 @@ static inline void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
     ke_mbarrier_wait(barrier, phase);
 }
+static inline unsigned kiln_mbarrier_test(unsigned barrier, unsigned phase)
+{
+    return ke_mbarrier_test(barrier, phase);
+}
+static inline void kiln_mbarrier_wait_unless(unsigned ended, unsigned barrier, unsigned phase)
+{
+    if (!ended) ke_mbarrier_wait(barrier, phase);
+}
 static inline void kiln_mbarrier_wait_cluster(unsigned barrier, unsigned phase)
 {
     ke_mbarrier_wait(barrier, phase);
@@ -298,6 +306,14 @@ static inline unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
 {
     return (tile & 0x3ffff) >> 4 | (unsigned long long)(panel >> 4 & 0x3fff) << 16 | 64ull << 32 |
            1ull << 62;
+}
+static inline unsigned kiln_wgmma_place(unsigned tile)
+{
+    return tile >> 4;
+}
+static inline unsigned long long kiln_wgmma_tile_at(unsigned place, unsigned panel)
+{
+    return kiln_wgmma_tile(place << 4, panel);
 }
 // As TMA does it: bits 7 to 9 of an address within rows of 128 bytes, of which fewer count where
 // rows are shorter.

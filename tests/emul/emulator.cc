@@ -57,6 +57,8 @@ struct block {
     // A warp's lanes wait for barriers in shared memory as one: those that one of them has passed,
     // in order.
     std::vector<std::vector<std::pair<unsigned, unsigned>>> passed;
+    // And what one of them was told when it asked whether a phase has ended, all are.
+    std::vector<std::vector<bool>> told;
 };
 struct product {
     ke_wgmma w;
@@ -83,7 +85,7 @@ struct fiber {
     std::vector<piece> pieces;                // copied by this thread itself, of the next group
     std::vector<int> copying;                 // groups of them that are on their way
     int copy_groups = 0;
-    size_t waits = 0;                         // for barriers in shared memory
+    size_t waits = 0, tests = 0;              // for barriers in shared memory, and of them
     int met = 0;
 };
 struct copy {
@@ -472,7 +474,7 @@ int ke_launch(void *function, const unsigned *grid, const unsigned *threads, con
                 memset(b.shared, 0xa5, SHARED);
                 b.threads = (int)count, b.warp.resize(count / 32), b.row.resize(count),
                 b.x.resize(count), b.given.resize(count), b.living.assign(count / 32, 32);
-                b.passed.resize(count / 32), b.first = c.fibers.size();
+                b.passed.resize(count / 32), b.told.resize(count / 32), b.first = c.fibers.size();
                 for (unsigned t = 0; t < count; t++)
                     c.fibers.emplace_back(start(
                         &b, {t,
@@ -565,6 +567,13 @@ void ke_mbarrier_wait(unsigned barrier, unsigned phase)
     wait_until([=] { return b->phase != phase || (n < passed->size() && (*passed)[n] == it); });
     if (n >= passed->size()) passed->resize(n + 1);
     (*passed)[n] = it;
+}
+unsigned ke_mbarrier_test(unsigned barrier, unsigned phase)
+{
+    auto *told = &running->in->told[ke_here->thread / 32];
+    const size_t n = running->tests++;
+    if (n >= told->size()) told->push_back(((const mbarrier *)ke_at(barrier))->phase != phase);
+    return (*told)[n];
 }
 void ke_tma_load(unsigned to, const void *map, int inner, int outer, int plane, int batch,
                  unsigned barrier, unsigned mask)

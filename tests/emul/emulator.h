@@ -38,6 +38,7 @@ void ke_mbarrier_init(unsigned barrier, unsigned arrivals);
 void ke_mbarrier_arrive(unsigned barrier, unsigned bytes); // and waits for so many bytes more
 void ke_mbarrier_sent(unsigned barrier, unsigned bytes);
 void ke_mbarrier_wait(unsigned barrier, unsigned phase);
+unsigned ke_mbarrier_test(unsigned barrier, unsigned phase); // 1: that phase has ended
 void ke_tma_load(unsigned to, const void *map, int inner, int outer, int plane, int batch,
                  unsigned barrier, unsigned mask); // mask 0: here
 void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch);

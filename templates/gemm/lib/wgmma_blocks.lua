@@ -2,11 +2,13 @@
 -- Sums over blocks of K in wgmma: their values come through the ring beside the tiles that they belong to, and the
 -- matrix unit keeps a sum for no longer than a step of the ring, or a block where that is shorter.
 --   unsupported(op, types, x)  why an op's blocks cannot be so, or nil; x: the operand of 64 rows, "a" or "b"
+--   room(t)                    registers of a thread for sums, whole ones and those of a unit
 --   places(op, t, types, x)    what tiles make of them:
 --     subs    blocks of K that a step has
 --     values  f32 of a slot
 --     unit    columns of Y whose sums the matrix unit has at once: half of the tile's where registers want it
 --     each    columns of Y that share their factors; apart: none do
+--     first   a step's factors are few enough to be read ahead of its products
 --   and of each per_block input: of_x, whether it is X's; each, rows of X or columns of Y to a value of the slot;
 --   count, values of a tile; at, where those of the slot begin.
 local wgmma_blocks = {}
@@ -34,10 +36,14 @@ function wgmma_blocks.unsupported(op, types, x)
   end
 end
 
+function wgmma_blocks.room(t)
+  return t.wg == 3 and (t.full_d == 0 and 128 or 112) or t.in_registers == 1 and 128 or 192
+end
+
 function wgmma_blocks.places(op, t, types, x)
   local p = { subs = max(128 // types.mul_a.bytes // op.block.deep, 1), values = 0, unit = t.y, apart = false }
   local sums = op.products * (t.x // (64 * t.groups)) * t.y // 2
-  if t.in_registers == 0 and sums + t.y // 2 > (t.wg == 3 and 128 or 192) and t.y % 32 == 0 then p.unit = t.y // 2 end
+  if t.in_registers == 0 and sums + t.y // 2 > wgmma_blocks.room(t) and t.y % 32 == 0 then p.unit = t.y // 2 end
   p.each = p.unit
   for _, d in ipairs(op.d) do
     if d.kind == "per_block" then
@@ -48,6 +54,8 @@ function wgmma_blocks.places(op, t, types, x)
       if not d.of_x then p.each, p.apart = gcd(p.each, d.each), p.apart or d.each == 1 end
     end
   end
+  local units = p.subs * op.products * (t.x // (64 * t.groups)) * (t.y // p.unit)
+  p.first = t.in_registers == 0 and not p.apart and units * 2 * (p.unit // p.each) <= 8
   return p
 end
 

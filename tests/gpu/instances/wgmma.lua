@@ -374,7 +374,8 @@ gemm "wgmma_blocks" {
   tiles    = { sm_90a = { wgmma { m = { 128, 192, 256 }, n = { 128, 192, 256 }, depth = 3, cluster = { 1, 2 },
                                   e_depth = 1, stream = { 0, 1 } } },
                where = function(t)
-                 return t.x == 128 and (t.y == 256) == (t.cluster == 1) and t.stream == t.cluster % 2
+                 return (t.x == 128 or t.x == 256 and t.y == 128) and (t.y == 256) == (t.cluster == 1)
+                   and t.stream == t.cluster % 2
                end },
   check    = { shapes = shapes },
 }
@@ -398,8 +399,9 @@ gemm "wgmma_blocks_square" {
   d        = { x = per_block("a", f32, 64, 64), y = per_block("b", f32, 64, 64) },
   block    = function(acc, d) return acc * d.x * d.y end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = { 96, 128 }, depth = 3, cluster = 2, gather = { 0, 1 } } },
-               where = function(t) return (t.n == 96) == (t.gather == 1) end },
+  tiles    = { sm_90a = { wgmma { m = { 128, 192 }, n = { 96, 128 }, wg = { 2, 3 }, depth = 3, cluster = 2,
+                                  gather = { 0, 1 } } },
+               where = function(t) return (t.n == 96) == (t.gather == 1) and t.m == 64 * t.wg end },
   check    = { shapes = shapes },
 }
 
