@@ -78,7 +78,7 @@ return schedule {
       if t.window == 1 then blocks = min(blocks, (p.window + t.rows) / t.keys + 1) end
     end
     local busy, apart = waves * blocks * block / clock, waves * beside / clock
-    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (require "memory"(p, target) * 1e3)
+    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (require "memory"(p, target) * 0.88e3)
     return target.launch_us + max(busy, memory) + apart, {
       { "launching", target.launch_us },
       { "multiplying", busy },
