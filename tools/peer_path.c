@@ -95,15 +95,20 @@ static const void *input_of(const path *p, const kh_operand *o, size_t set)
     return o ? kh_pointer(kh_sets_args(p->sets, set), o) : NULL;
 }
 
+static const void *vector_of(const path *p, int which, const kh_operand *o, size_t set)
+{
+    return p->own[which] ? p->own[which] : input_of(p, o, set);
+}
+
 static kiln_status multiply(path *p, int algorithm, size_t set, void *stream)
 {
     const kiln_args *args = kh_sets_args(p->sets, set);
     kt_matrices m = {.a = args->a, .e = p->middle ? p->middle : args->e};
     kiln_status status = KILN_OK;
     m.c = input_of(p, p->spec.c, set);
-    m.bias = p->own[BIAS] ? p->own[BIAS] : input_of(p, p->spec.bias, set);
-    m.row = p->own[ROW_SCALE] ? p->own[ROW_SCALE] : input_of(p, p->spec.row, set);
-    m.col = p->own[COL_SCALE] ? p->own[COL_SCALE] : input_of(p, p->spec.col, set);
+    m.bias = vector_of(p, BIAS, p->spec.bias, set);
+    m.row = vector_of(p, ROW_SCALE, p->spec.row, set);
+    m.col = vector_of(p, COL_SCALE, p->spec.col, set);
     for (int i = 0; i < p->products && !status; i++) {
         m.b = p->joined ? p->joined[set % kh_sets_count(p->sets)] : args->b[i];
         status = kt_product_launch(&p->product, algorithm, &m, stream);

@@ -160,7 +160,7 @@ return schedule {
     local parts, keys, units = parts_of(p, t), split.span(p, t), max(p.units, 1)
     local items = tiles * parts * t.cluster
     local rounds = ceil_div(items, units * t.blocks)
-    local bytes, two = eq(t.size, 1), eq(t.groups, 2)
+    local narrow, two = eq(t.size, 1), eq(t.groups, 2)
     local packed = select(eq(t.packed, 1), p.batch, 1)
     -- Values within keys, as their strides say, do not come for themselves.
     local within = all(two, gt(t.dim, t.dimv), eq(p.ldk, p.ldv), eq(p.plane_k, p.plane_v))
@@ -169,8 +169,8 @@ return schedule {
     -- fp8, modelled: a product takes its keys from registers in no less time than 32 rows need; widening takes issue
     -- slots, which blocks of a unit share, too.
     local products, widen = t.keys * (t.dim + t.dimv) / 32, t.keys * (t.dim + t.dimv) / 50
-    products = select(bytes, max(products * max(t.rows, 32) / 64, widen), products)
-    local beside = 400 + 4.5 * t.keys * t.rows / 64 + select(bytes, widen, 0)
+    products = select(narrow, max(products * max(t.rows, 32) / 64, widen), products)
+    local beside = 400 + 4.5 * t.keys * t.rows / 64 + select(narrow, widen, 0)
     -- Two warpgroups by turns wait mostly for the ring: 1040 to 1170 cycles on an H100, 770 to 930 on an H200.
     beside = select(two, 950, beside)
     local each = max(products * 1.1, (products + beside) / t.blocks)
