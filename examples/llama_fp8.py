@@ -140,21 +140,49 @@ def attention_of(place, heads, kv_heads, decode):
 
 # ---- Kiln's ----
 
+class Shared:
+    """A tensor of each rank's, of[rank], that all ranks of a machine can read: torch's symmetric memory."""
+
+    def __init__(self, place, *shape, dtype):
+        from torch.distributed import _symmetric_memory as symmetric
+        own = symmetric.empty(*shape, dtype=dtype, device=place.device)
+        handle = symmetric.rendezvous(own, torch.distributed.group.WORLD)
+        self.of = [own if r == place.rank else handle.get_buffer(r, shape, dtype) for r in range(place.ranks)]
+        self.barrier = handle.barrier  # of the ranks' current streams
+
+    @classmethod
+    def works(cls, place):
+        """Not in every torch, nor between machines or GPUs that have no way to each other."""
+        try:
+            cls(place, 1, dtype=BF16)
+        except (AttributeError, ImportError, RuntimeError):
+            return False
+        return True
+
+
 class Layer:
-    """A layer's steps, or those of one rank's part of it, whose products over shared dimensions are added up by NCCL: of a
-    prompt each rank adds up, normalises and quantises its own rows, and all gather what products then take, in fp8
-    ("sequence parallel": arXiv 2205.05198); of the few rows of decoding each has all.
+    """A layer's steps, or those of one rank's part of it, whose products over shared dimensions are added up: of a prompt
+    each rank adds up, normalises and quantises its own rows, and all gather what products then take, in fp8 ("sequence
+    parallel": arXiv 2205.05198); of the few rows of decoding each has all.
+    peers: ranks copy rows from each other's memory, beside the product of their own ones; else NCCL moves them.
     fp8: of decoding, keys and values are in fp8, too, with a scale for each head."""
 
-    def __init__(self, problem, weights, shared=False, fp8=False):
-        p, w, rows = problem, weights, problem.rows
+    def __init__(self, problem, weights, shared=False, peers=False, fp8=False):
+        p, w, rows, ranks = problem, weights, problem.rows, problem.place.ranks
         self.p, self.w, self.shared, self.fp8 = p, w, shared, fp8
-        self.split = shared and not p.decode and rows % p.place.ranks == 0
+        self.split = shared and not p.decode and rows % ranks == 0
+        self.peers = peers and self.split
 
         def made(*shape, dtype=BF16):
             return torch.zeros(shape, dtype=dtype, device=p.place.device)
         self.x, self.h = made(rows, w.hidden), made(rows, w.hidden)
         self.packed = made(rows, w.hidden + 4 * (w.hidden // BLOCK), dtype=torch.uint8)  # a row and its scales
+        if self.peers:
+            self.all_x, self.all_packed = (Shared(p.place, *t.shape, dtype=t.dtype) for t in (self.x, self.packed))
+            self.x, self.packed = self.all_x.of[p.place.rank], self.all_packed.of[p.place.rank]
+            self.parts = made(ranks - 1, rows // ranks, w.hidden)  # others', of sums
+            self.order = [(p.place.rank + i) % ranks for i in range(ranks)]
+            self.side = torch.cuda.Stream()
         self.y, self.y_scale = self.packed[:, :w.hidden].view(F8), self.packed[:, w.hidden:].view(torch.float32)
         self.qkv = made(rows, (w.heads + 2 * w.kv_heads) * HEAD)
         self.a, self.lse = made(rows, w.heads, HEAD), made(w.heads, rows, dtype=torch.float32)
@@ -168,18 +196,21 @@ class Layer:
             self.kv_scale = (1.25 * self.cache.abs().amax((0, 1, 4)).float() / 448).contiguous()  # [2, head]
             self.cache = (self.cache / self.kv_scale[:, :, None]).to(F8)
         self.steps = [
-            *self.norm_steps(w.n1, p.x, p.h), self.product_step(self.y, self.y_scale, self.qkv8, self.qkv),
+            *self.normed_steps(w.n1, p.x, p.h, self.qkv8, self.qkv),
             *(self.decode_steps() if p.decode else self.prefill_steps()), self.quantise_step(),
-            self.product_step(self.q, self.q_scale, self.o8, self.x), *self.sum_steps(),
-            *self.norm_steps(w.n2, self.x, self.h), self.product_step(self.y, self.y_scale, self.gu8, self.gu), self.gated_step(),
-            self.product_step(self.f, self.f_scale, self.down8, self.x), *self.sum_steps()]
+            *self.added_steps(self.q, self.q_scale, self.o8),
+            *self.normed_steps(w.n2, self.x, self.h, self.gu8, self.gu), self.gated_step(),
+            *self.added_steps(self.f, self.f_scale, self.down8)]
 
     def run(self):
         run(self.steps)
 
+    def rows(self, rank, x):
+        """Those that a rank adds up."""
+        return x.chunk(self.p.place.ranks)[rank] if self.split else x
+
     def own(self, x):
-        """The rows that this rank adds up."""
-        return x.chunk(self.p.place.ranks)[self.p.place.rank] if self.split else x
+        return self.rows(self.p.place.rank, x)
 
     def result(self):
         """All rows of what comes out."""
@@ -188,17 +219,45 @@ class Layer:
             torch.distributed.all_gather_into_tensor(whole, self.own(whole).clone())
         return whole
 
-    def sum_steps(self):
-        if self.split:
-            return [Torch("reduce_scatter", lambda: torch.distributed.reduce_scatter_tensor(self.own(self.x), self.x))]
-        return [Torch("all_reduce", lambda: torch.distributed.all_reduce(self.x))] if self.shared else []
-
-    def norm_steps(self, weight, x, residual):
-        """And of several ranks' rows all."""
+    def normed_steps(self, weight, x, residual, b, e):
+        """h = x + residual, of own rows; e = norm(h) times b, of all."""
         norm = self.norm_step(weight, *map(self.own, (x, residual, self.h, self.y, self.y_scale)))
-        if not self.split:
-            return [norm]
-        return [norm, Torch("all_gather", lambda: torch.distributed.all_gather_into_tensor(self.packed, self.own(self.packed)))]
+        if self.peers:
+            own, *others = self.product_steps(self.y, self.y_scale, b, e)
+            copies = [(self.rows(r, self.packed), self.rows(r, self.all_packed.of[r])) for r in self.order[1:]]
+            return [norm, *self.copy_steps(copies, own), *others]
+        product = self.product_step(self.y, self.y_scale, b, e)
+        gather = Torch("all_gather", lambda: torch.distributed.all_gather_into_tensor(self.packed, self.own(self.packed)))
+        return [norm, *([gather] if self.split else []), product]
+
+    def added_steps(self, a, a_scale, b):
+        """x = a times b, added up over ranks: own rows, or of decoding all."""
+        def add():
+            for part in self.parts:
+                self.own(self.x).add_(part)
+        if self.peers:
+            own, *others = self.product_steps(a, a_scale, b, self.x)
+            copies = [(part, self.own(self.all_x.of[r])) for part, r in zip(self.parts, self.order[1:])]
+            return [*others, *self.copy_steps(copies, own), Torch("add", add)]
+        product = self.product_step(a, a_scale, b, self.x)
+        if self.split:
+            return [product, Torch("reduce_scatter", lambda: torch.distributed.reduce_scatter_tensor(self.own(self.x), self.x))]
+        return [product, *([Torch("all_reduce", lambda: torch.distributed.all_reduce(self.x))] if self.shared else [])]
+
+    def product_steps(self, a, a_scale, b, e):
+        """Of each rank's rows by themselves, own ones first."""
+        return [self.product_step(self.rows(r, a), self.rows(r, a_scale), b, self.rows(r, e)) for r in self.order]
+
+    def copy_steps(self, copies, beside):
+        """Copies of what other ranks have when all are here, beside a step; to be through before ranks meet again, which they
+        do before any writes anew what others copy."""
+        def start():
+            self.all_x.barrier()
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                for to, rows in copies:
+                    to.copy_(rows)
+        return [Torch("copies", start), beside, Torch("copied", lambda: torch.cuda.current_stream().wait_stream(self.side))]
 
     @staticmethod
     def norm_step(weight, x, residual, total_of, y_of, scale_of):
@@ -337,16 +396,13 @@ def one_problem(place, table, model, phase, weights, options):
         part = weights.part(place.rank, place.ranks)
         for name, one in list(layers.items()):
             several = f"{name}, {place.ranks} {'processes' if place.host else 'GPUs'}"
-            layers[several], beside[several] = Layer(p, part, shared=True, fp8=one.fp8), name
-            layers[several].run()
-    for one in layers.values():  # ops by themselves, timed again and again, left what they work on in place
-        one.run()
+            layers[several], beside[several] = Layer(p, part, shared=True, peers=options.peers, fp8=one.fp8), name
     with attention():
-        want = sum(function(*given))
-        errors = {n: relative(one.result(), want if n not in beside else layers[beside[n]].result())
-                  for n, one in layers.items()}
         times = in_turn(place, graphs(place, {baseline: lambda: function(*given),
                                               **{n: one.run for n, one in layers.items()}}))
+        want = sum(function(*given))
+    errors = {n: relative(one.result(), want if n not in beside else layers[beside[n]].result())  # of the last replay
+              for n, one in layers.items()}
     for n, ms in times.items():
         table.add(f"{what}: {n}", ms, times[baseline] / ms, errors.get(n), 0.1 if n in errors else None)
     for several, name in beside.items():
@@ -371,19 +427,23 @@ def main():
     options.add_argument("--tokens", type=int, help="of the prompt (default: 4096, 48 on the host)")
     options.add_argument("--batch", type=int, help="sequences that decode (default: 64, 3 on the host)")
     options.add_argument("--keys", type=int, help="of each sequence, its new one among them (default: 4096, 40 on the host)")
+    options.add_argument("--no-peers", dest="peers", action="store_false",
+                         help="several GPUs leave a prompt's rows to NCCL, where they would copy them from each other's memory")
     options = options.parse_args()
     place = Place(options.device, options.modules)
     for name, there, here in (("tokens", 4096, 48), ("batch", 64, 3), ("keys", 4096, 40)):
         setattr(options, name, getattr(options, name) or (here if place.host else there))
     options.compile = options.compile and not place.host
     place.require(DEFAULT, OWN)
+    options.peers = options.peers and place.ranks > 1 and Shared.works(place)
     table = Table(place)
+    moves = "copies of each other's memory" if options.peers else "reduce_scatter and all_gather"
     place.say("random weights and activations; weights in fp8 with a scale for each 128 x 128, activations with one for each "
               "128 of a row\n"
               "steps: residual, RMSNorm and quantisation; q, k and v; RoPE and cache; attention; quantisation; output "
               "projection; residual, RMSNorm and quantisation; gate and up; SwiGLU and quantisation; down\n"
               "left to torch: of decoding, writing keys and values into their pages (index_copy_: rows of an op's output lie "
-              f"at one stride){'; sums over GPUs (all_reduce)' if place.ranks > 1 else ''}\n"
+              f"at one stride){f'; between GPUs sums (all_reduce), of prompts {moves}' if place.ranks > 1 else ''}\n"
               "torch has keys and values in one piece, Kiln in pages of 16, of decoding in any order"
               f"{'' if place.host else '; each step is one CUDA graph'}\n"
               "errors: of ops the largest difference over the largest magnitude, of fp8 with its scale; of layers "

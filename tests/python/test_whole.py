@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 
 import kiln
 import numpy as np
@@ -11,6 +12,7 @@ from common import Skip, numbers, same
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OPS = os.path.join(ROOT, "examples", "ops")
+TWO = os.path.join(ROOT, "tests", "python", "two_ranks.py")
 
 
 def nearest(x, y):
@@ -36,13 +38,14 @@ def test_their_own_ops():
          (0.125 * (a.astype("f4") @ b.astype("f4").T) + bias[:32]).astype("f2"))
 
 
-def program(name, *more, status=0):
+def program(name, *more, status=0, by=()):
     if importlib.util.find_spec("torch") is None:
         raise Skip("no torch")
     kiln.build(OPS, targets=["host"])
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", name), "--device", "host", "--modules",
-                           kiln._folders[OPS], *more],
-                          capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, *by, os.path.join(ROOT, "examples", name), "--device", "host", "--modules",
+                               kiln._folders[OPS], *more],
+                              capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "SYMMETRIC": folder})
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -61,3 +64,12 @@ def test_llama_fp8():
         assert part in text, text
     assert "'decod' is not of prefill, decode" in program("llama_fp8.py", "--phase", "decod", status=2)
     assert "not built for host: paged_attention_fp8." in program("llama_fp8.py", "--modules", "none", status=1)
+
+
+def test_llama_fp8_by_two():
+    by = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", TWO]
+    for more, moves in (((), "copies of each other's memory"), (("--no-peers",), "reduce_scatter and all_gather")):
+        text = program("llama_fp8.py", *more, by=by)
+        for part in (f"of prompts {moves}", "prefill, 48 tokens: Kiln, fp8, 2 processes, beside one",
+                     "decode, 3 x 40 keys: Kiln, fp8, keys and values, too, 2 processes, beside one"):
+            assert part in text, text
