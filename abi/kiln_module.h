@@ -237,6 +237,18 @@ typedef struct kiln_module {
     const uint8_t *code;
 } kiln_module;
 
+/* Beside the table, for who asks why there is no more in it: where a schedule has no instance of an op's types and layouts,
+ * and why.  Nothing else reads it, and a module may be without. */
+#define KILN_ABSENT_SYMBOL "kiln_module_absent"
+typedef struct kiln_absent {
+    uint64_t key;           /* as a row's; absences are sorted by it, then by the schedule's name */
+    kiln_str schedule, why; /* "wgmma"; a sentence that ends in (file:line) */
+} kiln_absent;
+typedef struct kiln_absents {
+    uint32_t size, count;   /* sizeof(kiln_absent) */
+    const kiln_absent *list;
+} kiln_absents;
+
 /* Last bytes of a sealed module file. hash = XXH3_64bits over [0, code_offset), [code_offset+code_size, seal) and the seal's
    first two fields. */
 typedef struct kiln_seal {

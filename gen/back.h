@@ -237,6 +237,14 @@ bool kg_write_all(int fd, const char *, size_t);
 bool kg_mkdirs(kg_ctx *, const char *path); /* of the folder part of path */
 
 /* ---- module.c ---- */
+/* absent.c: of what a schedule has no instance on a target. */
+typedef struct kg_absence {
+    kg_view view;
+    const kg_target *target;
+    const kg_schedule *schedule;
+    const char *why;
+} kg_absence;
+
 typedef struct kg_slice {
     kg_instance **instance;
     size_t n;

@@ -14,7 +14,7 @@ static const char *near_text(kg_ctx *cx, const char *word, const char *const *na
 }
 
 /* "72 swept, 38 cut by where (line 16), 34 by LDS > 65536 bytes (gfx942)" */
-static const char *tally_text(const expansion *x, const tally *t, const char *noun)
+const char *kg_expand_tally_text(const expansion *x, const tally *t, const char *noun)
 {
     kg_buf b = {0};
     const char *by = " cut by";
@@ -223,8 +223,20 @@ static bool add_sweep(expansion *x, const kg_sweep *w, const kg_schedule *s, tal
     return good;
 }
 
+bool kg_expand_tiles(expansion *x, const kg_schedule *s, tally *count)
+{
+    bool swept = false, good = true;
+    for (size_t i = 0; good && i < x->op->nsweeps; i++) {
+        const kg_sweep *w = &x->op->sweep[i];
+        if (strcmp(w->target, x->target->name) != 0 || strcmp(w->schedule, s->name) != 0) continue;
+        swept = true;
+        good = add_sweep(x, w, s, count);
+    }
+    return swept ? good : add_defaults(x, s, count);
+}
+
 /* ---- one op on one target ---- */
-static bool next_view(expansion *x, size_t i)
+bool kg_expand_next_view(expansion *x, size_t i)
 {
     const kg_op *op = x->op;
     if (i == op->ntypes * op->nlayouts) return false;
@@ -247,7 +259,7 @@ static bool expand_sweep(expansion *x, const kg_sweep *w)
 {
     const kg_schedule *s = find_schedule(x->cx, x->op->family, w->schedule);
     tally count = {0};
-    for (size_t i = 0; next_view(x, i); i++) {
+    for (size_t i = 0; kg_expand_next_view(x, i); i++) {
         const char *why;
         if (!kg_expand_supports(x, s, &why)) return false;
         if (why) {
@@ -261,7 +273,7 @@ static bool expand_sweep(expansion *x, const kg_sweep *w)
     }
     if (x->stop || count.kept) return !x->stop;
     kg_error(x->cx, w->pos, "%s \"%s\": %s on %s leaves nothing: %s", x->op->family->name,
-             x->op->name, s->name, x->target->name, tally_text(x, &count, "swept"));
+             x->op->name, s->name, x->target->name, kg_expand_tally_text(x, &count, "swept"));
     return false;
 }
 
@@ -300,7 +312,7 @@ static bool expand_defaults(expansion *x, bool any_size_only, size_t first)
         put_types(x, &types);
         if (count.ncuts)
             kg_putf(&why_not, "%s%s", why_not.len ? "; " : "",
-                    tally_text(x, &count, "default tiles"));
+                    kg_expand_tally_text(x, &count, "default tiles"));
         kg_error(x->cx, y->pos.file ? y->pos : x->op->pos,
                  "%s \"%s\": no schedule on %s takes %s of any size: %s; name the targets that can "
                  "in `targets`",
@@ -323,9 +335,9 @@ static bool expand_target(expansion *x)
         swept = true;
         good = expand_sweep(x, &op->sweep[i]);
     }
-    for (size_t i = 0; good && next_view(x, i); i++)
+    for (size_t i = 0; good && kg_expand_next_view(x, i); i++)
         if (!swept || !has_any_size(x, first)) good = expand_defaults(x, swept, first);
-    return good && !x->stop;
+    return good && !x->stop && kg_expand_absent(x, first);
 }
 
 static bool wants(const kg_op *op, const kg_target *t)

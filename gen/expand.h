@@ -37,6 +37,13 @@ typedef struct candidate {
     int32_t slot[KILN_MAX_SLOTS];
 } candidate;
 
+const char *kg_expand_tally_text(const expansion *, const tally *, const char *noun);
+/* The view with number i of the op; false: there is none, or (x->stop) its tables failed. */
+bool kg_expand_next_view(expansion *, size_t i);
+/* Considers the tiles of a schedule on the target: those of the op's sweeps, else the defaults. */
+bool kg_expand_tiles(expansion *, const kg_schedule *, tally *);
+/* absent.c: adds to cx->absence what instances from `first` on lack of the op on the target. */
+bool kg_expand_absent(expansion *, size_t first);
 void kg_expand_count_cut(expansion *, tally *, const void *who, const char *text, size_t n);
 void kg_expand_push_view(expansion *, bool target_first);
 bool kg_expand_supports(expansion *, const kg_schedule *,

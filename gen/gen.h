@@ -272,6 +272,7 @@ struct kg_ctx {
     kg_target **target; size_t ntargets;
     kg_schedule **schedule; size_t nschedules;
     kg_instance **instance; size_t ninstances;
+    struct kg_absence *absence; size_t nabsences, absence_cap; /* back.h */
     void *lang, *names, *diag, *sandbox, *back; /* private to lang.c, names.c, diag.c, sandbox.c,
                                                    back.h */
 };

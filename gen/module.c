@@ -461,6 +461,16 @@ static int by_key(const void *pa, const void *pb, void *key)
     return a < b ? -1 : a > b; /* the slice is sorted by name */
 }
 
+static uint64_t key_of(kg_view v)
+{
+    uint8_t sig[KILN_MAX_SIG];
+    int len = 0;
+    for (size_t k = 0; k < v.op->nsig_types; k++) sig[len++] = (uint8_t)v.types->type[k];
+    for (size_t k = 0; k < v.op->family->nlayouts; k++) sig[len++] = (uint8_t)v.layout->layout[k];
+    if (v.op->family->nfixed) sig[len++] = (uint8_t)(v.layout - v.op->layouts);
+    return kiln_key_of(kiln_name_hash(v.op->name), sig, len);
+}
+
 static void sort_rows(writer *w)
 {
     size_t n = w->slice->n;
@@ -468,14 +478,8 @@ static void sort_rows(writer *w)
     w->key = kg_alloc(w->cx->arena, (n + 1) * sizeof *w->key);
     for (size_t i = 0; i < n; i++) {
         const kg_instance *in = w->slice->instance[i];
-        uint8_t sig[KILN_MAX_SIG];
-        int len = 0;
-        for (size_t k = 0; k < in->op->nsig_types; k++) sig[len++] = (uint8_t)in->types->type[k];
-        for (size_t k = 0; k < in->op->family->nlayouts; k++)
-            sig[len++] = (uint8_t)in->layout->layout[k];
-        if (in->op->family->nfixed) sig[len++] = (uint8_t)(in->layout - in->op->layouts);
         w->row[i] = i;
-        w->key[i] = kiln_key_of(kiln_name_hash(in->op->name), sig, len);
+        w->key[i] = key_of((kg_view){in->op, in->types, in->layout});
     }
     qsort_r(w->row, n, sizeof *w->row, by_key, w->key);
 }
@@ -566,6 +570,42 @@ static void put_rows(writer *w, bool host, size_t *nmaps)
     kg_puts(w->out, "static const kiln_row rows[] = {\n");
     for (size_t i = 0; i < s->n; i++) put_row(w, w->row[i], first_map[w->row[i]], host);
     kg_puts(w->out, "};\n");
+}
+
+/* ---- what has no rows ---- */
+typedef struct absent {
+    uint64_t key;
+    const kg_absence *of;
+} absent;
+
+static int by_absent_key(const void *pa, const void *pb)
+{
+    const absent *a = pa, *b = pb;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return strcmp(a->of->schedule->name, b->of->schedule->name);
+}
+
+static void put_absent(writer *w)
+{
+    const kg_ctx *cx = w->cx;
+    absent *list = kg_alloc(cx->arena, (cx->nabsences + 1) * sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; i < cx->nabsences; i++) {
+        const kg_absence *a = &cx->absence[i];
+        const size_t op = position((const void *const *)w->op, w->nops, a->view.op);
+        if (a->target == w->slice->target && op < w->nops) list[n++] = (absent){key_of(a->view), a};
+    }
+    if (n) qsort(list, n, sizeof *list, by_absent_key);
+    if (n) kg_puts(w->out, "\nstatic const kiln_absent absent[] = {\n");
+    for (size_t i = 0; i < n; i++)
+        kg_putf(w->out, "    { 0x%016llxull, %u, %u },\n", (unsigned long long)list[i].key,
+                str(w, list[i].of->schedule->name), str(w, list[i].of->why));
+    if (n) kg_puts(w->out, "};\n");
+    kg_putf(w->out,
+            "\nextern const kiln_absents kiln_module_absent;\n"
+            "__attribute__((visibility(\"default\"))) const kiln_absents kiln_module_absent = {\n"
+            "    .size = sizeof(kiln_absent), .count = %zu, .list = %s\n};\n",
+            n, n ? "absent" : "NULL");
 }
 
 /* ---- the file ---- */
@@ -670,6 +710,7 @@ void kg_module_text(kg_ctx *cx, const kg_slice *slice, kg_buf *out)
     put_shapes(&w, &nshapes);
     put_schedules(&w);
     put_rows(&w, host, &nmaps);
+    put_absent(&w);
     w.out = &tail;
     put_table(&w, host, nnodes, nmaps, nshapes);
     w.out = &head;

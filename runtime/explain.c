@@ -126,16 +126,22 @@ static void put_line(const line *l, const kiln_kernel *chosen, kr_how how, int w
     }
 }
 
+static int widest(const line *list, size_t n)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(kr_kernel_name(list[i].kernel));
+        if (len > most) most = len;
+    }
+    return (int)most;
+}
+
 static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_view *v,
                            const line *list, size_t n, kr_text *text)
 {
     kr_how how;
     const kiln_kernel *chosen = kr_choose(ctx, group, v, &how);
-    int width = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int len = (int)strlen(kr_kernel_name(list[i].kernel));
-        if (len > width) width = len;
-    }
+    const int width = widest(list, n);
     for (size_t i = 0; i < n; i++)
         if (list[i].kernel == chosen) {
             put_line(&list[i], chosen, how, width, text);
@@ -145,6 +151,81 @@ static void put_candidates(const kiln_ctx *ctx, const kr_group *group, const kr_
         if (list[i].kernel == chosen) continue;
         put_line(&list[i], chosen, how, width, text);
         if (!others++ && !list[i].rule) put_parts(list[i].kernel, &v->shape, text);
+    }
+}
+
+/* ---- schedules that have no candidate, and why ---- */
+static bool has_schedule(const line *list, size_t n, const char *schedule)
+{
+    for (size_t i = 0; i < n; i++) {
+        const kiln_kernel *k = list[i].kernel;
+        if (strcmp(kr_str(k->module, k->schedule->name), schedule) == 0) return true;
+    }
+    return false;
+}
+
+static uint32_t first_absent(const kiln_absents *a, uint64_t key)
+{
+    uint32_t lo = 0, hi = a->count;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (a->list[mid].key < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void put_string(kr_text *text, const char *s)
+{
+    kr_put(text, "\"");
+    for (; *s; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            kr_put(text, "\\%c", c);
+        else if (c < ' ')
+            kr_put(text, "\\u%04x", (unsigned)c);
+        else
+            kr_put(text, "%c", c);
+    }
+    kr_put(text, "\"");
+}
+
+/* As an instance's name would begin: "gfx942/bias_relu/f16_f16_f16/rcr/", and the schedule. */
+static void put_absent_line(const kiln_kernel *like, const char *schedule, const char *why,
+                            int width, kr_text *text)
+{
+    const char *name = kr_kernel_name(like), *end = strrchr(name, '/');
+    const int folder = end ? (int)(end + 1 - name) : 0;
+    kr_put(text, "  %.*s%-*s  no instance: %s\n", folder, name, width - folder, schedule, why);
+}
+
+/* Of each module that has candidates what it says of schedules that none is of. */
+static void put_absent(const kiln_ctx *ctx, const kr_group *group, const line *list, size_t n,
+                       bool json, kr_text *text)
+{
+    const char *between = "\n";
+    const int width = widest(list, n);
+    for (const kr_group *g = group; g; g = g->next ? &ctx->group[g->next - 1] : NULL) {
+        const kiln_kernel *k = &ctx->kernel[g->first];
+        const kiln_absents *a = k->module->absent;
+        for (uint32_t i = a ? first_absent(a, g->key) : 0; a && i < a->count; i++) {
+            const char *schedule = kr_str(k->module, a->list[i].schedule),
+                       *why = kr_str(k->module, a->list[i].why);
+            if (a->list[i].key != g->key) break;
+            if (has_schedule(list, n, schedule)) continue; /* another module has one */
+            if (!json) {
+                put_absent_line(k, schedule, why, width, text);
+                continue;
+            }
+            kr_put(text, "%s  {\"schedule\": ", between);
+            put_string(text, schedule);
+            kr_put(text, ", \"why\": ");
+            put_string(text, why);
+            kr_put(text, "}");
+            between = ",\n";
+        }
     }
 }
 
@@ -189,21 +270,6 @@ static void put_set_aside(const kiln_ctx *ctx, const char *name, kr_text *text)
 }
 
 /* ---- JSON ---- */
-static void put_string(kr_text *text, const char *s)
-{
-    kr_put(text, "\"");
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            kr_put(text, "\\%c", c);
-        else if (c < ' ')
-            kr_put(text, "\\u%04x", (unsigned)c);
-        else
-            kr_put(text, "%c", c);
-    }
-    kr_put(text, "\"");
-}
-
 /* In thousandths; null where there is no number. */
 static void put_number(kr_text *text, double x)
 {
@@ -311,11 +377,16 @@ static kiln_status explain(kiln_ctx *ctx, const kiln_problem *p, int json, char 
         const size_t n = collect(ctx, group, &v, &list);
         if (!list) return kr_fail(KILN_NO_MEMORY, "no memory to explain a choice");
         (json ? put_list : put_candidates)(ctx, group, &v, list, n, &text);
+        if (json) kr_put(&text, "\n], \"no_instance\": [");
+        put_absent(ctx, group, list, n, json, &text);
         free(list);
     } else {
         kr_text words = {nearest, sizeof nearest, 0};
         status = kr_nearest(ctx, p, &words);
-        if (!json) kr_put(&text, "  %s: %s\n", kiln_status_name(status), nearest);
+        if (json)
+            kr_put(&text, "\n], \"no_instance\": [");
+        else
+            kr_put(&text, "  %s: %s\n", kiln_status_name(status), nearest);
     }
     if (json) {
         kr_put(&text, "\n], \"nothing\": ");

@@ -101,6 +101,7 @@ typedef struct kr_module {
     char *path; /* real path */
     void *dl;
     const kiln_module *table;
+    const kiln_absents *absent; /* NULL: the module does not say */
     const char *target;
     struct timespec changed; /* the file */
     kr_names op;             /* positions of the ops */
@@ -158,6 +159,7 @@ kiln_status kr_op_guess(const char *op, kr_op *, bool *known);
 void kr_op_release(const kr_op *, bool known);
 /* Every offset and count in range; file: for messages. */
 kiln_status kr_table_check(const char *file, const kiln_module *);
+kiln_status kr_absent_check(const char *file, const kiln_module *, const kiln_absents *);
 
 /* ---- devices (device.c, device_host.c, device_gpu.c) ---- */
 typedef struct kr_device kr_device;

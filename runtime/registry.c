@@ -133,6 +133,9 @@ static kiln_status load(kr_module *m)
                        KILN_MODULE_SYMBOL);
     status = kr_table_check(m->path, m->table);
     if (status) return status;
+    m->absent = dlsym(m->dl, KILN_ABSENT_SYMBOL);
+    status = m->absent ? kr_absent_check(m->path, m->table, m->absent) : KILN_OK;
+    if (status) return status;
     m->target = kr_str(m, m->table->target);
     if (!index_ops(m)) return kr_fail(KILN_NO_MEMORY, "%s: no memory to open it", m->path);
     return check_op_names(m);

@@ -443,3 +443,16 @@ kiln_status kr_table_check(const char *file, const kiln_module *t)
                        file, t->strings + t->version, KILN_VERSION);
     return contents_ok(&c) ? KILN_OK : KILN_BAD_MODULE;
 }
+
+kiln_status kr_absent_check(const char *file, const kiln_module *t, const kiln_absents *a)
+{
+    check c = {.file = file, .t = t};
+    dl_iterate_phdr(find_object, &c);
+    bool good = inside(&c, a, 1, sizeof *a, _Alignof(kiln_absents)) && a->size == sizeof *a->list &&
+                inside(&c, a->list, a->count, sizeof *a->list, _Alignof(kiln_absent));
+    for (uint32_t i = 0; good && i < a->count; i++)
+        good = name_ok(&c, a->list[i].schedule) && text_ok(&c, a->list[i].why) &&
+               (!i || a->list[i - 1].key <= a->list[i].key);
+    if (good) return KILN_OK;
+    return kr_fail(KILN_BAD_MODULE, "%s: damaged (what has no instance); build it again", file);
+}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Kernels for NVIDIA are compiled without CUDA's runtime headers (mk/toolchain.sh), and are the same that way, byte for
-# byte: one of each schedule.
+# byte, and without a warning: one of each schedule, and one whose pieces of rows are an element.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 command=$(sed -n 's/^KILN_HIPCC_sm_90a := //p' "$BUILD/toolchain.mk" 2>/dev/null)
@@ -13,13 +13,16 @@ result $? 'sources are generated'
 whole=${command// -D__CUDA_RUNTIME_H__ -D__CUDA_RUNTIME_API_H__/}
 [ "$whole" != "$command" ]
 result $? 'the headers are left out'
-for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-simt_t*'; do
+for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-simt_t*' '*-simt_t*_p1'; do
     source=$(find "$tmp/gen/sm_90a" -name "$pattern.cpp" | sort | head -n 1)
+    rm -f "$tmp/out"
     for how in command whole; do
-        eval "${!how} -Iabi -Itemplates/device -o $tmp/$how.cubin $source" >"$tmp/out" 2>&1 || rm -f "$tmp/$how.cubin"
+        eval "${!how} -Iabi -Itemplates/device -o $tmp/$how.cubin $source" >>"$tmp/out" 2>&1 || rm -f "$tmp/$how.cubin"
     done
     cmp "$tmp/command.cubin" "$tmp/whole.cubin" >>"$tmp/out" 2>&1
     result $? "${source##*/} is the same without them"
+    [ -e "$tmp/command.cubin" ] && ! grep -qi warning "$tmp/out"
+    result $? 'and nothing is to be warned of' "$tmp/out"
 done
 # nvcc's own steps, without it.
 steps=$(sed -n 's/^KILN_STEPS_sm_90a = //p' "$BUILD/toolchain.mk" | sed 's/$(KILN_INCLUDE)/-Iabi -Itemplates\/device/; s/$(KILN_PTXAS)//')

@@ -12,6 +12,7 @@
 
 #define KILN_FAST_RECIP 1
 #define KILN_FAST_EXP2  1
+#define KILN_FAST_MIN   1
 static int exp2_off, recip_off; /* units in the last place */
 
 static float off_by(float x, int ulps)

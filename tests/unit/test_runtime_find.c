@@ -179,7 +179,8 @@ static void test_explain(void **state)
         "{\"name\": \"blocks\", \"kind\": \"count\", \"count\": 4.000}, "
         "{\"name\": \"memory\", \"kind\": \"least\", \"us\": 2.250}]},\n",
         "plain_16\", \"chosen\": null, \"cost_us\": 100.000, ",
-        "wide_128\", \"not_legal\": \"A is not aligned to 16 bytes\"}\n], \"nothing\": \"\"}\n",
+        "wide_128\", \"not_legal\": \"A is not aligned to 16 bytes\"}\n], \"no_instance\": [\n], "
+        "\"nothing\": \"\"}\n",
     };
     at = json;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -187,7 +188,7 @@ static void test_explain(void **state)
     const kiln_problem none = problem("bias_rleu f32,f32,f32 rcr m=4 n=4 k=1024");
     len = sizeof json;
     assert_ok(kiln_explain_json(ctx, &none, json, &len));
-    assert_says(json, "\"candidates\": [\n], \"nothing\": \"no op 'bias_rleu': did you mean");
+    assert_says(json, "\"candidates\": [\n], \"no_instance\": [\n], \"nothing\": \"no op 'bias_rleu': did you mean");
     text = explain(ctx, "bias_rleu f32,f32,f32 rcr m=4 n=4 k=1024");
     assert_says(text, "not_found: no op 'bias_rleu': did you mean 'bias_relu'?");
     text = explain(ctx, "bias_relu f32,f32,f32 rrr m=4 n=4 k=9");

@@ -156,6 +156,16 @@ static void test_choice(void **state)
     assert_ok(kiln_explain(ctx, &p, text, &len));
     assert_says(text, "add_sub f32 rows=4 cols=8 on host");
     assert_says(text, "not legal: rows are not aligned to 16 bytes");
+    assert_null(strstr(text, "no instance"));
+    len = sizeof text;
+    const kiln_problem slow = problem("add_sub f16 rows=4 cols=8");
+    assert_ok(kiln_explain(ctx, &slow, text, &len));
+    assert_says(
+        text,
+        "\n  host/add_sub/f16/fast  no instance: f16 comes one by one (rowwise/fast.lua:7)\n");
+    len = sizeof text;
+    assert_ok(kiln_explain_json(ctx, &slow, text, &len));
+    assert_says(text, "], \"no_instance\": [\n  {\"schedule\": \"fast\", \"why\": \"f16 comes");
     len = sizeof text;
     const kiln_problem none = problem("add_sub bf16 rows=4 cols=8");
     assert_ok(kiln_explain(ctx, &none, text, &len));
@@ -531,16 +541,16 @@ static void test_sums(void **state)
 
 /* ---- damaged tables ---- */
 
-#define SPOIL(lvalue, bad)                                                                         \
+#define SPOIL_OF(check, lvalue, bad)                                                               \
     do {                                                                                           \
         __typeof__(lvalue) *field_ = &(lvalue);                                                    \
         const __typeof__(lvalue) good_ = *field_;                                                  \
         *field_ = (__typeof__(lvalue))(bad);                                                       \
-        if (kr_table_check("table", t) != KILN_BAD_MODULE)                                         \
-            fail_msg("%s = %s was not noticed", #lvalue, #bad);                                    \
+        if ((check) != KILN_BAD_MODULE) fail_msg("%s = %s was not noticed", #lvalue, #bad);        \
         *field_ = good_;                                                                           \
-        assert_ok(kr_table_check("table", t));                                                     \
+        assert_ok(check);                                                                          \
     } while (0)
+#define SPOIL(lvalue, bad) SPOIL_OF(kr_table_check("table", t), lvalue, bad)
 
 static void make_writable(const void *p, size_t size)
 {
@@ -576,6 +586,16 @@ static void test_table_fields(void **state)
     SPOIL(f->cols, 2);
     SPOIL(f->pitches, 200);
     SPOIL(f->args_size, 1u << 20);
+
+    const kiln_absents *a = ctx->module[0]->absent;
+    make_writable(a, sizeof *a);
+    kiln_absents *all = (kiln_absents *)(uintptr_t)a;
+    kiln_absent *one = (kiln_absent *)(uintptr_t)a->list;
+    SPOIL_OF(kr_absent_check("table", t, a), all->size, 8);
+    SPOIL_OF(kr_absent_check("table", t, a), all->count, 1u << 20);
+    SPOIL_OF(kr_absent_check("table", t, a), all->list, NULL);
+    SPOIL_OF(kr_absent_check("table", t, a), one->schedule, 0);
+    SPOIL_OF(kr_absent_check("table", t, a), one->why, t->strings_size);
 }
 
 static void test_tuning(void **state)
