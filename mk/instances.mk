@@ -69,9 +69,13 @@ else
 # A recipe, so that make has nothing to say where nothing is to be done.
 modules:
 	@:
-DONE := 0
-next = $(eval DONE := $(shell expr $(DONE) + 1))
-say = $(if $(filter 0,$(STEPS)),: STEP $1 $2,$(next)@printf '[%3d/%d] %-6s %s\n' $(DONE) $(STEPS) '$1' '$2')
+# Said by make itself: a process more for each of thousands of kernels takes as long as some of them.
+DONE :=
+next = $(eval DONE += x)$(if $(word 100,$(DONE)),,$(space))$(if $(word 10,$(DONE)),,$(space))$(words $(DONE))
+say = $(if $(filter 0,$(STEPS)),: STEP $(strip $1) $2,$(info [$(next)/$(STEPS)] $1 $2))
+# glibc's heap grows in few, large pieces, of large pages where the kernel has some: an eighth of ptxas's time, a thirtieth
+# of clang's.
+export GLIBC_TUNABLES ?= glibc.malloc.top_pad=33554432:glibc.malloc.hugetlb=1
 
 define target_rules
 include $(OUT)/$1/rules.mk
@@ -81,7 +85,7 @@ modules: $(LIB)/libkiln-$1.so
 $$(KILN_OBJECTS_$1:%=$(OUT)/%): $(wildcard $(BUILD)/toolchain/$1)
 # A module's table is laid out by abi/'s headers.
 $(LIB)/libkiln-$1.so: $(OUT)/$1/module.c $(wildcard abi/*.h) $$(KILN_OBJECTS_$1:%=$(OUT)/%)
-	$$(call say,LINK,$1)
+	$$(call say,LINK  ,$1)
 	$(Q)mkdir -p $$(@D) && $(GEN) --pack $(OUT)/$1
 	$(Q)$(CC) -std=gnu11 -O1 -fPIC -shared -fvisibility=hidden -Iabi -I$(OUT)/$1 -Wa,-I$(OUT)/$1 -o $$@.tmp \
 	    $(OUT)/$1/module.c $$(if $$(filter host,$1),$$(KILN_OBJECTS_$1:%=$(OUT)/%) -lm)
@@ -92,14 +96,14 @@ $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_
 # Headers of the device code; what each object read of them, make reads back.
 DEVICE = -Iabi -Itemplates/device
 TARGET = $(firstword $(subst /, ,$*))
-# Each compiler's time, for mk/built.sh.
-timed = start=$$(date +%s%N); $1 && echo "$$((($$(date +%s%N) - start) / 1000000)) $2" >>$(TIMES)
+# When each compiler began and ended, for mk/built.sh; the shell reads the clock by itself.
+timed = read -r start _ </proc/uptime; $1 && read -r end _ </proc/uptime && echo "$$start $$end $2" >>$(TIMES)
 kernelcc = $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(KILN_HIPCC_$(TARGET)))
 # A CC that has ccache or distcc in it is used as it is.
 through = $(if $(findstring ccache,$(CC))$(findstring distcc,$(CC)),,$(if $(KILN_CCACHE),$(if $(KILN_DISTCC),CCACHE_PREFIX=$(KILN_DISTCC)) $(KILN_CCACHE),$(KILN_DISTCC)))
 HOSTCC = $(through) $(CC) -O3 -std=gnu11 -fPIC -fopenmp-simd -fvisibility=hidden -ffp-contract=fast -fno-math-errno -fno-trapping-math $(KILN_HOST_CFLAGS)
 $(OUT)/host/%.o: $(OUT)/host/%.c
-	$(call say,CC,host/$*)
+	$(call say,CC    ,host/$*)
 	$(Q)$(call timed,$(HOSTCC) $(KILN_FLAGS_host/$*.o) $(DEVICE) -MMD -MP -MF $@.d -c -o $@ $<,host/$*)
 compile = $(kernelcc) $(KILN_FLAGS_$(patsubst $(OUT)/%,%,$@)) $(DEVICE) $(KILN_DEPEND_$(TARGET)) -o $@ $<
 # The steps of a driver, clang's or nvcc's, by themselves; it is asked where ccache is, where a schedule has options that are
@@ -109,13 +113,13 @@ cc1 = $(if $(or $(driver),$(filter-out -mllvm~%,$(subst -mllvm ,-mllvm~,$(KILN_F
 two_steps = $(cc1) $(KILN_FLAGS_$*.co) $(DEVICE) $(subst -Xclang ,,$(KILN_DEPEND_$(TARGET))) -main-file-name $(<F) -o $@.o $< \
     && $(KILN_LINK_$(TARGET)) && rm -f $@.o
 $(OUT)/%.co: $(OUT)/%.hip
-	$(call say,HIPCC,$*)
+	$(call say,HIPCC ,$*)
 	$(Q)$(call timed,$(if $(cc1),$(two_steps),$(compile)),$*)
 KILN_INCLUDE = $(DEVICE)
 KILN_PTXAS = $(patsubst -Xptxas=%,%,$(KILN_FLAGS_$*.cubin))
 three_steps = $(if $(or $(driver),$(filter-out -Xptxas=%,$(KILN_FLAGS_$*.cubin))),,$(KILN_STEPS_$(TARGET)))
 $(OUT)/%.cubin: $(OUT)/%.cpp
-	$(call say,HIPCC,$*)
+	$(call say,HIPCC ,$*)
 	$(Q)$(call timed,$(if $(three_steps),$(three_steps) && rm -f $(addprefix $@.,ii ptx module_id c gpu),$(compile)),$*)
 endif
 .PHONY: all modules FORCE

@@ -87,21 +87,23 @@ template <int BITS, int COUNT> static KILN_DEVICE kiln_piece<(BITS * COUNT + 31)
 {
     enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
     kiln_piece<WORDS> to;
-    if (BITS * COUNT < 32) { // a half-word or a byte
-        to.v[0] = BITS * COUNT == 16 ? *(const kiln_uint16 *)from : *(const kiln_uint8 *)from;
-        return to;
-    }
+    if constexpr (BITS * COUNT == 8) {
+        to.v[0] = *(const kiln_uint8 *)from;
+    } else if constexpr (BITS * COUNT == 16) {
+        to.v[0] = *(const kiln_uint16 *)from;
+    } else {
 #pragma unroll
-    for (int i = 0; i < WORDS; i += EACH) {
-        if (EACH == 4) {
-            const kiln_words4 w = ((const kiln_words4 *)from)[i / EACH];
-            to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
-            to.v[(i + 2) % WORDS] = w.v[2 % EACH], to.v[(i + 3) % WORDS] = w.v[3 % EACH];
-        } else if (EACH == 2) {
-            const kiln_words2 w = *(const kiln_words2 *)from;
-            to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
-        } else {
-            to.v[i] = *(const kiln_uint32 *)from;
+        for (int i = 0; i < WORDS; i += EACH) {
+            if (EACH == 4) {
+                const kiln_words4 w = ((const kiln_words4 *)from)[i / EACH];
+                to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
+                to.v[(i + 2) % WORDS] = w.v[2 % EACH], to.v[(i + 3) % WORDS] = w.v[3 % EACH];
+            } else if (EACH == 2) {
+                const kiln_words2 w = *(const kiln_words2 *)from;
+                to.v[i] = w.v[0], to.v[(i + 1) % WORDS] = w.v[1 % EACH];
+            } else {
+                to.v[i] = *(const kiln_uint32 *)from;
+            }
         }
     }
     return to;
@@ -111,26 +113,25 @@ template <int BITS, int COUNT>
 static KILN_DEVICE void kiln_store_piece(void *at, const kiln_piece<(BITS * COUNT + 31) / 32> &w)
 {
     enum { WORDS = (BITS * COUNT + 31) / 32, EACH = WORDS >= 4 ? 4 : WORDS };
-    if (BITS * COUNT < 32) {
-        if (BITS * COUNT == 16)
-            *(kiln_uint16 *)at = (unsigned short)w.v[0];
-        else
-            *(kiln_uint8 *)at = (unsigned char)w.v[0];
-        return;
-    }
+    if constexpr (BITS * COUNT == 8) {
+        *(kiln_uint8 *)at = (unsigned char)w.v[0];
+    } else if constexpr (BITS * COUNT == 16) {
+        *(kiln_uint16 *)at = (unsigned short)w.v[0];
+    } else {
 #pragma unroll
-    for (int i = 0; i < WORDS; i += EACH) {
-        if (EACH == 4) {
-            kiln_words4 to;
-            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
-            to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
-            ((kiln_words4 *)at)[i / EACH] = to;
-        } else if (EACH == 2) {
-            kiln_words2 to;
-            to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
-            *(kiln_words2 *)at = to;
-        } else {
-            *(kiln_uint32 *)at = w.v[i];
+        for (int i = 0; i < WORDS; i += EACH) {
+            if (EACH == 4) {
+                kiln_words4 to;
+                to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
+                to.v[2] = w.v[(i + 2) % WORDS], to.v[3] = w.v[(i + 3) % WORDS];
+                ((kiln_words4 *)at)[i / EACH] = to;
+            } else if (EACH == 2) {
+                kiln_words2 to;
+                to.v[0] = w.v[i], to.v[1] = w.v[(i + 1) % WORDS];
+                *(kiln_words2 *)at = to;
+            } else {
+                *(kiln_uint32 *)at = w.v[i];
+            }
         }
     }
 }

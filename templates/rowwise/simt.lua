@@ -145,7 +145,7 @@ return schedule {
       keep(1024, 128, 2)
       keep(4096, 128, 1)
       keep(8192, 256, 1)
-      keep(12288, 512, 1)
+      if piece == 4 then keep(12288, 512, 1) end -- 8 neighbours: what has 16384 does as well
       keep(16384, 512, 1)
       keep(8192, 256, 1, 4) -- few rows
       keep(16384, 128, 1, 8)

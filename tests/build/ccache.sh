@@ -25,6 +25,9 @@ KILN_CCACHE='' PATH=$tmp/bin:$PATH build without && ! grep -q 'ccache$' "$tmp/ou
 kernels=$(find "$tmp/without/gen" -name '*.o' -o -name '*.co' | wc -l)
 line="^BUILT   $kernels instances\{0,1\} in [0-9]*\.[0-9] s, $(cat "$tmp"/without/*.so | wc -c) bytes of modules; slowest: [a-z0-9]*/mine/[^ ]* [0-9.]* s"
 grep -q "$line" "$tmp/out"; result $? 'the last line: instances, seconds, bytes, the slowest'
+steps=$((kernels + (${#targets[@]} / 2)))
+[ "$(grep -cE "^\[ *[1-9][0-9]*/$steps\] (CC   |HIPCC|LINK )  [a-z0-9]+" "$tmp/out")" -eq "$steps" ] && grep -q "^\[ *$steps/$steps\] LINK   " "$tmp/out"
+result $? 'each step is said, and of how many'
 KILN_CCACHE='' build without && ! grep -q BUILT "$tmp/out"; result $? 'nothing compiled: no such line'
 [ ! -e "$tmp/asked" ] || ! grep -q ' gen/\|/gen/' "$tmp/asked"; result $? 'nothing was compiled through it'
 rm -f "$tmp/asked"
