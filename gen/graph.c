@@ -54,7 +54,7 @@ static void set_own(kg_ctx *cx, const kg_op *op, const kiln_xnode *x)
     lua_setfield(T, -2, "type");
 }
 
-/* The nodes of function `which`, of a product; only of the main one it is known how they vary. */
+/* The nodes of function `which`, of a product; how they vary only of a main one with outputs. */
 void kg_push_graph(kg_ctx *cx, const kg_op *op, size_t which, size_t product)
 {
     static const char *const varies[] = {"none", "row", "col", "both"};
@@ -62,12 +62,13 @@ void kg_push_graph(kg_ctx *cx, const kg_op *op, size_t which, size_t product)
     lua_State *T = cx->T;
     kg_arena *scratch = kg_arena_new();
     kg_vary *vary = kg_alloc(scratch, (e->count + 1) * sizeof *vary);
-    if (which == 0) kg_expr_vary(op, vary);
+    const bool varies_known = which == 0 && kg_names_outputs(op);
+    if (varies_known) kg_expr_vary(op, vary);
     lua_createtable(T, (int)e->count, 0);
     for (size_t i = 0; i < e->count; i++) {
         lua_createtable(T, 0, 11);
         set_own(cx, op, &e->node[i]);
-        if (which == 0) {
+        if (varies_known) {
             set_text(T, "varies", varies[vary[i].rows + 2 * (vary[i].block != 0)]);
             set_integer(T, "phase", vary[i].phase);
             set_integer(T, "block", vary[i].block);

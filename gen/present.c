@@ -332,7 +332,7 @@ static void push_op(kg_ctx *cx, kg_view v)
 }
 
 /* Lets the family's `present` add to op and types what follows from them: (op, types, layout, all
- * dtypes by name, graphs of the functions that the op has, the main one aside). */
+ * dtypes by name, graphs of the functions that the op has; the main one's is op.graph, if any). */
 static bool call_present(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
@@ -348,7 +348,7 @@ static bool call_present(kg_ctx *cx, kg_view v)
                     c->ref[(const int[]){KG_OP_TABLE, KG_TYPES_TABLE, KG_LAYOUT_TABLE}[i]]);
     lua_rawgeti(T, LUA_REGISTRYINDEX, c->dtypes);
     lua_newtable(T);
-    for (size_t i = 1; i < f->nfunctions; i++) {
+    for (size_t i = kg_names_outputs(v.op); i < f->nfunctions; i++) {
         if (!v.op->function[i].count) continue;
         const size_t n = kg_function_products(v.op, i);
         lua_createtable(T, (int)n, 0);

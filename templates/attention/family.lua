@@ -39,6 +39,7 @@ return family {
     { "sink", args = { "s", "d" }, over = { "heads", "kv_heads" } },
     { "epilogue", args = { "x", "s", "d" }, over = { "heads", "kv_heads", "q" } },
   },
+  present = function(op, _, _, _, graphs) op.score_graph = graphs.score and graphs.score[1] end,
   shapes = {                    -- beside common ones: heads, kv_heads, q, kv, dim, dimv, window, pages
     quick = {
       { 2, 1, 1, 1, 0, 0, 1, 1 }, { 4, 2, 1, 131, 0, 0, 40, 40 }, { 3, 3, 37, 75, 0, 0, 16, 9 },

@@ -4,6 +4,12 @@
 local takes = require "wgmma_takes"
 
 local function bytes_of_heads(t) return t.keys * max(t.dim, t.dimv) * 2 end
+-- Beside the ring and Q: Q's barriers, two places for what the loader takes.
+local beside = 128
+-- Tiles of all heads, at most; of sequences of different lengths each may have one more.
+local function tiles_of(p, t)
+  return select(eq(t.ragged, 1), p.q // t.rows + p.batch, ceil_div(p.q, t.rows) * p.batch) * p.heads
+end
 
 return schedule {
   family = "attention",
@@ -16,18 +22,18 @@ return schedule {
     { "turns", values = { 0, 1 }, doc = "1: warpgroups issue their products in turn" },
   },
   derived = { "rows", "dim", "dimv", "threads", "slot_bytes", "lds_bytes", "sums", "most", "bytes", "masked",
-              "window" },
+              "window", "ragged", "listers" },
   derive = function(t, op, types, layout, target)
     t.rows, t.dim, t.dimv = 64 * t.wg, layout.dim, layout.dimv
     t.threads = 128 * (t.wg + 1)
     t.slot_bytes = bytes_of_heads(t)
-    -- Two tiles of Q, the ring, barriers, two places for what the loader takes.
-    t.lds_bytes = 2 * t.rows * t.dim * 2 + t.depth * (t.slot_bytes + 16) + 64
+    t.lds_bytes = 2 * t.rows * t.dim * 2 + t.depth * (t.slot_bytes + 16) + beside
     -- Of a thread: sums of O and of scores, and P, which is half as much; what it may have beside 30 others.
     t.sums = t.dimv // 2 + t.keys // 2 + t.keys // 4
     t.most = t.wg == 3 and 130 or 200
     t.bytes = 2 * (t.dim + t.dimv)
     t.masked, t.window = op.mask and 1 or 0, op.mask == "window" and 1 or 0
+    t.ragged, t.listers = op.lengths and 1 or 0, op.lengths and 256 or 32 -- threads of the first stage
   end,
   rules = {
     { "{sums} registers of sums to a thread > {most}", function(t) return t.sums <= t.most end },
@@ -40,7 +46,7 @@ return schedule {
     local size = max(layout.dim, layout.dimv)
     local wg, keys = size > 64 and 2 or 3, size > 128 and 64 or 128
     local t = { keys = keys, dim = layout.dim, dimv = layout.dimv }
-    local room = target.lds - 64 - 256 * wg * layout.dim
+    local room = target.lds - beside - 256 * wg * layout.dim
     local depth = min(room // (bytes_of_heads(t) + 16), 10)
     return { { wg = wg, keys = keys, depth = depth, turns = size > 64 and 0 or 1 } }
   end,
@@ -49,7 +55,7 @@ return schedule {
     { "no keys, of which nothing comes from any address", function(p) return gt(p.kv, 0) end },
     { "more than 2^30 queries or keys", function(p) return le(max(p.q, p.kv), 1073741824) end },
     { "more than 2^30 tiles", function(p, t)
-      return le(ceil_div(p.q, t.rows) * p.heads * p.batch, 1073741824)
+      return le(tiles_of(p, t), 1073741824)
     end },
   }),
   flags = function() return { "-Xptxas=-warn-spills" } end,
@@ -59,26 +65,31 @@ return schedule {
              { operand = "v", inner = 64, outer = t.keys, swizzle = 128 } }
   end,
   stages = function() return 2 end,
-  workspace = function() return 4 end, -- tiles that were given out
+  -- Tiles that were given out; of sequences of different lengths where each one's begin.
+  workspace = function(p, t) return select(eq(t.ragged, 1), 8 + 4 * p.batch, 4) end,
   launch = function(p, t)
-    local tiles = ceil_div(p.q, t.rows) * p.heads * p.batch
-    return { { grid = { 1 }, block = { 32 }, early = true },
-             { grid = { max(min(tiles, p.units), 1) }, block = { t.threads }, lds = t.lds_bytes, early = true } }
+    return { { grid = { 1 }, block = { t.listers }, early = true },
+             { grid = { max(min(tiles_of(p, t), p.units), 1) }, block = { t.threads }, lds = t.lds_bytes,
+               early = true } }
   end,
   cost = function(p, t, target)
     -- Cycles of an H200, fitted: a block of keys, a tile's beginning and end, at the clock that power leaves.
     local work = 2 * t.rows * t.keys * (t.dim + t.dimv)
-    local block, beside, clock = work * 147.6e-6 + t.rows * t.keys * 0.0383 + 846, 2900, 1750
-    local tiles, units = ceil_div(p.q, t.rows) * p.heads * p.batch, max(p.units, 1)
+    local block, ends, clock = work * 147.6e-6 + t.rows * t.keys * 0.027 + 846, 2900, 1750
+    -- Sequences of different lengths count as if all had the mean, and half of them a tile that is not full.
+    local ragged, masked, units = eq(t.ragged, 1), eq(t.masked, 1), max(p.units, 1)
+    local sequences = select(ragged, max(p.batch, 1), 1)
+    local q, kv = p.q / sequences, p.kv / sequences
+    local full = ceil_div(p.q, t.rows) * p.batch
+    local tiles = select(ragged, max(p.q / t.rows + p.batch / 2, min(p.q, p.batch)), full) * p.heads
     -- Of keys, to a tile: all, or up to the diagonal; long and short tiles fill the last wave.
-    local most = ceil_div(max(p.kv, 1), t.keys)
-    local blocks, waves = most, ceil_div(tiles, units)
-    if t.masked == 1 then
-      blocks, waves = max(p.kv - (p.q - t.rows) / 2, t.keys) / t.keys + 0.5, max(tiles / units, 1)
-      if t.window == 1 then blocks = min(blocks, (p.window + t.rows) / t.keys + 1) end
-    end
-    local busy, apart = waves * blocks * block / clock, waves * beside / clock
-    local memory = p.kv_heads * p.batch * p.kv * t.bytes / (require "memory"(p, target) * 0.88e3)
+    local seen = max(kv - (q - t.rows) / 2, t.keys) / t.keys + 0.5
+    seen = select(eq(t.window, 1), min(seen, (p.window + t.rows) / t.keys + 1), seen)
+    local blocks = select(masked, seen, ceil_div(max(kv, 1), t.keys))
+    local waves = select(any(masked, ragged), max(tiles / units, 1), ceil_div(tiles, units))
+    local busy, apart = waves * blocks * block / clock, waves * ends / clock
+    local keys = p.kv * select(ragged, 1, p.batch)
+    local memory = p.kv_heads * keys * t.bytes / (require "memory"(p, target) * 0.88e3)
     return target.launch_us + max(busy, memory) + apart, {
       { "launching", target.launch_us },
       { "multiplying", busy },

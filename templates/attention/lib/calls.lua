@@ -27,6 +27,14 @@ return function(op, call, layout, to_f32, g, held)
     if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
     return call.score(function() return x end, place, scalar, input)
   end
+  -- a * x + b * (key - query) = score, a and b the same for a head: their texts (affine.lua), or nil.
+  function c.affine()
+    return op.has_score and require "affine"(op.score_graph, function(node)
+      if node.op == "scalar" then return scalar(node.index) end
+      if node.op == "at" then return place(node.index) end
+      return input(0, op.d[node.index + 1])
+    end)
+  end
   function c.sink() return op.has_sink and call.sink(scalar, input) or nil end
   function c.epilogue(x)
     if not op.has_epilogue then return x end

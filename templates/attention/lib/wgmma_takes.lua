@@ -10,7 +10,6 @@ end
 function takes.prefill(target, op, types, layout)
   local good, why = any(target, op, types)
   if not good then return nil, why end
-  if op.lengths then return nil, "ragged lengths: maps here have a matrix for each batch" end
   if op.page then return nil, "K and V in pages: a block of keys here is one piece of memory" end
   if layout.dim % 64 ~= 0 or layout.dimv % 64 ~= 0 or max(layout.dim, layout.dimv) > 256 then
     local text = "heads of %d and %d elements: both must be 64, 128, 192 or 256"

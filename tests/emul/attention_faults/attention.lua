@@ -7,3 +7,26 @@ attention "emul_fault_attention" {
   tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
   check   = { shapes = { { 4, 2, 200, 300, 0, 0, 0 } } },
 }
+attention "emul_fault_ragged" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s, d) return x * s.scale - d.slope * (at.q - at.k) end,
+  sink    = function(_, d) return d.slope end,
+  d       = { slope = per_head(f32) }, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
+  check   = { shapes = { { 4, 2, 300, 300, 0, 0, 0 } } },
+}
+attention "emul_fault_negative" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, targets = { "sm_90a" },
+  score   = function(x, _, s) return x * -s.scale end, scalars = { "scale" },
+  tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
+  check   = { shapes = { { 2, 2, 70, 200, 0, 0, 0 } } },
+}
+-- Queries ahead of the first key: all of their scores are far below 0.
+attention "emul_fault_low" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, targets = { "sm_90a" },
+  score   = function(x, at, s) return x * s.scale - 500 * (at.k - at.q) end, scalars = { "scale" },
+  tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
+  check   = { shapes = { { 2, 2, 300, 40, 0, 0, 0 } } },
+}

@@ -18,3 +18,19 @@ attention "emul_attention" {
   outputs  = { lse = per_query(f32) },
   tiles    = { sm_90a = { wgmma { wg = 2, keys = 96, depth = 4, turns = 0 } } },
 }
+-- Scores that are part of the exponent: of a negative factor; of slopes, with sequences of different lengths.
+attention "emul_negative" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, _, s) return x / -s.scale end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 2, keys = 64, depth = 4, turns = 0 } } },
+}
+attention "emul_sequences" {
+  types   = { { q = f16, k = f16, v = f16, o = f16 } }, heads = { { 64, 128 } }, mask = window, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s, d) return d.slope * (at.k - at.q) / 2 - x * (1 - s.scale) end,
+  sink    = function(_, d) return d.sinks end,
+  d       = { sinks = per_head(f32), slope = per_head(f32) }, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = { 1, 2 }, keys = 64, depth = 4, turns = 0 } } },
+}

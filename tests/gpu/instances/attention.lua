@@ -38,6 +38,26 @@ attention "att_functions" {
   tiles    = tiles { wgmma { wg = 2, keys = 128, depth = 4, turns = { 0, 1 } } },
   check    = { shapes = shapes },
 }
+-- Scores that are part of the exponent, of either sign; with slopes; with sequences of different lengths.
+attention "att_factors" {
+  types   = bf, heads = { { 128, 128 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, _, s) return -x * s.scale end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma { wg = 2, keys = 128, depth = 5, turns = 0 } },
+  check   = { shapes = shapes },
+}
+local sequences = {
+  types   = bf, heads = { { 128, 128 }, { 64, 64 } }, lengths = ragged, targets = { "sm_90a" },
+  score   = function(x, at, s, d) return x * s.scale - d.slope * (at.q - at.k) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma { wg = 1, keys = 64, depth = 4, turns = 0 },
+                    wgmma { wg = 2, keys = 128, depth = 4, turns = 0 } },
+  check   = { shapes = { shapes[1], shapes[2], { 3, 3, 900, 1000, 0, 0, 200 } } },
+}
+sequences.mask, sequences.d = causal, { slope = per_head(f32) }
+attention "att_ragged_causal" (sequences)
+sequences.mask, sequences.d, sequences.sink, sequences.epilogue = window, inputs, sink, scaled
+attention "att_ragged_window" (sequences)
 
 -- Keys that blocks share.
 local few = { { 8, 2, 1, 3000, 0, 0, 900, 400 }, { 32, 1, 3, 1500, 0, 0, 64, 300 }, { 4, 4, 70, 400, 0, 0, 200, 90 },

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: MIT
+-- A traced score that is a * x + b * (key - query), where a and b are the same for all of a head's queries and keys:
+-- then neither is worked out for each score.  affine(graph, leaf): { x = text of a, k = text of b or nil }; nil where
+-- the score is anything else.  leaf(node): the text of an input, which is none per key, of a scalar, a head's
+-- or a batch's number.
+--   Each node is a sum of terms in x, the key's place k, the query's q, and c of none of them: coefficients, which are
+-- a text, 1 without one, and a sign.
+local fill = require "fill"
+local longest = 2000 -- characters: what many nodes share is written out for each of them
+
+local one = { sign = 1 }
+local function times(f, g)
+  local text = f.text and g.text and ("(%s * %s)"):format(f.text, g.text) or f.text or g.text
+  return { text = text, sign = f.sign * g.sign }
+end
+local function over(f, g)
+  return { text = ("(%s / %s)"):format(f.text or "1.0f", g.text or "1.0f"), sign = f.sign * g.sign }
+end
+local function minus(f) return { text = f.text, sign = -f.sign } end
+local function text_of(f) return (f.sign < 0 and "(-%s)" or "%s"):format(f.text or "1.0f") end
+local function plus(f, g)
+  return f and { text = ("(%s + %s)"):format(text_of(f), text_of(g)), sign = 1 } or g
+end
+
+local function map(form, change)
+  local to = {}
+  for name, f in pairs(form) do to[name] = change(f) end
+  return to
+end
+local function sum(f, g)
+  local to = map(f, function(x) return x end)
+  for name, x in pairs(g) do to[name] = plus(to[name], x) end
+  return to
+end
+local function pure(form) return not (form.x or form.k or form.q) end
+
+-- Of a node whose operands' forms are given; nil: none.
+local function of_node(node, args, leaf)
+  local f, g = args[1], args[2]
+  if node.op == "x" then return { x = one } end
+  if node.op == "at" and node.index < 2 then return { [node.index == 0 and "q" or "k"] = one } end
+  if node.op == "add" then return sum(f, g) end
+  if node.op == "sub" then return sum(f, map(g, minus)) end
+  if node.op == "neg" then return map(f, minus) end
+  if node.op == "mul" and f.c and pure(f) then return map(g, function(x) return times(x, f.c) end) end
+  if node.op == "mul" and g.c and pure(g) then return map(f, function(x) return times(x, g.c) end) end
+  if node.op == "div" and g.c and pure(g) then return map(f, function(x) return over(x, g.c) end) end
+  if #args == 0 and not node.text then return { c = { text = leaf(node), sign = 1 } } end
+  for _, arg in ipairs(args) do
+    if not (arg.c and pure(arg)) then return nil end
+  end
+  return { c = { text = fill(node.text, function(k) return text_of(args[k].c) end), sign = 1 } }
+end
+
+return function(graph, leaf)
+  local forms = {}
+  for i, node in ipairs(graph) do
+    local args = {}
+    for k, at in ipairs(node.args) do args[k] = forms[at] end
+    local form = of_node(node, args, leaf)
+    if not form then return nil end
+    for _, f in pairs(form) do
+      if #(f.text or "") > longest then return nil end
+    end
+    forms[i] = form
+  end
+  local last = forms[#forms]
+  local apart = last.k and last.q and last.k.text == last.q.text and last.k.sign ~= last.q.sign
+  if not last.x or last.c or not (apart or not last.k and not last.q) then return nil end
+  return { x = text_of(last.x), k = last.k and text_of(last.k) }
+end
