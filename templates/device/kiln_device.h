@@ -53,12 +53,14 @@ static KILN_DEVICE float kiln_fma(float x, float y, float z)
 }
 
 // Where KILN_FAST_RECIP is defined: 1/x within 1 ulp for a normal x >= 1; 0 for infinity.  Where
-// KILN_FAST_EXP2 is: 2^x within 2^-22 of the result (PTX ISA, ex2.approx), subnormal arguments and
-// results zero; and the lesser and greater of two numbers, NaN if either is, by one instruction, of
-// which a conversion behind it makes relu a part of its own.
+// KILN_FAST_EXP2 is: 2^x within 2^-22 of the result (PTX ISA, ex2.approx; AMD's is within 1 ulp),
+// subnormal arguments and results zero.  Where KILN_FAST_MIN is: the lesser and greater of two
+// numbers, NaN if either is, by one instruction, of which a conversion behind it makes relu a part
+// of its own.
 #if defined(KILN_GPU_NVIDIA)
 #define KILN_FAST_RECIP 1
 #define KILN_FAST_EXP2  1
+#define KILN_FAST_MIN   1
 static KILN_DEVICE float kiln_recip_fast(float x)
 {
     float r;
@@ -85,9 +87,14 @@ static KILN_DEVICE float kiln_max_fast(float x, float y)
 }
 #elif defined(KILN_GPU_AMD)
 #define KILN_FAST_RECIP 1
+#define KILN_FAST_EXP2  1
 static KILN_DEVICE float kiln_recip_fast(float x)
 {
     return __builtin_amdgcn_rcpf(x);
+}
+static KILN_DEVICE float kiln_exp2_fast(float x)
+{
+    return __builtin_amdgcn_exp2f(x);
 }
 #endif
 

@@ -2,7 +2,7 @@
 // The functions that kiln_expr.h names, for f32: the same polynomials with fused multiply-adds on
 // every machine, without branches, so that loops vectorise and lanes stay together.  Within 4 ulp
 // of the exact value everywhere, subnormal results and the far tails of gelu and silu included
-// (tests/unit/test_device_math.c).  Where the machine has 2^x (KILN_FAST_EXP2: NVIDIA), for an
+// (tests/unit/test_device_math.c).  Where the machine has 2^x (KILN_FAST_EXP2: GPUs), for an
 // epilogue or a row has few cycles there, what is built on e^x takes that: e^x, and sigmoid and
 // silu left of 0, within 4 + 1.25 |x| ulp; subnormal results are zero; left of 0 the error of the
 // two gelu is within 4 ulp of x, not of the result, and silu is zero where e^x is subnormal
@@ -31,7 +31,7 @@ static KILN_DEVICE float kiln_with_sign(float x, float s)
 }
 
 // NaN if either is.
-#if defined(KILN_FAST_EXP2)
+#if defined(KILN_FAST_MIN)
 static KILN_DEVICE float kiln_min(float x, float y)
 {
     return kiln_min_fast(x, y);
@@ -276,7 +276,12 @@ static KILN_DEVICE float kiln_gelu_tanh(float x)
 // log2 Phi(-t) on [0, 5.6] weighted by Phi(-t), which falls on behind it; at 16 2^p is zero.
 static KILN_DEVICE float kiln_gelu(float x)
 {
-    float t = kiln_min_fast(kiln_abs(x), 16.0f), p = -2.83491272e-6f;
+#if defined(KILN_FAST_MIN)
+    float t = kiln_min_fast(kiln_abs(x), 16.0f);
+#else
+    float t = kiln_abs(x) < 16.0f ? kiln_abs(x) : 16.0f;
+#endif
+    float p = -2.83491272e-6f;
     p = kiln_fma(p, t, 3.937769e-5f);
     p = kiln_fma(p, t, -0.00018618023f);
     p = kiln_fma(p, t, -0.000136936374f);
@@ -285,7 +290,7 @@ static KILN_DEVICE float kiln_gelu(float x)
     p = kiln_fma(p, t, -0.45920819f);
     p = kiln_fma(p, t, -1.15110517f);
     p = kiln_fma(p, t, -1.0f);
-    return kiln_fma(-t, kiln_exp2_fast(p), kiln_max_fast(x, 0.0f));
+    return kiln_fma(-t, kiln_exp2_fast(p), kiln_relu(x)); /* NaN by the latter */
 }
 #else
 // 1 / (1 + e^-x), as e^x / (1 + e^x) on the left, where e^-x would overflow.

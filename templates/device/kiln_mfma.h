@@ -62,6 +62,24 @@ static KILN_DEVICE void kiln_fetch(kiln_words4 &to, kiln_buffer from, int offset
     const kiln_int4 x = kiln_buffer_load_v4i32(from, offset, 0, 0);
     to.v[0] = (unsigned)x.x, to.v[1] = (unsigned)x.y, to.v[2] = (unsigned)x.z, to.v[3] = (unsigned)x.w;
 }
+__attribute__((device)) void kiln_buffer_store_i32(int, kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.store.i32");
+__attribute__((device)) void kiln_buffer_store_v2i32(kiln_int2, kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.store.v2i32");
+__attribute__((device)) void kiln_buffer_store_v4i32(kiln_int4, kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.store.v4i32");
+static KILN_DEVICE void kiln_put(const kiln_words1 &x, kiln_buffer to, int offset)
+{
+    kiln_buffer_store_i32((int)x.v[0], to, offset, 0, 0);
+}
+static KILN_DEVICE void kiln_put(const kiln_words2 &x, kiln_buffer to, int offset)
+{
+    kiln_buffer_store_v2i32(kiln_int2{(int)x.v[0], (int)x.v[1]}, to, offset, 0, 0);
+}
+static KILN_DEVICE void kiln_put(const kiln_words4 &x, kiln_buffer to, int offset)
+{
+    kiln_buffer_store_v4i32(kiln_int4{(int)x.v[0], (int)x.v[1], (int)x.v[2], (int)x.v[3]}, to, offset, 0, 0);
+}
 // One element of 1, 2 or 4 bytes.
 static KILN_DEVICE unsigned kiln_fetch1(kiln_buffer from, int offset, int bytes)
 {
@@ -145,6 +163,11 @@ template <typename T> static KILN_DEVICE void kiln_by_now(T &x)
     asm volatile("" : "+v"(x));
 }
 
+template <typename T> static KILN_DEVICE void kiln_by_now(T &x, T &y)
+{
+    asm volatile("" : "+v"(x), "+v"(y));
+}
+
 // Half byte `at` of those that a byte has in turn.
 static KILN_DEVICE unsigned kiln_half_of(unsigned byte, unsigned at)
 {
@@ -197,6 +220,11 @@ static KILN_DEVICE int kiln_most(int x, int y)
 {
     return x > y ? x : y;
 }
+// An offset up to `last`; `beyond` it another.
+static KILN_DEVICE int kiln_capped(int offset, int last, int beyond)
+{
+    return offset > last ? beyond : offset;
+}
 // A value that all lanes share, as it is: in a scalar register, and not for LLVM to take apart.  Of an offset that
 // grows with every tile it would otherwise keep a sum for each load, and add to all of them.
 static KILN_DEVICE int kiln_uniform(int x)
@@ -221,7 +249,54 @@ static KILN_DEVICE int kiln_thread_again(int wave)
 }
 static KILN_DEVICE int kiln_wave(void)
 {
-    return kiln_uniform((int)(kiln_thread() / 64));
+    const int wave = kiln_uniform((int)(kiln_thread() / 64));
+    __builtin_assume(wave >= 0 && wave < 16);
+    return wave;
+}
+
+// Asks for values that all lanes share, "s"(x), "s"(y): their trips to memory are one, and nothing comes before.
+#define KILN_ASK(...)                                                                              \
+    do {                                                                                           \
+        asm volatile("" ::__VA_ARGS__);                                                            \
+        kiln_keep_order();                                                                         \
+    } while (0)
+// A value that all lanes share, likewise: what follows from it is computed here alone, by those who come here.
+static KILN_DEVICE int kiln_here(int x)
+{
+    asm volatile("" : "+s"(x));
+    return x;
+}
+// Asks for values that all lanes share, "s"(x), "s"(y): their trips to memory are one, and nothing comes before.
+#define KILN_ASK(...)                                                                              \
+    do {                                                                                           \
+        asm volatile("" ::__VA_ARGS__);                                                            \
+        kiln_keep_order();                                                                         \
+    } while (0)
+// A value that is computed here, for later.
+static KILN_DEVICE void kiln_ahead(int x)
+{
+    asm volatile("" ::"v"(x));
+}
+// x < y, by two comparisons of words: of long ones only vector instructions know which is less.
+static KILN_DEVICE bool kiln_is_below(long long x, unsigned y)
+{
+    return (unsigned)((unsigned long long)x >> 32) == 0 && (unsigned)x < y;
+}
+// The product of two numbers that are not below zero.
+static KILN_DEVICE long long kiln_wide(int x, int y)
+{
+    return (long long)((unsigned long long)(unsigned)x * (unsigned)y);
+}
+// x / y of values that all lanes share; x below 2^22.  Half the instructions of any x's: the estimate is off by less
+// than one.  Fewer where y is a power of two.
+static KILN_DEVICE unsigned kiln_quotient(unsigned x, unsigned y)
+{
+    if ((y & (y - 1)) == 0) return x >> __builtin_ctz(y);
+    const float estimate = (float)x * __builtin_amdgcn_rcpf((float)y);
+    unsigned q = (unsigned)kiln_uniform((int)estimate);
+    const int left = (int)(x - q * y);
+    q += left >= (int)y ? 1 : left < 0 ? -1 : 0;
+    return q;
 }
 
 // Blocks go to the dies (XCDs) in turn; this numbering gives each die a run of consecutive tiles, which share its L2.

@@ -104,6 +104,13 @@ static KILN_DEVICE kiln_bf16_t kiln_f32_to_bf16(float x)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(v) : "f"(x));
     return v;
 }
+#elif defined(KILN_GPU_AMD)
+static KILN_DEVICE kiln_bf16_t kiln_f32_to_bf16(float x)
+{
+    unsigned u = kiln_bits(x), r = u + 0x7fffu + ((u >> 16) & 1);
+    r = x != x ? 0x7fc00000u : r; /* whole words: two results are one more instruction */
+    return (kiln_bf16_t)(r >> 16);
+}
 #else
 static KILN_DEVICE kiln_bf16_t kiln_f32_to_bf16(float x)
 {

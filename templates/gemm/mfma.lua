@@ -46,6 +46,11 @@ local function traffic(p, t, target)
   return max(operands(p, t) // target.gbps, cached // (4 * target.gbps))
 end
 
+-- So many parts of tiles do runs leave sums of: each of one tile where runs end where tiles end.
+local function parts(rest, runs)
+  return runs + select(eq(runs % max(rest, 1), 0), 0, rest)
+end
+
 -- What a launch is made of: `whole` tiles, one block each, then `rest` tiles (of all batches) that `runs` blocks share,
 -- each an equal run of their steps along K, of `share` elements.  A second kernel adds up what the runs leave.  Grep
 -- ORDER RUNS.  With stream = 1 the rest is what does not fill the device, shared where that saves more time than the
@@ -63,7 +68,8 @@ local function shared(p, t, target)
   end
   local memory = traffic(p, t, target)
   local cut = max(time(tiles - rest, steps) + time(runs, ceil_div(rest * steps, runs)), memory)
-  local second = 1000 * target.launch_us + 8 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n) // target.gbps
+  local shares = 4 * parts(rest, runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
+  local second = 1000 * target.launch_us + (10 + 10 * (target.again or 1) // 1) * shares // (10 * target.gbps)
   local worth = lt(cut + second, max(time(tiles, steps), memory))
   rest = select(any(eq(t.stream, 0), worth), rest, 0)
   return tiles - rest, rest, select(gt(rest, 0), runs, 0), steps * each
@@ -113,9 +119,9 @@ return schedule {
       doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
-              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b", "bytes_e",
+              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b",
               "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident", "two",
-              "bytes_out", "registers", "rate", "begin_ns", "out_ns", "share" },
+              "bytes_out", "out", "registers", "rate", "begin_ns", "out_ns", "rest_ns", "share" },
   derive = function(t, op, types, layout, target)
     t.bytes_out = types.e.bytes
     for _, d in ipairs(op.epilogue_inputs) do
@@ -137,7 +143,10 @@ return schedule {
     local stage = t.wm * t.wn * t.mfma * 4 * t.products
     t.stage_f = max(wave_f & -wave_f, 1)  -- a power of two, as the way that it is spread over banks wants
     while t.stage_f > t.mfma and stage * t.stage_f > max(buffers, 32768) do t.stage_f = t.stage_f // 2 end
-    t.lds_bytes = max(buffers, stage * t.stage_f, (t.wk - 1) * 4 * t.m * t.n * t.products)
+    t.lds_bytes = max(buffers, stage * t.stage_f * t.wk)
+    -- Elements of E that a lane stores at once: 16 bytes, or what gives all lanes some.
+    t.out = 16 // types.e.bytes
+    while t.out > 4 and t.out > t.mfma * t.stage_f // (64 * t.wk) do t.out = t.out // 2 end
     -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
     local coming = (t.loads_a * t.wide_a * types.a.bits + t.products * t.loads_b * t.wide_b * types.b.bits) // 8
     t.registers = t.sums + t.ahead * coming // 4 + 8 * (t.m_tiles + t.products * t.n_tiles) + 48
@@ -155,27 +164,27 @@ return schedule {
                            op.block and 2 or 1) -- of one alone matrix instructions sum where vector ones can't add
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
-    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
+    t.bits_a, t.bits_b = types.a.bits, types.b.bits
     t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
     -- The matrix unit's time for a step, with what it loses where waves take turns, or that of its tiles through LDS
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
+    -- Bytes that are widened take vector instructions.
     t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 8 or 2), lds)
-    t.step_ns = t.step_ns * (op.block and 1.05 or 1) // 1 -- sums of blocks are scaled and added meanwhile
+      + (t.bits_a ~= t.bits_b and 20 or 0)
+    -- Sums of blocks are scaled and added meanwhile; waves that share K wait for each other's pieces.
+    t.step_ns = t.step_ns * (op.block and 1.05 or 1) * (t.wk > 1 and t.mfma == 32 and 1.12 or 1) // 1
     t.rate = rate // 1
     -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
     -- to memory that nothing else covers.
     t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
-    -- Before and after a block's steps: its addresses and a trip to memory; sums of waves that share K; strips of E.
-    local strips = (layout.e == "r" and t.m_tiles or t.n_tiles) * max(wave_f // t.stage_f, 1)
-    local chunks = ceil_div(t.mfma * t.stage_f, min(64 * (16 // types.e.bytes), 512)) * t.products
-    local full = t.bytes_out // types.e.bytes - 1 -- inputs that are read with each
-    -- Blocks on one unit share it for the last.
-    t.begin_ns = 2050 + 350 * t.stream + 300 * (t.wk - 1) // 3 + (op.block and 250 or 0)
-    local each = chunks * (10 + 18 * full) // 10 + (wave_f > t.stage_f and 1 or 0)
-    t.out_ns = 200 * strips * each * ceil_div(t.wm * t.wn, 4)
+    -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
+    -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
+    t.begin_ns = 1200 + 150 * t.stream + 10 * t.sums + (op.block and 250 or 0)
+    t.out_ns = (200 + 20 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
+    t.rest_ns = 200 + 5 * t.sums -- where K's end cuts chunks: that tile's are put right, and it is multiplied by itself
   end,
   rules = {
     { "{threads} threads > 512", function(t) return t.threads <= 512 end },
@@ -230,12 +239,17 @@ return schedule {
     local small, few = set(64, 64, 128, 2, 1, 2, 32), set(32, 32, 256, 2, 1, 2, 16)
     local least = set(16, n == 1 and 16 or 32, 512, 1, 1, 4, 16, { split_k = 1, stream = 0 })
     if scaled then return { mid, low, few } end
-    -- Epilogues with full inputs have fewer: each kernel takes a second of compiling (docs/benchmarks/shapes.md).
+    -- Each kernel takes half a second of compiling (docs/benchmarks/shapes.md): operands that are turned round have no
+    -- 64x64, epilogues with full inputs no 64x128.
+    local tiles = { mid, low, small, few, least }
+    if not along_k then table.remove(tiles, 3) end
     for _, d in ipairs(op.d) do
-      if d.kind == "full" then return { mid, few, least } end
+      if d.kind == "full" then
+        table.remove(tiles, 2)
+        break
+      end
     end
-    if n == 2 and along_k then return { mid, low, small, few, least } end
-    return { mid, low, few, least }
+    return tiles
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
@@ -272,10 +286,10 @@ return schedule {
   launch = function(p, t, target)
     local whole, rest, runs = shared(p, t, target)
     local tiles, batches = ceil_div(p.m, t.m) * ceil_div(p.n, t.n), max(min(p.batch, 65535), 1)
-    local blocks = max(select(eq(t.two, 1), whole + runs, tiles), 1)
+    local blocks = select(eq(t.two, 1), whole + runs, tiles)
     return {
       { grid = { blocks, select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
-      { grid = { rest, ceil_div(t.m * t.n, t.threads * (16 // t.bytes_e)), 1 }, block = { t.threads } },
+      { grid = { rest, ceil_div(t.m * t.n, t.threads * t.out), 1 }, block = { t.threads } },
     }
   end,
   -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not
@@ -294,19 +308,30 @@ return schedule {
     local run = ceil_div(rest * length, runs)  -- steps along K of each
     local busy = (most * length + most_runs * run) * t.step_ns / 1e3
     local steps = (rounds * length + round_runs * run) * t.chain_ns / 1e3
-    -- Rows that begin between the lines of memory touch more of them.
-    local uneven = select(all(eq(p.align_a % 16, 0), eq(p.align_b % 16, 0)), 1, 1.2)
-    busy, steps = busy * uneven, steps * uneven
-    -- Before a block's steps; where K ends within a tile, that is multiplied by itself.  A run has parts of two tiles.
-    local once = t.begin_ns / 1e3
-      + select(eq(p.k % t.k, 0), 0, select(eq(t.along_a + t.along_b, 2), 0.35, 2) + t.step_ns / 1e3)
+    -- A unit gets one of memory's lines of 64 bytes a cycle; rows that begin between them touch more.
+    local even = all(eq(p.align_a % 64, 0), eq(p.align_b % 64, 0))
+    local function lines(along, rows, bits) -- of a tile of K
+      local count, bytes = select(eq(along, 1), rows, t.k), select(eq(along, 1), t.k, rows) * bits // 8
+      return count * select(even, ceil_div(bytes, 64), (bytes + 63) / 64)
+    end
+    local touched = lines(t.along_a, t.m, t.bits_a) + t.products * lines(t.along_b, t.n, t.bits_b)
+    local slow = max(touched / 2.1 - t.step_ns, 0) / 1e3
+    busy, steps = busy + slow * (most * length + most_runs * run), steps + slow * (rounds * length + round_runs * run)
+    -- Before a block's steps; where K's end cuts chunks, or the rows' end those of what is turned round, which then are
+    -- built of single elements.
+    local rows = all(any(eq(t.along_a, 1), eq(p.m % t.wide_a, 0)), any(eq(t.along_b, 1), eq(p.n % t.wide_b, 0)))
+    local uncut = any(eq(p.k % t.k, 0), all(rows, any(eq(t.along_a + t.along_b, 0), eq(p.k % t.piece, 0))))
+    local turned = select(eq(t.along_a + t.along_b, 2), 0, select(rows, 0.5, 1.2))
+    local once = t.begin_ns / 1e3 + select(uncut, 0, t.rest_ns / 1e3 + turned)
     -- Rows of E that begin between the lines of memory touch more of them.
     local way_out = t.out_ns * select(eq(p.align_e % 16, 0), 1, 1.1) / 1e3
-    local out = (most + most_runs * (1 + t.stream)) * way_out
-    local ends = (rounds + round_runs * (1 + t.stream)) * (once + way_out)
-    local shares = 4 * (rest + runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
+    local of_run = select(eq(runs % max(rest, 1), 0), 1, 2)
+    local out = (most + most_runs * of_run) * way_out
+    local ends = (rounds + round_runs * of_run) * (once + way_out) + select(gt(rest, 0), 0.35, 0)
+    local shares = 4 * parts(rest, runs) * t.products * min(p.m, t.m) * min(p.n, t.n)
     local memory = traffic(p, t, target) / 1e3 + shares / (target.gbps * 1e3)
-    local second = select(gt(rest, 0), target.launch_us + shares / (target.gbps * 1e3), 0)
+    -- What was just written comes from the last cache.
+    local second = select(gt(rest, 0), target.launch_us + shares * (target.again or 1) / (target.gbps * 1e3), 0)
     return target.launch_us + max(steps + ends, busy + out + once, memory + once + way_out) + second, {
       { "launching", target.launch_us },
       { "multiplying", busy },

@@ -114,8 +114,9 @@ for r in rows:
     assert (r["modelled_tflops"] > 0) == ("#" not in r["instance"]), r
 EOF
     result $? "kiln report --cost --json" "$tmp/err"
-    # Matrix instructions do nothing but the problem's multiplications on whole tiles: the rate is the share of their
-    # type's peak that the units are busy.  swiglu: two products.  Where K is cut among blocks, runs end in whole groups of tiles.
+    # Matrix instructions do nothing but the problem's multiplications on whole tiles, and one for each of a wave's sums
+    # that makes it zero, of 33 where four waves share K: the rate is the share of their type's peak that units are busy.
+    #  swiglu: two products.  Where K is cut among blocks, runs end in whole groups of tiles.
     for op in bias_relu swiglu bmm_abe_i8 a16w8_linear; do
         report --device sim:gfx942 --op $op --schedule mfma --json && python3 - "$tmp/out" <<'EOF' >"$tmp/err" 2>&1
 import json, sys
@@ -126,7 +127,7 @@ for r in rows:
     assert (r["clock_mhz"], r["compute_units"]) == (2100, 304), r
     peak = flops[r["instance"].split("/")[2].split("_")[0]] * 2.1e9 * 304 / 1e12
     ratio = r["modelled_tflops"] / (r["modelled_matrix_share"] * peak)
-    slack = 0.06 if "_stream" in r["instance"] else 0.02
+    slack = 0.06 if "_stream" in r["instance"] else 0.035 if "x4_" in r["instance"] else 0.02
     assert abs(ratio - 1) <= slack, (ratio, r)
 EOF
         result $? "$op: modelled TFLOP/s are the matrix share of the peak" "$tmp/err"
