@@ -125,7 +125,7 @@ function simt(axes) end
 ---@return kiln.Sweep
 function simt_decode(axes) end
 
----@alias kiln.wgmma.wg 1|2|3
+---@alias kiln.wgmma.wg 1|2|3|4
 ---@alias kiln.wgmma.keys 64|96|128|160|176|192
 ---@alias kiln.wgmma.depth 3|4|5|6|7|8|9|10|2
 ---@alias kiln.wgmma.turns 0|1
@@ -139,6 +139,7 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.promote 0|1|2|4|8
 ---@alias kiln.wgmma.gather 0|1|2
 ---@alias kiln.wgmma.tf32 0|1
+---@alias kiln.wgmma.slabs 1|2|4
 ---@alias kiln.wgmma.swap 0|1
 
 ---@class kiln.wgmma.Sweep
@@ -156,6 +157,7 @@ function simt_decode(axes) end
 ---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] gemm: fp8: tiles of K after which sums of 14 bits go to f32; 0: never
 ---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] gemm: 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
 ---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] gemm: 1: f32 is multiplied as tf32, of 10 bits of mantissa
+---@field slabs? kiln.wgmma.slabs|kiln.wgmma.slabs[] gemm: steps of 128 bytes of the other operand that come together with rows of B of 4 bits
 ---@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] gemm: 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M
 
 ---attention: Hopper's matrix unit: scores of the next keys while values of these are summed; gemm: Hopper's matrix unit: warp-specialised, persistent, tiles by TMA.
@@ -177,12 +179,14 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.box 128|64|32
 ---@alias kiln.wgmma_decode.ring 0|3|4|5|6|8
 ---@alias kiln.wgmma_decode.l2 0|1|2
+---@alias kiln.wgmma_decode.fetch 128|256
 ---@alias kiln.wgmma_decode.release 0|1
 ---@alias kiln.wgmma_decode.turn 0|1
 ---@alias kiln.wgmma_decode.across 0|1
 ---@alias kiln.wgmma_decode.apart 0|1
 ---@alias kiln.wgmma_decode.sets 1|2
 ---@alias kiln.wgmma_decode.order 0|1
+---@alias kiln.wgmma_decode.gather 0|1|2
 ---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
 
 ---@class kiln.wgmma_decode.Sweep
@@ -199,12 +203,14 @@ function wgmma(axes) end
 ---@field box? kiln.wgmma_decode.box|kiln.wgmma_decode.box[] gemm: bytes along K of a box of B; fewer than 128 of elements of 4 bits
 ---@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] gemm: tiles in the ring; 0: as many as fit
 ---@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] gemm: rings of B that come as far as L2 while the kernel ahead ends
+---@field fetch? kiln.wgmma_decode.fetch|kiln.wgmma_decode.fetch[] gemm: bytes of B that L2 brings from memory at a time
 ---@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] gemm: the kernel behind may begin 0: when the last load is on its way, 1: at once
 ---@field turn? kiln.wgmma_decode.turn|kiln.wgmma_decode.turn[] gemm: 1: blocks begin at different places of their K
 ---@field across? kiln.wgmma_decode.across|kiln.wgmma_decode.across[] gemm: 1: 64 rows of A are wgmma's 64, and the columns its other side
 ---@field apart? kiln.wgmma_decode.apart|kiln.wgmma_decode.apart[] gemm: two products: 1: each warpgroup multiplies one of them; 0: both
 ---@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] gemm: one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
 ---@field order? kiln.wgmma_decode.order|kiln.wgmma_decode.order[] gemm: B of 4 bits: 1: K comes in an order in which lanes have whole words, and warps multiply by themselves
+---@field gather? kiln.wgmma_decode.gather|kiln.wgmma_decode.gather[] gemm: warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map
 ---@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] gemm: blocks that share a tile, each a part of K; 0: chosen at the launch
 
 ---attention: few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory; gemm: Hopper's matrix unit for few rows: weights at the speed of memory.

@@ -13,6 +13,20 @@ static KILN_DEVICE unsigned kiln_shared_address(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
+// 16 bytes there.
+static KILN_DEVICE kiln_words4 kiln_shared_load4(unsigned address)
+{
+    kiln_words4 w;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w.v[0]), "=r"(w.v[1]), "=r"(w.v[2]), "=r"(w.v[3]) : "r"(address) : "memory");
+    return w;
+}
+static KILN_DEVICE void kiln_shared_store4(unsigned address, const kiln_words4 &w)
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                 ::"r"(address), "r"(w.v[0]), "r"(w.v[1]), "r"(w.v[2]), "r"(w.v[3]) : "memory");
+}
+
 /* ---- mbarriers ---- */
 
 static KILN_DEVICE void kiln_mbarrier_init(unsigned barrier, unsigned arrivals)
@@ -56,6 +70,12 @@ static KILN_DEVICE void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned ra
                  "@p mapa.shared::cluster.u32 there, %0, %1;\n"
                  "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}"
                  ::"r"(barrier), "r"(rank), "r"((unsigned)condition) : "memory");
+}
+// The same where kiln_cluster_address has said where the barrier is.
+static KILN_DEVICE void kiln_mbarrier_arrive_there_if(unsigned there, bool condition)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %1, 0;\n@p mbarrier.arrive.shared::cluster.b64 _, [%0];\n}"
+                 ::"r"(there), "r"((unsigned)condition) : "memory");
 }
 static KILN_DEVICE void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {

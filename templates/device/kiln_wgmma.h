@@ -156,6 +156,10 @@ template <int width> static KILN_DEVICE void kiln_copy(unsigned to, const void *
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                      ::"r"(to), "l"(at), "n"(width == 16 ? 4 : width), "r"(bytes) : "memory");
 }
+static KILN_DEVICE void kiln_copy_whole(unsigned to, const void *from) // 16 bytes
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(__cvta_generic_to_global(from)) : "memory");
+}
 static KILN_DEVICE void kiln_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -208,6 +212,10 @@ static KILN_DEVICE void kiln_keep(int &x)
 {
     asm volatile("" : "+r"(x));
 }
+static KILN_DEVICE void kiln_keep(const char *&x)
+{
+    asm volatile("" : "+l"(x));
+}
 static KILN_DEVICE void kiln_keep_in_order(float &x)
 {
     asm volatile("" : "+f"(x)::"memory");
@@ -219,6 +227,13 @@ static KILN_DEVICE void kiln_keep_in_order(int &x)
 static KILN_DEVICE void kiln_keep4(unsigned (&x)[4])
 {
     asm volatile("" : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]));
+}
+
+// x, of which the compiler must not know how it came about: it would work it out each time anew.
+static KILN_DEVICE unsigned kiln_hidden(unsigned x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
 }
 
 // What stands behind it begins when x, which is not negative, is there.  ptxas moves waits for wgmma ahead of all that
@@ -426,15 +441,17 @@ static KILN_DEVICE void kiln_f8e5m2_to_bf16_pairs(unsigned w, unsigned &low, uns
 
 /* ---- two elements of 4 bits ---- */
 
-// Those in byte `byte` of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are
-// the last places of a number whose last place is 1 (Kim et al., "Who Says Elephants Can't Run", 2022).  `spread` is
-// 0x1001, of which the compiler must not know: it puts the second element 16 bits above the first.
+// Those in a byte of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are
+// the last places of a number whose last place is 1 (Kim et al., "Who Says Elephants Can't Run", 2022).  `byte`:
+// KILN_FIRST_BYTE and its number.  `spread`: 0x1001, hidden: it puts the second element 16 bits above the first, and of
+// a constant shifts would be made, in another pipe.
+enum { KILN_FIRST_BYTE = 0x4440 }; // of a word, with zeros above it, as prmt selects it
 #define KILN_NEAR_PAIR(from, to, last)                                                             \
     static KILN_DEVICE unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte,          \
                                                                unsigned spread)                    \
     {                                                                                              \
         unsigned x, y;                                                                             \
-        asm("prmt.b32 %0, %1, 0, %2;" : "=r"(x) : "r"(w), "r"(0x4440u + byte));                    \
+        asm("prmt.b32 %0, %1, 0, %2;" : "=r"(x) : "r"(w), "r"(byte));                              \
         asm("lop3.b32 %0, %1, 0x000f000f, " last ", 0x6a;" : "=r"(y) : "r"(x * spread));           \
         return y; /* (x & ..) ^ last */                                                            \
     }
@@ -443,6 +460,35 @@ KILN_NEAR_PAIR(i4, bf16, "0x43084308")
 KILN_NEAR_PAIR(u4, f16, "0x64006400")
 KILN_NEAR_PAIR(i4, f16, "0x64086408")
 #undef KILN_NEAR_PAIR
+// The same in one instruction less, askew: the second element stays four bits above where the first one is.  In f16's
+// last places it is 16 times itself there; bf16 has no four places more, but its least numbers are its last 8 bits
+// times 2^-133, also where the eighth is an exponent's.  `byte`: KILN_BYTE_TWICE and 0x101 times its number.
+enum { KILN_BYTE_TWICE = 0x4040 };
+#define KILN_SKEW_PAIR(from, to, last)                                                             \
+    static KILN_DEVICE unsigned kiln_##from##_skew_##to##_pair(unsigned w, unsigned byte)          \
+    {                                                                                              \
+        unsigned x, y;                                                                             \
+        asm("prmt.b32 %0, %1, 0, %2;" : "=r"(x) : "r"(w), "r"(byte));                              \
+        asm("lop3.b32 %0, %1, 0x00f0000f, " last ", 0x6a;" : "=r"(y) : "r"(x));                    \
+        return y; /* (x & ..) ^ last */                                                            \
+    }
+KILN_SKEW_PAIR(u4, bf16, "0x00004300")
+KILN_SKEW_PAIR(i4, bf16, "0x00804308")
+KILN_SKEW_PAIR(u4, f16, "0x64006400")
+KILN_SKEW_PAIR(i4, f16, "0x64806408")
+#undef KILN_SKEW_PAIR
+// Such a pair times what makes them numbers, plus y: the first element is 128 or 1024 too large, i4 8 more, and the
+// second, of bf16, a quarter of itself, of f16 64 too large, of i4 8 more ahead of that.
+#define KILN_STRAIGHTEN(type, by)                                                                  \
+    static KILN_DEVICE unsigned kiln_##type##_straighten(unsigned x, unsigned y)                   \
+    {                                                                                              \
+        unsigned z;                                                                                \
+        asm("fma.rn." #type "x2 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(by), "r"(y));             \
+        return z;                                                                                  \
+    }
+KILN_STRAIGHTEN(bf16, 0x7f003f80u) // 1, 2^127
+KILN_STRAIGHTEN(f16, 0x2c003c00u)  // 1, 1 / 16
+#undef KILN_STRAIGHTEN
 // Element by element, rounded once.
 #define KILN_PAIRS(type, name, operation)                                                          \
     static KILN_DEVICE unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                 \
@@ -451,8 +497,10 @@ KILN_NEAR_PAIR(i4, f16, "0x64086408")
         asm(operation ".rn." #type "x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));                   \
         return z;                                                                                  \
     }
+KILN_PAIRS(bf16, plus, "add")
 KILN_PAIRS(bf16, less, "sub")
 KILN_PAIRS(bf16, times, "mul")
+KILN_PAIRS(f16, plus, "add")
 KILN_PAIRS(f16, less, "sub")
 KILN_PAIRS(f16, times, "mul")
 #undef KILN_PAIRS

@@ -163,10 +163,12 @@ return schedule {
                  + (p.m * p.k * t.bits_a + p.n * p.k * t.bits_b * t.products) / 8)
     local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (require "memory"(p, target) * 1e3)
-    -- On NVIDIA's both take longer, by docs/benchmarks/tiles.csv.
-    if target.vendor == "nvidia" then busy, latency = 1.6 * busy, 1.6 * latency end
     -- On AMD's the way out of a tile counts, and steps take half as long again: docs/benchmarks/mfma.md.
     local ends = 0
+    -- On NVIDIA's both take longer, by docs/benchmarks/tiles.csv, and where K is short the ends of tiles count.
+    if target.vendor == "nvidia" then
+      busy, latency, ends = 1.6 * busy, 1.6 * latency, ceil_div(most, together) * t.m * t.n / 3640
+    end
     if target.vendor == "amd" then
       busy, ends = 1.5 * busy, ceil_div(most, together) * (2 + 0.16 * t.sums)
     end

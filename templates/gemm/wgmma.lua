@@ -6,6 +6,7 @@
 -- where the other has 16 bits, is X: that one can come through registers.
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes = require "half_bytes"
+local copied = require "wgmma_copied"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -62,28 +63,37 @@ local function beside_ring(t, op, types, layout)
   end
   -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take
   -- side by side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a
-  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  Sums over blocks leave in an even
-  -- number of strips where they can, for a cluster's blocks to share; what narrower strips leave free is the ring's.
+  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  A cluster's strips are even in number
+  -- where 16 columns and more, in rows of 48 bytes and more, can be that, for its blocks to share them; what narrower
+  -- strips leave free is the ring's.
   t.strip = 0
+  local half = types[t.x_is_a == 1 and "a" or "b"].bits < 8
   local function unshared(strip)
-    return op.block and t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
+    return t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
   end
   for strip = 128 // types.e.bytes, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
     if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
     local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
-    if fits and (t.strip == 0 or full and too_wide(t, op, widest) or unshared(t.strip) and not unshared(strip)) then
+    local wide = strip >= 16 and row >= 48 or op.block or half
+    if fits and (t.strip == 0 or full and too_wide(t, op, widest)
+                     or unshared(t.strip) and not unshared(strip) and wide) then
       t.strip = strip
     end
   end
   t.d_parts = strip_slots(t, op)
-  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector + 8 * (2 * t.depth + 2)
+  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector
+                  + 8 * (2 * t.depth + (t.gather == 2 and 18 or 2)) -- with what lies between barriers and BEHIND
   if op.block then
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
     t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
   end
-  -- With lines that begin anywhere each one in the ring has 4 bytes more: those of a tile, or of strips of full inputs.
+  if half then -- what b_op has for these
+    local v = half_bytes.values(op, types, t.k)
+    t.beside_ring = t.beside_ring + t.depth * 4 * (t.x * v.runs * v.brought + (v.guarded and 2 or 0))
+  end
+  -- With lines that begin anywhere each one in the ring has 16 bytes more: a tile's, or those of full inputs' strips.
   local lines = 0
   for _, d in ipairs(op.d) do
     if d.kind == "full" then
@@ -93,22 +103,38 @@ local function beside_ring(t, op, types, layout)
     end
   end
   local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y
-  t.behind = t.gather == 2 and 4 * max(lines, of_tile) or 0
+  t.behind = t.gather == 2 and ceil_div(16 * max(lines, of_tile), 128) * 128 or 0
 end
 
--- A problem's items, each a tile for every block of a cluster; clusters to do them, as many as there are, or one for
--- every tile where they are so few that two blocks share each, or one for every run along K; whether two blocks may
--- share a tile, and whether they share all of them.
+-- How long clusters are busy with items and tiles that two blocks share, in halves of an item's time: as the kernel
+-- has it (shares::busy).
+local function halves_of(items, tiles, units)
+  local rest = items % units
+  local late = ceil_div(max(tiles - 2 * (units - rest), 0), units)
+  return 2 * (items // units) + select(le(2 * rest + tiles, units), min(rest + tiles, 1), 2 + late)
+end
+
+-- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved`
+-- tiles, of which each block has half of K, and the `clusters` that do them: as many as there are, or one for every
+-- item, tile or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the last ones along X.
 local function work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
-  local others = ceil_div(along_y, t.y) * p.batch
-  local items, tiles = ceil_div(along_x, t.x * t.cluster) * others, ceil_div(along_x, t.x) * others
+  local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
+  local items, units = ceil_div(tiles_x, t.cluster) * others, max(p.units // t.cluster, 1)
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
-  local units = max(p.units // t.cluster, 1)
-  local all_cut = all(may_cut, le(tiles, units))
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
   runs = select(all(eq(t.gather, 2), eq(t.stream, 1), le(2 * items, units)), runs, 1)
-  return items, max(min(select(all_cut, tiles, items * runs), units), 1), may_cut, all_cut
+  local w = { units = units }
+  w.clusters = max(min(select(may_cut, tiles_x * others, items * runs), units), 1)
+  local pairs = tiles_x // 2 * others
+  local apart = all(may_cut, eq(tiles_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
+  w.odd = select(apart, others, 0)
+  items = select(apart, pairs, items)
+  local rest = items % units
+  local rest_halved = select(all(may_cut, le(2 * rest + w.odd, units)), rest, 0)
+  w.beyond = rest - rest_halved
+  w.items, w.halved = items - rest_halved, w.odd + 2 * rest_halved
+  return w
 end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
@@ -118,13 +144,14 @@ local function places(t, op, types, layout)
   t.x_is_a = x == "a" and 1 or 0
   t.in_registers = changed(op, types, x) and 1 or 0
   t.e_along_y = (layout.e == "r") == (x == "a") and 1 or 0
-  t.x_row = 128 * types[x].bits // types["mul_" .. x].bits
+  t.k = 128 // types.mul_a.bytes * t.slabs
+  t.x_row = 128 * types[x].bits // types["mul_" .. x].bits * t.slabs
   if x == "a" then
     t.x, t.y = t.m, t.n
-    t.slot_bytes, t.shared_bytes = t.x_row * t.x + 128 * op.products * t.y, 128 * op.products * t.y
+    t.slot_bytes, t.shared_bytes = t.x_row * t.x + 128 * op.products * t.y * t.slabs, 128 * op.products * t.y * t.slabs
   else
     t.x, t.y = t.n, t.m
-    t.slot_bytes, t.shared_bytes = t.x_row * op.products * t.x + 128 * t.y, 128 * t.y
+    t.slot_bytes, t.shared_bytes = t.x_row * op.products * t.x + 128 * t.y * t.slabs, 128 * t.y * t.slabs
   end
 end
 
@@ -139,7 +166,7 @@ local function gathering(target, op, types, layout)
   local function tile(x, y, cluster, gather)
     local any = gather == 2 and 1 or 0
     local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2 - any, group = 8,
-                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0, swap = 0 }
+                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0, slabs = 1, swap = 0 }
     if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
     local whole = { groups = t.wg }
     for name, value in pairs(t) do whole[name] = value end
@@ -150,10 +177,10 @@ local function gathering(target, op, types, layout)
   end
   local plain = not (changed(op, types, "a") or changed(op, types, "b"))
   -- Across K an A of any M that is no multiple of 8 goes that way: few rows, and many.
-  if layout.a == "c" and plain then return { tile(128, 256, 1, 2), tile(64, 128, 1, 2) } end
-  -- Warps that load have registers that others lack, which wider tiles would want.
+  if layout.a == "c" and plain then return { tile(128, 128, 1, 2), tile(64, 128, 1, 2) } end
+  -- Warps that load have registers that others lack, which wider tiles would want.  Fewer rows or columns are
+  -- wgmma_decode's.
   local list, full = { tile(128, 128, 1, 2) }, full_inputs(op)
-  if full == 0 then list[#list + 1] = tile(64, 128, 1, 2) end
   local along = along_k(layout, "a") and along_k(layout, "b")
   if plain and along and op.products == 1 and types.a.bytes == 2 and full == 0 then
     list[#list + 1] = tile(128, 256, 2, 1)
@@ -161,20 +188,11 @@ local function gathering(target, op, types, layout)
   return list
 end
 
--- Microseconds that a step of the ring takes warps that copy (gather = 2).  By copies: one takes 32 times 4, 8 or 16
--- bytes of an operand, and where lines begin within words the shift of every 512 bytes as much as six more, beside 140
--- of a warp; four warps end one in 3.6 cycles, eight in 2.7.  By shared memory, through which shifted bytes go four
--- times.  And no faster than memory answers what the ring has asked for.
+-- Microseconds that a step of the ring takes warps that copy (gather = 2): shared memory's, and no faster than memory
+-- answers what the ring has asked for.
 local function gathered(p, t)
-  local function line(align)
-    return select(ge(align, 16), 1, select(ge(align, 8), 2, select(ge(align, 4), 3.5, 9)))
-  end
-  local a, b = t.m, t.n * t.products
-  local eight = eq(t.threads, 128 * (t.wg + 2))
-  local issued = (a * line(p.align_a) + b * line(p.align_b) + select(eight, 280, 140)) / select(eight, 0.36, 0.27)
-                 / 1750
-  local shifted = 128 * (a * select(ge(p.align_a, 4), 0, 3) + b * select(ge(p.align_b, 4), 0, 3)) / 224e3
-  return max(issued, 1 / (t.depth - 1.5)), shifted
+  local bytes_a, bytes_b = t.m * t.k * t.bits_a // 8, t.n * t.products * t.k * t.bits_b // 8
+  return max(copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b), 1 / (t.depth - 1.5))
 end
 
 return schedule {
@@ -215,7 +233,7 @@ return schedule {
   tunables = {
     { "m", values = every(8, 8, 256), doc = "rows of the block's tile" },
     { "n", values = every(8, 8, 256), doc = "columns of the block's tile" },
-    { "wg", values = { 1, 2, 3 }, doc = "warpgroups that multiply" },
+    { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply" },
     { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 1, 2, 4 }, doc = "strips of E that each warpgroup has in shared memory" },
@@ -229,16 +247,17 @@ return schedule {
     { "gather", values = { 0, 1, 2 },
       doc = "1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
+    { "slabs", values = { 1, 2, 4 },
+      doc = "steps of 128 bytes of the other operand that come together with rows of B of 4 bits" },
     { "swap", values = { 0, 1 },
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "beside_ring",
-              "lds_bytes", "full_d", "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned",
-              "unit", "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "lds_bytes", "full_d",
+              "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
+              "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
-    t.k = 128 // types.mul_a.bytes
     t.products = op.products
     t.groups = t.pingpong == 1 and 1 or t.wg -- warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
@@ -248,6 +267,9 @@ return schedule {
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
+    -- Values of 4-bit weights that a lane of two warps brings for a slot.
+    local few = types[t.x_is_a == 1 and "a" or "b"].bits < 8 and half_bytes.values(op, types, t.k)
+    t.brought = few and t.x // 64 * few.runs * #few.inputs or 0
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
@@ -255,9 +277,7 @@ return schedule {
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(sent, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
-    -- Hundredths of a TFLOP/s that last, under the clock that power leaves: integers need less of it.
-    t.rate = (types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1)
-             * (types.mul_a.float and 92 or 97)
+    t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
     -- largest of them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437,
@@ -300,11 +320,15 @@ return schedule {
       if op.block then return true end
       -- 224 registers of a thread, 152 where there are three warpgroups.
       local of_three = t.in_registers == 0 and 80 or t.full_d == 0 and 64 or 48
+      if t.wg == 4 then return t.in_registers == 1 and t.full_d == 0 and t.bytes_e < 4 and t.sums <= 32 end -- of 104
       local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },
     { "gather = 2 with pingpong, clusters or three warpgroups", function(t)
       return t.gather < 2 or t.pingpong == 0 and t.cluster == 1 and t.wg < 3
+    end },
+    { "slabs: {slabs} steps at once of operands that are not of 4 bits by 16 along K", function(t, op, types, layout)
+      return t.slabs == 1 or t.bits_b < 8 and along_k(layout, "a")
     end },
     { "gather = 2 with elements of 4 bits", function(t) return t.gather < 2 or t.bits_b >= 8 end },
     { "gather = 2 with a ring of {depth}", function(t) return t.gather < 2 or t.depth > 2 end },
@@ -326,10 +350,16 @@ return schedule {
   },
   defaults = function(target, op, types, layout)
     -- x by y for both products together, with as deep a ring as shared memory leaves.
-    local function tile(x, y, cluster, stream, swap)
+    local function tile(x, y, cluster, stream, swap, more)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
                   e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
-                  swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
+                  slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
+      for name, value in pairs(more or {}) do t[name] = value end
+      local function slow() -- values of so many steps are not loaded ahead
+        local v = half_bytes.values(op, types, 64 * t.slabs)
+        return #v.inputs > 0 and not half_bytes.ahead(v, x)
+      end
+      while t.slabs > 1 and slow() do t.slabs = t.slabs // 2 end
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
       t.groups = t.wg
       places(t, op, types, layout)
@@ -342,14 +372,14 @@ return schedule {
       until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
-                            "tf32", "swap" } do
+                            "tf32", "slabs", "swap" } do
         set[name] = t[name]
       end
       return set
     end
-    -- X's side, Y's, cluster, stream and swap.  What each kind of op has of them is what problems drawn at random miss
-    -- most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full inputs, and operands across
-    -- K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
+    -- X's side, Y's, cluster, stream, swap and what else.  What each kind of op has of them is what problems drawn at
+    -- random miss most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full inputs, and
+    -- operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
     local full = full_inputs(op)
@@ -359,6 +389,12 @@ return schedule {
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
                 full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
+    elseif types.b.bits < 8 and along then -- few rows want many warps that widen, and long rows of weights
+      local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
+      local warps = { slabs = 4, e_depth = 1, wg = types.e.bytes < 4 and 4 or 2 }
+      sizes = full > 0 and { { 128, 256, 2 }, { 128, 128, 2, 0, 0, two }, { 128, 64, 2, 0, 0, two } } or
+              { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 2, 0, 0, warps },
+                { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along and layout.a == "c" then
@@ -376,7 +412,7 @@ return schedule {
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened and not op.block then
+    if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
       list[#list + 1] = tile(256, 128, 2)
       if full == 0 then list[#list + 1] = tile(192, 128, 2) end
     end
@@ -427,9 +463,10 @@ return schedule {
     if t.gather == 2 then return list end
     local function operand(name, id, rows, share)
       if along_k(layout, name) then
-        return { operand = id, inner = t.k, outer = rows // share, swizzle = t.k * types[name].bits // 8 }
+        local inner = name == x and t.k or t.k // t.slabs
+        return { operand = id, inner = inner, outer = rows // share, swizzle = inner * types[name].bits // 8 }
       end
-      return { operand = id, inner = 64, outer = t.k // share, swizzle = 128 }
+      return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
     local function add(name, rows, share)
       if name == "a" then list[#list + 1] = operand("a", "a", rows, share) return end
@@ -454,79 +491,103 @@ return schedule {
   end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local items, clusters = work(p, t)
+    local w = work(p, t)
     return {
-      { grid = { clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
+      { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
-      { grid = { items % clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
+      { grid = { w.items % w.clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
     }
   end,
   -- Two parts of a tile for each block.
   workspace = function(p, t, target)
-    local items, clusters = work(p, t)
-    return select(all(eq(t.stream, 1), gt(items % clusters, 0)), 8 * t.x * t.y * t.products * t.cluster * clusters, 0)
+    local w = work(p, t)
+    local part = 4 * t.x * t.y * t.products * t.cluster
+    return select(all(eq(t.stream, 1), gt(w.items % w.clusters, 0)), 2 * part * w.clusters, 0)
   end,
   cost = function(p, t, target)
-    local items, clusters, may_cut, all_cut = work(p, t)
-    -- Tiles of the busiest block; where tiles are cut, as much of them as everybody has, and the sums' way through L2
-    -- and back.
-    local cut = all(eq(t.stream, 1), gt(items % clusters, 0))
-    local most = select(cut, items / clusters, ceil_div(items, clusters))
-    local sums = (items % clusters + clusters) * t.cluster * t.x * t.y * t.products * 4
-    local joined = select(eq(t.stream, 1), 1.84 + select(cut, 2 * sums / 4e6, 0), 0)
+    local w = work(p, t)
+    -- Where tiles are cut into runs, as much of them as everybody has, and the sums' way through L2 and back.
+    local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))
+    local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
+    local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
+    local joined = select(eq(t.stream, 1), 1.81 + select(cut, 2 * sums / 4e6, 0), 0)
+    -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
+    local begun = select(eq(t.gather, 2), 3.5 + select(cut, 4 * t.full_d, 0), 0)
     local rounds = ceil_div(p.k, t.k)
     local flops = 2 * t.x * t.y * t.k * t.products
-    local rate = 0.01 * t.rate * 1e6 / target.units           -- of a unit, per microsecond
+    -- What of the rate lasts under the clock that power leaves, beside what a step has of its own: fp8, i8, 16 bits.
+    local lasts = select(gt(t.sum_step, 0), 0.87, select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.95, 0.934))
+    local rate = t.rate * lasts * 1e6 / target.units -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read.
-    local lds = (0.9 * t.slot_bytes + 128 * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
+    local lds = (0.96 * t.slot_bytes + 128 * t.slabs * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
-    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1755e3
+    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1200e3
     -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
-    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), 1.25, 1) * (1 + 0.11 * t.turned)
-    local step = max(flops / rate, lds) * converted + from_l2
+    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23), 1)
+                      * (1 + 0.076 * t.turned)
+    -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
+    -- better by more warps.
+    local panel = 2 * 64 * 64 * t.y / rate
+    local warps = select(eq(t.wg, 4), 0.99, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
+    local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
+    local few_bits = lt(t.bits_b, 8)
+    local bound = max(select(few_bits, widened, flops / rate), lds)
+    -- Their values, which two warps bring, a slot's at a time.
+    bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
+    -- And what a ring asks for comes after 0.9 us.
+    local step = max(bound * select(few_bits, 1, converted) + from_l2, 0.9 / t.depth)
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(gt(t.unit, 0), eq(t.in_registers, 0))
     step = step + select(gt(t.unit, 0), 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
-    step = select(scaled, 0.94 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
+    step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
     -- Rows of A that tiles have beyond M, where clusters share A's tiles: measured, not understood.
     local beyond = t.y * ceil_div(p.m, t.y) / max(p.m, 1) - 1
-    local stretched = select(all(eq(t.swap, 1), eq(t.cluster, 2)), 1 + 0.6 * min(beyond, 1), 1)
+    local stretched = select(all(eq(t.swap, 1), eq(t.cluster, 2)), 1.02 + 0.72 * min(beyond, 1), 1)
     step = step * stretched
-    local copying, shifted = gathered(p, t)
-    step = select(eq(t.gather, 2), max(step + shifted, copying), step)
-    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.4e3
-    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.27 + out)
+    step = select(eq(t.gather, 2), max(step, gathered(p, t)), step)
+    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.2e3
+                + 0.042 * t.blocks * t.y / t.strip
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
     local tile = rounds * step + ends
-    -- Tiles of the last wave that two blocks share: half of K, nothing by multicast, and the sums' way to the other
-    -- block.
-    local alone = select(scaled, 1.08 * step, (1.08 * max(flops / rate, lds) + t.slot_bytes / 1880e3) * stretched)
-    local half = ceil_div(rounds, 2) * alone + 1.15 + select(scaled, ends, out) / 2
-    local rest = items % clusters
-    local halves = all(may_cut, gt(rest, 0), le(2 * rest, clusters))
-    local busy = select(all_cut, half, select(halves, (items - rest) / clusters * tile + half, most * tile))
-    busy = busy - 0.18 * min(busy, 15) -- power lets the clock run higher where there is an end to it soon
+    -- Tiles that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
+    local alone = select(scaled, 1.2 * step, (select(few_bits, 1.08, 1.27) * bound + t.slot_bytes / 2080e3) * stretched)
+    local half = ceil_div(rounds, 2) * alone + select(few_bits, 2.4, 1.06) + select(scaled, ends, out) / 2
+    -- Clusters without an item of the last wave have up to two such tiles meanwhile.
+    local idle = w.units - w.beyond
+    local meanwhile = select(gt(w.halved, idle), 2, min(w.halved, 1)) * half
+    local whole = w.items // w.units * tile + max(min(w.beyond, 1) * tile, meanwhile)
+    local busy = select(eq(t.stream, 1), most * tile, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
+    -- The last tiles along X come when L2 no longer has what they share with the others.
+    local shared = select(eq(t.x_is_a, 1), p.n * t.bits_b * t.products, p.m * t.bits_a) * p.batch * p.k / 8
+    local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
+    -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
+    local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
+    busy = busy * (1 - 0.19 * 33 / (busy + 33)) * (1 - 0.097 * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
-    local memory = bytes / (gbps * 0.81e3)
+    -- Few blocks do not have all of it on their way, least of all where each has its own half of K.
+    local reach = select(gt(w.halved, 0), 1.02, 2.2) * w.clusters * t.cluster / p.units
+    local memory = (bytes + again) / (gbps * 0.93e3 * min(reach, 1))
     local longer = max(busy, memory)
     local ratio = min(busy, memory) / longer
-    local waits = 0.35 * longer * ratio * ratio * ratio * ratio
+    local waits = 0.25 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return target.launch_us + 0.2 + joined + longer + waits, {
-      { "launching", target.launch_us + 0.2 },
+    return target.launch_us + 0.15 + begun + joined + longer + waits, {
+      { "launching", target.launch_us + 0.15 + begun },
       { "tiles of the busiest unit", busy },
       { "moving bytes", memory },
       { "waiting for one another", waits },
       { "sums of parts of K", joined },
-      { "tiles", items * t.cluster, "count" },
-      { "rounds of the device", items / max(p.units // t.cluster, 1), "count" },
+      { "tiles", w.items * t.cluster + w.halved, "count" },
+      { "tiles whose K two blocks share", w.halved, "count" },
+      { "rounds of the device", (w.items + w.halved / 2) / max(p.units // t.cluster, 1), "count" },
       { "steps along K", rounds, "count" },
-      { "MB to and from memory", bytes / 1e6, "count" },
-      { "arithmetic", 1.84 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e4), "least" }, -- 0.92 of the peak
+      { "MB to and from memory", (bytes + again) / 1e6, "count" },
+      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e6), "least" },
       { "memory", bytes / (gbps * 1e3), "least" },
     }
   end,

@@ -5,6 +5,7 @@
 -- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
+local copied = require "wgmma_copied"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- What follows wgmma's shape in its name: B first.
@@ -18,7 +19,7 @@ local function parts(p, t)
   local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
   local best, least = 1, load(1)
   for _, s in ipairs { 2, 3, 4, 6, 8 } do
-    local fit = select(gt(t.m, 64), units * (s == 8 and 17 or 18) // 20, units)
+    local fit = select(gt(t.m, 64), units * (s == 8 and 17 or s == 6 and 16 or 18) // 20, units)
     local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s), s % 3 > 0 or gt(t.m, 64),
                        le(tiles * s, s > 2 and fit or units * t.blocks))
     best, least = select(better, s, best), select(better, load(s), least)
@@ -91,6 +92,7 @@ return schedule {
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
     { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
     { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
+    { "fetch", values = { 128, 256 }, doc = "bytes of B that L2 brings from memory at a time" },
     { "release", values = { 0, 1 },
       doc = "the kernel behind may begin 0: when the last load is on its way, 1: at once" },
     { "turn", values = { 0, 1 }, doc = "1: blocks begin at different places of their K" },
@@ -100,12 +102,15 @@ return schedule {
       doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
     { "order", values = { 0, 1 },
       doc = "B of 4 bits: 1: K comes in an order in which lanes have whole words, and warps multiply by themselves" },
+    { "gather", values = { 0, 1, 2 },
+      doc = "warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "side", "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
+  derived = { "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
               "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
-              "stage_bytes", "e_row", "mixed", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate", "sum_bits",
+              "stage_bytes", "mixed", "runs", "behind", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate",
+              "sum_bits",
               "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 8 * t.box // types.b.bits * t.slabs
@@ -130,15 +135,22 @@ return schedule {
     local behind = (t.columns - t.n) * t.box
     local own, values = values_of(t, op)
     local lanes = t.order == 1 and half_bytes.of_lanes(op, types, t.k)
+    -- Lines that begin anywhere have 16 bytes more each.
+    local of_b = layout.b == "c" and t.n or t.n // 64 * t.k
+    t.behind = t.gather > 0 and ceil_div(16 * (op.products * of_b + t.k * types.a.bytes // 128 * t.m), 128) * 128 or 0
+    if t.gather > 0 then t.threads = 128 * (t.wg + t.gather) end
     local eights = lanes and 2 * t.columns * lanes.pitch + 512 or 0 -- with more barriers
-    t.depth = max(min((room - 512 - behind - eights) // (t.slot_bytes + 4 * values), t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (t.slot_bytes + 16 + 4 * values) + behind + eights
+    local slot = t.slot_bytes + 4 * values + t.behind
+    t.depth = max(min((room - 512 - behind - eights) // slot, t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights
+                  + (t.gather > 0 and 128 or 0)
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
-    t.e_row = layout.e == "r" and 1 or 0
+    local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
-    t.pad = t.across == 1 and t.e_row == 1 and (t.n % 16 == 8 and 0 or 8) or 4
-    t.stage_bytes = 4 * op.products * (t.e_row == 1 and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
+    t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
+    t.stage_bytes = 4 * op.products * (e_row and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     t.mixed = mixed(types) and 1 or 0
+    t.runs = types.b.bits < 8 and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
@@ -153,7 +165,7 @@ return schedule {
       t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
     end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
-    if t.needs > t.has and t.blocks == 1 and t.order == 0 then
+    if t.needs > t.has and t.blocks == 1 and t.order == 0 and t.gather == 0 then
       t.threads = 128 * (t.wg + 1)
       t.has = min((512 // (t.wg + 1) // 8 * 8 * (t.wg + 1) - 32) // t.wg // 8 * 8, 232)
       t.registers = t.has
@@ -173,6 +185,10 @@ return schedule {
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
       return t.bits_b < 8 and t.slabs == 1 or t.bits_b >= 8 and t.box == 128
     end },
+    { "gather with elements of 4 bits, blocks of K, several boxes of B along K or rings that come into L2 ahead",
+      function(t, op)
+        return t.gather == 0 or t.bits_b >= 8 and not op.block and t.slabs == 1 and t.n <= 256 and t.l2 == 0
+      end },
     { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
       return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
     end },
@@ -207,60 +223,73 @@ return schedule {
     -- `set`: what a tile has that most have not.
     local function tile(m, n, wg, blocks, l2, set)
       local t = { m = m, n = n, wg = wg, slabs = 1, box = 128, blocks = blocks, split_k = 0, ring = 0, l2 = l2,
-                  release = 1, turn = 0, across = 0, apart = 0, sets = 2, order = 0 }
+                  release = 1, turn = 0, across = 0, apart = 0, sets = 2, order = 0, gather = 0 }
       for name, value in pairs(set or {}) do t[name] = value end
+      t.fetch = t.across == 1 and 256 or 128
       return t
     end
-    local full = false
-    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
-    if types.b.bits < 8 then
-      local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
-      if half_bytes.of_lanes(op, types, 256) then
-        few = { tile(8, 448, 4, 1, 0, { sets = 1, order = 1 }), tile(16, 448, 4, 1, 0, { sets = 1, order = 1 }),
-                tile(8, 176, 2, 2, 0, { sets = 1, order = 1 }), tile(16, 176, 3, 1, 0, { sets = 1, order = 1 }) }
+    local across = { across = 1 }
+    local function by_map()
+      local full = false
+      for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+      if types.b.bits < 8 then
+        local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
+        if half_bytes.of_lanes(op, types, 256) then
+          few = { tile(8, 448, 4, 1, 0, { sets = 1, order = 1 }), tile(16, 448, 4, 1, 0, { sets = 1, order = 1 }),
+                  tile(8, 176, 2, 2, 0, { sets = 1, order = 1 }), tile(16, 176, 3, 1, 0, { sets = 1, order = 1 }) }
+        end
+        -- More rows are wgmma's, but for an E that no tensor map takes.
+        few[#few + 1] = tile(64, 256, 4, 1, 1, { sets = 1, box = 64 })
+        return few
       end
-      for _, rows in ipairs { tile(64, 256, 4, 1, 1, { sets = 1, box = 64 }),
-                              tile(64, 168, 3, 1, 1, { sets = 1, box = 64 }),
-                              tile(128, 192, 3, 1, 1, { sets = 1, box = 32 }) } do few[#few + 1] = rows end
+      if op.block and mixed(types) then
+        return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
+      end
+      if op.block then
+        return { tile(16, 112, 1, 2, 0), tile(16, 64, 1, 3, 0), tile(64, 64, 1, 2, 0, across),
+                 tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
+      end
+      if mixed(types) and op.products == 1 then
+        return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
+                 tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
+                 op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
+                 tile(96, 64, 1, 1, 0, { sets = 1 }) }
+      end
+      if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
+      -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
+      if layout.b == "r" and op.products > 1 then
+        return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
+      end
+      if layout.b == "r" then
+        return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
+      end
+      if op.products > 1 then
+        return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
+                 tile(64, types.a.float and 88 or 96, 1, 1, 1, { across = 1, slabs = 2 }),
+                 tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
+                 tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
+      end
+      if types.a.bytes == 1 then
+        local whole = not types.a.float -- of which the instruction takes 16 columns at a time
+        return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+                 whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
+                 tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
+      end
+      local few = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+                    tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0) }
+      if not full then
+        few[#few + 1] = tile(64, 56, 1, 3, 0, across)
+        few[#few + 1] = tile(96, 64, 1, 1, 0)
+      end
       return few
     end
-    if op.block and mixed(types) then
-      return { tile(16, 64, 1, 3, 0), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 0, { sets = 1 }) }
-    end
-    local across = { across = 1 }
-    if op.block then
-      return { tile(16, 112, 1, 2, 0), tile(16, 64, 1, 3, 0), tile(64, 64, 1, 2, 0, across),
-               tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
-    end
-    if mixed(types) and op.products == 1 then
-      return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
-               tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
-               op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
-               tile(96, 64, 1, 1, 0, { sets = 1 }) }
-    end
-    if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
-    -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
-    if layout.b == "r" and op.products > 1 then
-      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
-    end
-    if layout.b == "r" then return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) } end
-    if op.products > 1 then
-      return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
-               tile(64, types.a.float and 88 or 96, 1, 1, 1, { across = 1, slabs = 2 }),
-               tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
-               tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
-    end
-    if types.a.bytes == 1 then
-      local whole = not types.a.float -- of which the instruction takes 16 columns at a time
-      return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-               whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
-               tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
-    end
-    local list = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),
-                   tile(144, 64, 1, 1, 0) }
-    if not full then
-      list[#list + 1] = tile(64, 56, 1, 3, 0, across)
-      list[#list + 1] = tile(96, 64, 1, 1, 0)
+    local list = by_map()
+    -- What tensor maps cannot take.
+    if types.b.bits >= 8 and not op.block then
+      local widened = mixed(types)
+      list[#list + 1] = tile(16, 64, 1, 2, 0, { gather = 1, sets = widened and 1 or 2 })
+      local set = widened and { gather = 1, sets = 1 } or { gather = 2, across = 1 }
+      if not widened or op.products == 1 then list[#list + 1] = tile(64, 64, 1, 2, 0, set) end
     end
     return list
   end,
@@ -269,14 +298,18 @@ return schedule {
     for _, x in ipairs { { "w", t.wg, 1 }, { "b", t.blocks, 2 }, { "s", t.split_k, 0 }, { "d", t.ring, 0 },
                          { "f", t.l2, 1 }, { "r", t.release, 1 }, { "t", t.turn, 0 }, { "a", t.across, 0 },
                          { "p", t.apart, 0 }, { "o", t.sets, 2 }, { "x", t.box, 128 },
-                         { "k", t.order, 0 } } do
+                         { "k", t.order, 0 }, { "h", t.fetch, t.across == 1 and 256 or 128 }, { "g", t.gather, 0 } } do
       if x[2] ~= x[3] then text = text .. "_" .. x[1] .. x[2] end
     end
     return text
   end,
   problem_rules = {
-    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_a, 16) end },
-    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t) return ge(p.align_b, 16) end },
+    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(gt(t.gather, 0), ge(p.align_a, 16))
+    end },
+    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
+      return any(gt(t.gather, 0), ge(p.align_b, 16))
+    end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
@@ -287,13 +320,12 @@ return schedule {
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
+    if t.gather > 0 then return {} end
     local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
     local inner, outer = 8 * t.box // types.b.bits, t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
-      -- Of elements of 4 bits L2 fetches what a box wants: its neighbours along K are wanted a tile later.
-      local promote = types.b.bits < 8 and 128 or 256
-      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = promote }
+      list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = t.fetch }
     end
     return list
   end,
@@ -314,54 +346,65 @@ return schedule {
     local weights = t.n * t.bits_b / 8 * t.products
     local rows = min(p.m, t.m)
     -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
-    local bytes = p.batch * (p.n * p.k * t.bits_b / 8 * t.products * (1 + 0.36 * (tiles_m - 1)) + p.m * p.k * t.bytes_a
-                             + p.m * p.n * (t.bytes_e + t.bytes_d))
+    local all_weights = p.n * p.k * t.bits_b / 8 * t.products
+    local bytes = p.batch * (all_weights * (1 + select(gt(all_weights, 60e6), 0.35, 0.32) * (tiles_m - 1))
+                             + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.78, 0.88))
-    -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.79
-    -- times their share.  What others read, too, comes faster, and what rings hold in 1.41 us.
+    local memory = bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.77, 0.89))
+    -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
+    -- times their share.  What others read, too, comes faster, and what rings hold in 1.13 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
-    local fair = gbps * 976 / target.units * min(tiles_m, 2.4)
-    local rings = here * t.depth * t.k * weights / 1.41
+    local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
+    local rings = here * t.depth * t.k * weights / 1.13
     local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
-    local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.9), rings)
-                                      + (most - all_have) / min(fair * 1.79, rings))
+    local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
+                                      + (most - all_have) / min(fair * 1.46, rings))
     -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
     -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
     local columns = t.columns * t.products -- with those beyond the tile
     local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 2, t.bits_b / 8)
     local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
-    local rate = select(eq(t.mixed, 1), 190e3, select(gt(t.m, 64), 262e3, select(eq(t.m, 64), 143e3, 308e3)))
+    local rate = select(eq(t.mixed, 1), 188e3, select(gt(t.m, 64), 232e3, select(lt(t.m, 64), 308e3,
+                                                                                 select(gt(tiles_m, 1), 200e3, 133e3))))
     local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
     -- The matrix unit; one operand in registers takes it half as long again.
-    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.44, 1)
-                     / (t.rate * 0.91e6)
+    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.77, 1)
+                     / (t.rate * 1e6)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
-    local widen = t.mixed * most * share * columns / 61e3 * select(eq(t.sets, 1), 1.55, 1)
-                  * select(gt(here * t.wg, 1), 1, 1.4)
+    local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)
+                  * select(gt(here * t.wg, 1), 1, 1.7)
     local whole = most * share * ceil_div(t.n, 16) * 16 / 53e3 * (1 + 0.024 * (t.m - 8))
-    widen = select(eq(t.order, 1), whole, widen)
+    -- Each warp loads its own values, and waits where they are many.
+    widen = select(eq(t.order, 1), whole, widen * select(gt(t.runs, 2), 3.5, 1))
     -- Clusters of more than two do not fill every group of units.
     local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
     -- Sums of more rows take their time on the way to another block, too.
-    local out = select(gt(s, 2), 0.85, select(gt(s, 1), 0.26, 0)) + 0.0048 * t.m
-                + rows * t.n * t.products / (3.7e3 * s)
-                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 31.6e3, 0)
+    local out = select(gt(s, 2), 0.9, select(gt(s, 1), 0.3, 0)) + 0.0041 * t.m
+                + rows * t.n * t.products / (4.62e3 * s)
+                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 40e3, 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
     -- Where blocks of K are scaled, a step ends before the next one begins.
     local scaled = select(gt(t.sum_chain, 0), 0.27 * ceil_div(most, t.blocks) * share / t.k, 0)
     -- And its values, a part of which every column has, come before the first of them and take their time.
-    local values = select(all(gt(t.sum_chain, 0), eq(t.mixed, 0)), 0.016 * t.n, 0)
-    local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.38, 1)
-    local start = target.launch_us - 1.57 + select(gt(tiles_m, 1), select(gt(t.m, 64), 1.29, 0.65), 0)
+    local values = select(all(gt(t.sum_chain, 0), eq(t.mixed, 0)), select(eq(t.across, 1), 0.016, 0.01) * t.n, 0)
+    -- Warps that copy: shared memory's time, or each block's own; where lines begin, and the step in which they end.
+    local copies, loose = gt(t.gather, 0), lt(min(p.align_a, p.align_b), 16)
+    local wide = select(lt(t.m, 64), rows, t.m) * t.k * t.bytes_a -- bytes of A in a step
+    local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
+    local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
+    local copying = select(copies, share / t.k * max(most * one, ceil_div(most, t.blocks) * alone), 0)
+    local begun = select(copies, select(loose, 3, 0.4), 0)
+    local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
+    bound = max(bound, copying)
+    local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
-    local turns = 0.0058 * most * share / t.k + select(eq(t.blocks, 1), 0.66, 0)
+    local turns = 0.0053 * most * share / t.k + select(eq(t.blocks, 1), 0.54, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
-    local again = (1.88 + select(eq(t.blocks, 1), 0.57 + out, out / 2)) * (ceil_div(blocks, room) - 1)
+    local again = (1.48 + select(eq(t.blocks, 1), 0.46 + out, out / 2)) * (ceil_div(blocks, room) - 1)
     return start + bound + ahead + values + turns + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },
@@ -369,7 +412,8 @@ return schedule {
       { "shared memory", inside },
       { "multiplying", multiply },
       { "widening", widen },
-      { "clusters that do not fill the device", bound - bound / select(crowd, 1.38, 1) },
+      { "copying", copying },
+      { "clusters that do not fill the device", bound - bound / select(crowd, 1.67, 1) },
       { "blocks' ends", values + turns + out },
       { "blocks' turns", again },
       { "blocks", blocks, "count" },

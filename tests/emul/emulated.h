@@ -86,6 +86,10 @@ template <typename T> static inline void kiln_keep_in_order(T &)
 static inline void kiln_keep4(unsigned (&)[4])
 {
 }
+static inline unsigned kiln_hidden(unsigned x)
+{
+    return x;
+}
 static inline void kiln_behind(float)
 {
 }
@@ -144,6 +148,10 @@ static inline void kiln_mbarrier_arrive_at_if(unsigned barrier, unsigned rank, b
 {
     if (condition) kiln_mbarrier_arrive_at(barrier, rank);
 }
+static inline void kiln_mbarrier_arrive_there_if(unsigned there, bool condition)
+{
+    if (condition) ke_mbarrier_arrive(there, 0);
+}
 static inline void kiln_mbarrier_wait(unsigned barrier, unsigned phase)
 {
     ke_mbarrier_wait(barrier, phase);
@@ -177,6 +185,14 @@ static inline void kiln_cluster_meet(void)
 static inline void kiln_cluster_barrier(void)
 {
     kiln_cluster_meet();
+}
+static inline kiln_words4 kiln_shared_load4(unsigned address)
+{
+    return *(const kiln_words4 *)ke_at(address);
+}
+static inline void kiln_shared_store4(unsigned address, const kiln_words4 &w)
+{
+    *(kiln_words4 *)ke_at(address) = w;
 }
 static inline kiln_words4 kiln_cluster_load4(unsigned address)
 {
@@ -251,6 +267,10 @@ static inline void kiln_async_fence(void)
 template <int width> static inline void kiln_copy(unsigned to, const void *from, unsigned bytes)
 {
     ke_copy(to, from, width, bytes);
+}
+static inline void kiln_copy_whole(unsigned to, const void *from)
+{
+    ke_copy(to, from, 16, 16);
 }
 static inline void kiln_copy_commit(void)
 {
@@ -381,6 +401,7 @@ KE_WIDEN(f8e4m3, bf16)
 KE_WIDEN(f8e5m2, f16)
 KE_WIDEN(f8e5m2, bf16)
 #undef KE_WIDEN
+enum { KILN_FIRST_BYTE = 0 };
 #define KE_NEAR(from, to, more)                                                                    \
     static inline unsigned kiln_##from##_near_##to##_pair(unsigned w, unsigned byte, unsigned)     \
     {                                                                                              \
@@ -393,14 +414,37 @@ KE_NEAR(i4, bf16, 136)
 KE_NEAR(u4, f16, 1024)
 KE_NEAR(i4, f16, 1032)
 #undef KE_NEAR
+enum { KILN_BYTE_TWICE = 0 };
+#define KE_SKEW(from, to, last)                                                                    \
+    static inline unsigned kiln_##from##_skew_##to##_pair(unsigned w, unsigned byte)               \
+    {                                                                                              \
+        const unsigned two = w >> byte % 4 * 8 & 255;                                              \
+        return ((two & 15) | (two & 0xf0) << 16) ^ last;                                           \
+    }
+KE_SKEW(u4, bf16, 0x00004300u)
+KE_SKEW(i4, bf16, 0x00804308u)
+KE_SKEW(u4, f16, 0x64006400u)
+KE_SKEW(i4, f16, 0x64806408u)
+#undef KE_SKEW
+#define KE_STRAIGHTEN(type, low, high)                                                             \
+    static inline unsigned kiln_##type##_straighten(unsigned x, unsigned y)                        \
+    {                                                                                              \
+        const auto half = [](unsigned w, int i) { return kiln_##type##_to_f32((kiln_##type##_t)(w >> 16 * i)); }; \
+        return kiln_##type##_pair(__builtin_fmaf(half(x, 0), low, half(y, 0)), __builtin_fmaf(half(x, 1), high, half(y, 1))); \
+    }
+KE_STRAIGHTEN(bf16, 1.0f, 0x1p127f)
+KE_STRAIGHTEN(f16, 1.0f, 0.0625f)
+#undef KE_STRAIGHTEN
 #define KE_PAIRS(type, name, operation)                                                            \
     static inline unsigned kiln_##type##_pairs_##name(unsigned x, unsigned y)                      \
     {                                                                                              \
         const auto half = [](unsigned w, int i) { return kiln_##type##_to_f32((kiln_##type##_t)(w >> 16 * i)); }; \
         return kiln_##type##_pair(half(x, 0) operation half(y, 0), half(x, 1) operation half(y, 1)); \
     }
+KE_PAIRS(bf16, plus, +)
 KE_PAIRS(bf16, less, -)
 KE_PAIRS(bf16, times, *)
+KE_PAIRS(f16, plus, +)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS

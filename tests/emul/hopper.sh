@@ -45,10 +45,20 @@ shapes=(--quick)
 for schedule in wgmma wgmma_decode; do every kernels $schedule "${shapes[@]}"; done
 every kernels simt_decode "${shapes[@]}" --op emul_few_anywhere --op emul_few_gated
 every kernels simt_decode --quick --op emul_split
+# Lines that begin at multiples of what a lane loads at once, where K does not end at one.
+for problem in 'emul_few_anywhere bf16,bf16,bf16 rcr m=3 n=9 k=77 lda=80 ldb=80' \
+    'emul_few_gated bf16,f8e4m3,bf16 rcr m=5 n=30 k=527 lda=528 ldb=528 batch=2'; do
+    verify kernels "$problem align=256" --schedule simt_decode >"$tmp/out" 2>&1
+    result $? "elements behind the last chunk: $problem" "$tmp/out"
+done
 # One problem of lengths of their own: blocks are many, and threads here.
 verify kernels --schedule simt_decode 'emul_paged f16,f8e4m3,f8e4m3,f16 heads=4 kv_heads=2 q=5 kv=700 window=650 pages=70 batch=3 align=16' \
     >"$tmp/out" 2>&1
 result $? "keys in pages: $(tail -n 1 "$tmp/out")" "$tmp/out"
+# More sequences than the first stage has threads.
+verify kernels --schedule wgmma 'emul_sequences f16,f16,f16,f16 heads=2 kv_heads=1 q=700 kv=900 window=300 batch=300 align=16' \
+    >"$tmp/out" 2>&1
+result $? "many sequences: $(tail -n 1 "$tmp/out")" "$tmp/out"
 # Values that are keys' first elements, in the same memory.
 LD_LIBRARY_PATH=$out/driver:$BUILD/lib KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib "$BUILD/bin/mla_decode" 2 300 20 >"$tmp/out" 2>&1
 result $? "examples/mla_decode.c: $(tail -n 1 "$tmp/out")" "$tmp/out"
@@ -80,14 +90,28 @@ for op in sorted({(r["op"], ",".join(r["types"].values())) for r in json.load(sy
     verify corners --schedule simt "${rows[@]}" >"$tmp/out" 2>&1 && grep -qE '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
     result $? "corners of rows: $(tail -n 1 "$tmp/out")"
 fi
-# As many units as make every tile of two batches one that a cluster cuts; and for the last tile of an odd number, too.
-for problem in 'emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2' 'emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592' \
-    'emul_swap i8,i8,i8 rcc m=272 n=96 k=1168'; do
-    KILN_EMULATOR_UNITS=32 verify kernels "$problem align=256" --schedule wgmma >"$tmp/out" 2>&1
-    result $? "tiles that are all cut along K: $problem" "$tmp/out"
+# Tiles that a cluster cuts along K: all of them; beside pairs; the last ones of an odd number along X, two and three to
+# a cluster, beside pairs of a last wave and without one.
+while read -r units instance problem; do
+    KILN_EMULATOR_UNITS=$units verify kernels --instance "sm_90a/$instance" "$problem align=256" >"$tmp/out" 2>&1
+    result $? "tiles cut along K by $units units: $problem" "$tmp/out"
+done <<'EOF'
+32 emul_two/bf16_bf16_bf16/rcr/wgmma_128x64x64_d3_c2_e1 emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2
+32 emul_swap/bf16_bf16_bf16/rcr/wgmma_48x128x64_d3_c2_e1_swap emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592
+32 emul_swap/i8_i8_i8/rcc/wgmma_128x48x128_d3_c2_e1_swap emul_swap i8,i8,i8 rcc m=272 n=96 k=1168
+8 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=300 n=264 k=592
+4 emul_gemm/f16_f16_f16/rrr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rrr m=600 n=264 k=520
+2 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=300 n=264 k=592
+6 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=100 n=1104 k=592
+EOF
+# The same where values come with the tiles, and the last tile's K ends a step ahead of its half: from there on backwards.
+for units in 6 32; do
+    KILN_EMULATOR_UNITS=$units verify kernels 'emul_bits_widened_scaled f16,u4,f16 rcr m=60 n=504 k=1056 align=256' --schedule wgmma \
+        >"$tmp/out" 2>&1
+    result $? "tiles of 4-bit weights that are cut along K, $units units"
 done
 # Few units: a block goes from one tile of attention to the next.
-for op in emul_causal emul_attention; do
+for op in emul_causal emul_attention emul_sequences; do
     KILN_EMULATOR_UNITS=2 verify kernels --all --quick --op $op --schedule wgmma >"$tmp/out" 2>&1
     result $? "tiles one after the other: $op" "$tmp/out"
 done
@@ -142,12 +166,14 @@ plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
 fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
 fault "the first half of K in both blocks" 's/\(int\)rank \* half/0/'
 fault "a tile beyond X that is waited for" 's/SLOT_BYTES - @\{X\.count\} \* X_BYTES/SLOT_BYTES/'
-fault "a slot given back while its products go on" 's/EMPTY \+ used \* 8/EMPTY + tiles.slot * 8/'
+fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
 fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
 fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 fault "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
-fault "a line's last word taken from its own" 's/if \(byte == inner - 16\) next\[i\] = .*/;/'
+fault "what is behind a line taken from its first word" 's/byte == inner - 16 \?/byte == inner ?/'
+fault "lines that begin within words left there" 's/^( *)if \(!loose\) return;/\1return;/'
+fault "a matrix's first bytes left out" 's/i >= first_byte \&\& i </i > first_byte \&\& i </'
 fault "a block of K that is left out" 's/^( *)promote\(total\[q\]\[i\], sum, (.*), part\);/\1if (k != p.begin + 1) promote(total[q][i], sum, \2, part);/'
 fault "a slot taken for filled that was not asked for" 's/filled = kiln_mbarrier_test\(.*\);/filled = 1;/'
 fault "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
@@ -158,6 +184,8 @@ fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\
 few_fault "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'
 few_fault "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\)/for (int w = 1; w + 1 < waves; w++)/' \
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=1100'
+few_fault "elements behind the last chunk left out" 's/int k = begin \+ /int k = g.k + /' \
+    'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=77 lda=80 ldb=80 align=256'
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
@@ -171,6 +199,14 @@ attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot
 attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
 attention_fault "sums that stay as large as they were" 's/^            shrink_sums\(o, shrink\);/            ;/'
 KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
+attention_fault "scores that have grown unseen" 's/ \|\| most\[0\] > limit \|\| most\[1\] > limit//'
+attention_fault "scores below 0 whose bits are in no order" 's/limit < 0 \|\| //'
+attention_fault "a row whose slope is that of the row 8 ahead" 's/\(float\)\(r \* 8\)/0.0f/'
+attention_fault "a largest score of products with a negative factor" 's/if \(!\(x\.factor < 0\)\) return;/return;/'
+attention_fault "values of the next sequence that stay" 's/if \(count >= KEYS\) return;/return;/'
+attention_fault "keys of the first sequence for each" 's/w\.s\.k_first \+ //'
+attention_fault "sequences that only those of their warp are behind" 's/^( *)before = of_warp\[i\] .*/\1;/' \
+    'emul_fault_ragged f16,f16,f16,f32 heads=2 kv_heads=1 q=400 kv=500 batch=300 align=16'
 page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
 page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'

@@ -31,7 +31,8 @@ sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c2
 sm_90a a16w8_linear      bf16_i8_bf16-rcr-wgmma_128x128x64_d8_c2
 sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode_16x112x128_f0
 sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_decode_64x64x64_f0_a1
-sm_90a bias_relu bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c1_e1_stream_any
+sm_90a bias_relu bf16_bf16_bf16-rcr-wgmma_128x128x64_d5_c1_e1_stream_any
+sm_90a bias_relu bf16_bf16_bf16-rcr-wgmma_decode_64x64x64_f0_a1_g2
 sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_208x128x128_d5_c2_swap
 sm_90a bias_relu bf16_bf16_bf16-rcr-simt_decode_4x4_t256
 sm_90a swiglu bf16_bf16_bf16-rrr-simt_decode

@@ -10,6 +10,12 @@
 --     runs
 --     each     values of a lane, of two columns
 --     words    registers of these, of those that are on their way, and of where they come from
+--     brought  words of a column and run where others bring them to shared memory as they are used: what two elements
+--              are multiplied by and, before that, get added; or f32
+--     guarded  four times a scale is multiplied by, too: not where that is beyond the largest number
+--     plus_low, plus_high    what is added without a zero point
+--   ahead(v, x)             whether two warps that bring the values of x columns have registers for loading them a step
+--                           ahead
 --   of_lanes(op, types, span) where a lane has what belongs to its own K of two columns, and a warp's come to shared
 --                           memory by eights of a column's values; nil where it can't. As values, with
 --     deep     elements along K to a value
@@ -40,10 +46,18 @@ function half_bytes.values(op, types, span)
     v.scale, v.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
     v.fast = v.scale.type == types.mul_b and (not v.zero or v.zero.type.bits == 4)
   end
+  -- Minus what elements askew are too large by: the first, and the second, as bits (kiln_wgmma.h).
+  local i4, f16 = types.b.name == "i4", types.mul_b.name == "f16"
+  v.plus_low = (f16 and 0xe400 or 0xc300) + (i4 and 8 or 0)
+  v.plus_high = f16 and (i4 and 0xd480 or 0xd400) or i4 and 0xc000 or 0x8000
+  v.brought = v.fast and (v.zero and 2 or 1) or #v.inputs
+  v.guarded = v.fast and not f16
   local places = 2 * min(v.each, 2) * #v.inputs
   v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and 1 or #v.inputs) + 2 * #v.inputs) + places
   return v
 end
+
+function half_bytes.ahead(v, x) return v.fast and x // 64 * v.runs * #v.inputs <= 24 end
 
 function half_bytes.of_lanes(op, types, span)
   local v = half_bytes.values(op, types, span)

@@ -249,7 +249,7 @@ gemm "emul_gather" {
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), p = full "e", o = full(f16, "c") },
   epilogue = function(acc, d) return acc * d.row + d.p - d.o end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
                                   cluster = 1, gather = 2, stream = { 0, 1 } } },
                where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
   check    = { shapes = odd },
@@ -274,6 +274,30 @@ gemm "emul_gather_op" {
   b_op     = function(b) return b + 1 end,
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 2 } } },
+  check    = { shapes = odd },
+}
+
+-- The same of few rows, whichever operand has the side of 64.
+gemm "emul_few_gather" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = i8, e = bf16 }, { a = i8, b = i8, e = i32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = 64, blocks = 2, l2 = 0, across = { 0, 1 }, sets = { 1, 2 }, gather = { 1, 2 } } },
+               where = function(t)
+                 return t.sets == 2 - t.mixed and (t.m == 64) == (t.across == 1 or t.mixed == 1) and t.gather == t.m // 64 + 1
+               end },
+  check    = { shapes = odd },
+}
+
+gemm "emul_few_gather_n" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rrr" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.row end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = 128, wg = 2, blocks = 1, l2 = 0, across = { 0, 1 }, gather = 1 } },
+               where = function(t) return (t.m == 64) == (t.across == 1) end },
   check    = { shapes = odd },
 }
 
@@ -466,9 +490,15 @@ gemm "emul_bits_relu" {
   check    = { shapes = groups },
 }
 
--- The same as the operand of `wgmma` that comes through registers.
-local through = { wgmma { m = 64, n = 128, depth = 3, cluster = { 1, 2 }, wg = { 1, 2 } } }
-local function one_each(t) return (t.cluster == 2) == (t.wg == 2) end
+-- The same as the operand of `wgmma` that comes through registers, with values of every kind that come with the tiles;
+-- K of a last wave in halves; one step, two and four at once. Of m, n, wg, cluster, slabs.
+local of_ring = { ["64 128 1 1 1"] = true, ["64 128 2 2 2"] = true, ["16 256 2 2 1"] = true, ["32 192 3 1 4"] = true,
+                  ["64 256 4 2 2"] = true }
+local through = { wgmma { m = { 16, 32, 64 }, n = { 128, 192, 256 }, depth = 3, cluster = { 1, 2 },
+                          wg = { 1, 2, 3, 4 }, slabs = { 1, 2, 4 } } }
+local function one_each(t)
+  return of_ring[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.cluster, t.slabs)] == true
+end
 gemm "emul_bits_widened" {
   types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = u4, e = f32 } },
   layouts  = { "rcr", "rcc" },
@@ -479,12 +509,33 @@ gemm "emul_bits_widened" {
   tiles    = { sm_90a = through, where = one_each },
   check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 72, 80, 81 } } },
 }
-gemm "emul_bits_widened_any" {
-  types    = { { a = f16, b = i4, e = f16 } },
+gemm "emul_bits_widened_signed" {
+  types    = { { a = bf16, b = i4, e = f32 } },
+  layouts  = { "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 64, "r"), zero = per_block("b", i4, 4, 128, "r"), bias = per_col "e" },
+  b_op     = function(w, d) return d.scale * (w - d.zero) end,
+  epilogue = function(acc, d) return acc + d.bias end,
+  tiles    = { sm_90a = through, where = one_each },
+  check    = { shapes = { { 136, 144, 592 }, { 72, 80, 81 } } },
+}
+gemm "emul_bits_widened_scaled" {
+  types    = { { a = f16, b = u4, e = f16 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
-  d        = { scale = per_block("b", f32, 1, 64), col = per_col(f16) },
-  b_op     = function(w, d) return w * d.scale + d.col + 1 end,
+  d        = { scale = per_block("b", "a", 1, 256) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = through, where = one_each },
+  check    = { shapes = { { 60, 500, 1056 }, { 33, 328, 96 } } },
+}
+gemm "emul_bits_widened_any" {
+  types    = { { a = bf16, b = u4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 1, 16), zero = per_block("b", u4, 8, 256), col = per_col(f16),
+               all = per_tensor(f32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale + d.col * d.all + 1 end,
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = through, where = one_each },
   check    = { shapes = { { 136, 144, 592 }, { 72, 80, 81 } } },

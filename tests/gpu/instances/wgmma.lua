@@ -291,7 +291,7 @@ gemm "wgmma_gather" {
   layouts  = { "rcr", "rrr", "ccr", "crr", "rcc", "rrc", "ccc", "crc" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
                cluster = 1, gather = 2, stream = { 0, 1 } } },
                where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
   check    = { shapes = odd },
@@ -308,7 +308,7 @@ gemm "wgmma_gather_bytes" {
                cluster = 1, gather = 2, stream = { 0, 1 }, promote = { 0, 2 } } },
                where = function(t)
                  return t.x == 64 * t.wg and t.y == 128 and t.stream == 2 - t.wg and
-                        (t.promote == 0 or t.wg == 1)
+                        (t.promote == 0 or t.wg == 1) and (t.bytes_e < 4 or t.wg == 1)
                end },
   check    = { shapes = odd },
 }
@@ -414,4 +414,70 @@ gemm "wgmma_blocks_widened" {
   epilogue = function(acc, d) return acc + d.bias end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 3, cluster = { 1, 2 } } } },
   check    = { shapes = shapes },
+}
+
+-- Weights of 4 bits, whose values come with the tiles: groups shorter than a step, as long and longer, zero points and
+-- none, matrices that lie either way, any operator; blocks of 64 columns alone and two to a warpgroup, up to four of
+-- these; K that clusters cut, runs along K, E at any address; one step, two and four at once. Of m, n, wg, cluster,
+-- stream, gather, slabs.
+local halves = { ["64 128 1 1 0 0 1"] = true, ["64 256 2 2 0 0 1"] = true, ["128 192 3 2 0 0 2"] = true,
+                 ["64 256 4 2 0 0 2"] = true, ["256 128 2 2 0 0 1"] = true, ["64 128 2 1 1 0 4"] = true,
+                 ["128 128 2 1 0 1 1"] = true }
+local function in_halves(t)
+  return halves[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.cluster, t.stream, t.gather, t.slabs)] == true
+end
+local of_4   = wgmma { m = { 64, 128, 256 }, n = { 128, 192, 256 }, wg = { 1, 2, 3, 4 }, cluster = { 1, 2 },
+                       depth = 3, e_depth = 1, stream = { 0, 1 }, gather = { 0, 1 }, slabs = { 1, 2, 4 } }
+local in_4   = { { 16, 16, 0 }, { 16, 16, 32 }, { 64, 256, 64 }, { 112, 240, 608 }, { 60, 504, 1056 }, { 72, 80, 161 },
+                 { 384, 256, 4096 }, { 304, 2048, 1184 } }
+for _, g in ipairs { 32, 64, 128 } do
+  gemm("wgmma_half_" .. g) {
+    types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f32 } },
+    layouts  = { "rcr", "rcc" },
+    targets  = { "sm_90a" },
+    d        = { scale = per_block("b", "a", 1, g), zero = per_block("b", u4, 1, g), bias = per_col "e" },
+    b_op     = function(w, d) return (w - d.zero) * d.scale end,
+    epilogue = function(acc, d) return acc + d.bias end,
+    tiles    = { sm_90a = { of_4 }, where = in_halves },
+    check    = { shapes = in_4 },
+  }
+end
+gemm "wgmma_half_turned" {
+  types    = { { a = bf16, b = i4, e = bf16 }, { a = f16, b = u4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 256, "r"), zero = per_block("b", i4, 4, 128, "r"), r = full "e" },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc, d) return acc + d.r end,
+  tiles    = { sm_90a = { of_4 }, where = in_halves },
+  check    = { shapes = in_4 },
+}
+gemm "wgmma_half_scaled" {
+  types    = { { a = bf16, b = i4, e = bf16 }, { a = f16, b = u4, e = f16 }, { a = bf16, b = u4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 128) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { of_4 }, where = in_halves },
+  check    = { shapes = in_4 },
+}
+gemm "wgmma_half_any" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 1, 16), zero = per_block("b", u4, 8, 256), col = per_col(f16),
+               all = per_tensor(f32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale + d.col * d.all + 1 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { of_4 }, where = in_halves },
+  check    = { shapes = in_4 },
+}
+gemm "wgmma_half" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { of_4 }, where = in_halves },
+  check    = { shapes = in_4 },
 }

@@ -296,3 +296,63 @@ gemm "decode_half" {
   tiles    = { sm_90a = { wgmma_decode(of_4) }, where = in_halves },
   check    = { shapes = long },
 }
+
+-- Operands at any address: every type and orientation, one product and two, either operand as the side of 64 rows.
+local odd = { { 1, 8, 16 }, { 17, 31, 13 }, { 64, 128, 64 }, { 70, 143, 1001 }, { 3, 300, 5001 }, { 130, 67, 81 } }
+gemm "decode_gather" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc", "rrr", "rrc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32), all = full "e" },
+  epilogue = function(acc, d) return acc * d.scale + d.all end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = { 64, 128 }, wg = { 1, 2 }, blocks = { 1, 2 },
+                                                    turn = { 0, 1 }, release = { 0, 1 }, across = { 0, 1 },
+                                                    gather = { 1, 2 }, l2 = 0 } },
+               where = function(t)
+                 if t.m == 128 then return true end
+                 return t.wg == t.n // 64 and t.blocks == 3 - t.wg and t.turn == t.release
+                   and (t.m == 64) == (t.across == 1) and (t.turn == 1) == (t.wg == 2) and t.gather == t.wg
+               end },
+  check    = { shapes = odd },
+}
+
+gemm "decode_gather_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = u8, e = i32 }, { a = f8e4m3, b = f8e5m2, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = { 64, 88 }, blocks = 2, across = { 0, 1 },
+                                                    gather = { 1, 2 }, l2 = 0 } },
+               where = function(t)
+                 return t.m == 128 or (t.m == 64) == (t.across == 1) and (t.n == 64 or t.m == 16)
+                   and t.gather == t.m // 64 + 1
+               end },
+  check    = { shapes = odd },
+}
+
+gemm "decode_gather_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr", "rrr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = 64, blocks = { 1, 2 }, sets = { 1, 2 },
+                                                    gather = { 1, 2 }, l2 = 0 } },
+               where = function(t)
+                 return t.m == 128 or (t.blocks == 1) == (t.m == 64) and t.sets == 2 and t.gather == t.blocks
+               end },
+  check    = { shapes = odd },
+}
+
+gemm "decode_gather_mixed" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = 64, blocks = { 1, 2 }, sets = { 1, 2 },
+                                                    gather = { 1, 2 }, l2 = 0 } },
+               where = function(t) return t.m == 128 or t.blocks + t.sets == 3 and t.gather == 1 end },
+  check    = { shapes = odd },
+}
