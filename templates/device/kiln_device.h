@@ -180,6 +180,15 @@ static KILN_DEVICE void kiln_barrier(void)
 }
 #endif
 
+static KILN_DEVICE int kiln_least(int x, int y)
+{
+    return x < y ? x : y;
+}
+static KILN_DEVICE int kiln_most(int x, int y)
+{
+    return x > y ? x : y;
+}
+
 // First in a kernel: where the launch said `early` (NVIDIA), the kernel ahead has ended; the one
 // behind may begin.
 static KILN_DEVICE void kiln_begin_early(void)

@@ -212,14 +212,6 @@ struct kiln_no {
     static constexpr bool value = false;
 };
 
-static KILN_DEVICE int kiln_least(int x, int y)
-{
-    return x < y ? x : y;
-}
-static KILN_DEVICE int kiln_most(int x, int y)
-{
-    return x > y ? x : y;
-}
 // An offset up to `last`; `beyond` it another.
 static KILN_DEVICE int kiln_capped(int offset, int last, int beyond)
 {
@@ -266,12 +258,6 @@ static KILN_DEVICE int kiln_here(int x)
     asm volatile("" : "+s"(x));
     return x;
 }
-// Asks for values that all lanes share, "s"(x), "s"(y): their trips to memory are one, and nothing comes before.
-#define KILN_ASK(...)                                                                              \
-    do {                                                                                           \
-        asm volatile("" ::__VA_ARGS__);                                                            \
-        kiln_keep_order();                                                                         \
-    } while (0)
 // A value that is computed here, for later.
 static KILN_DEVICE void kiln_ahead(int x)
 {

@@ -110,8 +110,7 @@ return schedule {
   derived = { "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
               "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
               "stage_bytes", "mixed", "runs", "behind", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate",
-              "sum_bits",
-              "sum_step", "sum_chain" },
+              "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 8 * t.box // types.b.bits * t.slabs
     -- And warps that put A in order: three, or one where registers are few.
@@ -142,8 +141,7 @@ return schedule {
     local eights = lanes and 2 * t.columns * lanes.pitch + 512 or 0 -- with more barriers
     local slot = t.slot_bytes + 4 * values + t.behind
     t.depth = max(min((room - 512 - behind - eights) // slot, t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights
-                  + (t.gather > 0 and 128 or 0)
+    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights + (t.gather > 0 and 128 or 0)
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.

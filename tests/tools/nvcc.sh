@@ -13,7 +13,7 @@ result $? 'sources are generated'
 whole=${command// -D__CUDA_RUNTIME_H__ -D__CUDA_RUNTIME_API_H__/}
 [ "$whole" != "$command" ]
 result $? 'the headers are left out'
-for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-simt_t*' '*-simt_t*_p1'; do
+for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-wgmma_decode_*_g1' '*-simt_t*' '*-simt_t*_p1'; do
     source=$(find "$tmp/gen/sm_90a" -name "$pattern.cpp" | sort | head -n 1)
     rm -f "$tmp/out"
     for how in command whole; do
