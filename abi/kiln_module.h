@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 11,
+    KILN_ABI_VERSION = 12,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -92,12 +92,12 @@ typedef struct kiln_schedule {
 typedef struct kiln_map {
     uint8_t operand;      /* position in the op's tensors */
     uint8_t swizzle;      /* bytes: 0, 32, 64, 128 */
-    uint16_t box_inner;   /* elements along the contiguous dimension */
+    uint16_t box_inner;   /* elements along the contiguous dimension; more than are swizzled: whole panels of these */
     uint16_t box_outer;   /* rows (columns if column-major) */
     uint8_t clip;         /* 1: box_outer is at most as many as the operand has */
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
     uint16_t box_planes;  /* planes, of an operand that has them; else 0 */
-} kiln_map;               /* rank 3: contiguous, strided, batch; with planes 4: contiguous, strided, plane, batch */
+} kiln_map;               /* rank 3 to 5: contiguous, strided, of panels panel, with planes plane, batch */
 
 /* A tensor of an op, with all that the family's signature and the op's description say of it.  Its matrix has
  * ceil(size[rows] / row_block) rows and ceil(size[cols] / col_block) columns; KILN_NOWHERE: one.
@@ -199,7 +199,9 @@ typedef struct kiln_op_row {
 
 typedef struct kiln_row {
     uint64_t key;             /* kiln_key_of the op's name and sig */
-    uint64_t code_offset, code_hash; /* XXH3_64bits of the object; a host object has no offset and size */
+    uint64_t code_offset, code_hash; /* XXH3_64bits of the object, which other rows' kernels may be in, too; a host object
+                                        has no offset and size */
+    uint64_t content;         /* of the row's own machine code */
     uint32_t code_size;
     kiln_str name;            /* "gfx942/bias_relu/f16_f16_f16/rcr/simt_64x64x16" */
     kiln_str symbol[KILN_MAX_STAGES];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the back half of kiln-gen shares: targets, schedules, the symbols that problem-time
 // functions are traced with, and the files of one output folder.  Private to schedule.c, sym.c,
-// plan.c, expand.c, present.c, functions.c, graph.c, parts.c, tmpl.c, args.c, module.c, files.c,
-// emit.c, pack.c and seal.c.
+// plan.c, expand.c, present.c, functions.c, graph.c, parts.c, tmpl.c, args.c, unit.c, module.c,
+// content.c, files.c, emit.c, pack.c and seal.c.
 #ifndef KILN_GEN_BACK_H
 #define KILN_GEN_BACK_H
 #include "../abi/kiln_values.h"
@@ -253,6 +253,28 @@ typedef struct kg_slice {
 void kg_module_text(kg_ctx *, const kg_slice *, kg_buf *);
 bool kg_slice_has(const kg_slice *, const kg_family *); /* an instance of it */
 const char *kg_object_ext(const kg_target *);
+/* content.c: a hash of the named instance's machine code in an object; where that is not to be
+ * found, of the object. */
+uint64_t kg_content(const char *name, const void *object, size_t size);
+
+/* ---- unit.c: kernels that are compiled together ---- */
+typedef struct kg_unit {
+    const char *source, *object; /* under the output folder; where it is one kernel's, that one's */
+    const kg_instance *first;    /* of its op and schedule are all */
+    size_t kernels, added;
+    kg_buf includes, body; /* of its text */
+} kg_unit;
+typedef struct kg_units {
+    kg_unit *unit;
+    size_t n;
+    kg_unit **of; /* each of the slice's instances */
+} kg_units;
+kg_units *kg_units_make(kg_ctx *, const kg_slice *);
+/* A kernel as it was rendered; then, when there are all, the unit. */
+void kg_unit_add(kg_unit *, const kg_instance *, const kg_buf *text);
+void kg_unit_text(const kg_unit *, const kg_target *, kg_buf *);
+/* path with another extension; ours end in target->ext */
+const char *kg_with_ext(kg_ctx *, const char *path, const char *ext);
 
 /* ---- args.c: the struct of a family's kernels as a header; its name is kiln_FAMILY_args.h ---- */
 bool kg_args_check(kg_ctx *, const kg_family *); /* that no two fields have one name */

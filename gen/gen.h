@@ -3,6 +3,7 @@
 //   main -> lang (sandboxed Lua -> kg_op, every field checked, expressions traced)
 //        -> schedule (templates/targets/*.lua, templates/FAMILY/*.lua)
 //        -> expand (kg_instance: legal or counted as cut) -> tmpl (render, with parts)
+//        -> unit (which kernels are compiled together)
 //        -> emit (write only what changed; module.c, rules.mk, manifest)
 // One kg_ctx is passed everywhere; all memory is its arena's; functions return false after
 // reporting through diag.

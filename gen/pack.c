@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // After a target's objects are compiled: their places, sizes and hashes become DIR/code.h, and GPU
-// code objects one blob, DIR/code.bin, which module.c takes in.  The order is the manifest's.
+// code objects one blob, DIR/code.bin, which module.c takes in.  The order is the manifest's; an
+// object that several instances are in stands there once.
 #include "back.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,12 @@
 
 enum { ALIGN = 64 };
 
+/* Of an instance. */
 typedef struct object {
+    const char *name;
     char *path;
-    uint64_t offset, size, hash;
+    uint64_t offset, size, hash, content;
+    size_t same; /* position of the first one that is in it, too */
 } object;
 typedef struct pack {
     const char *dir;
@@ -31,7 +35,8 @@ static bool complain(const char *path, const char *why)
     return false;
 }
 
-/* The third word of each line of the manifest, below the folder that DIR is in. */
+/* The first and the third word of each line of the manifest; objects are below the folder that DIR
+ * is in. */
 static bool read_manifest(pack *w, kg_buf *text)
 {
     kg_buf path = {0};
@@ -52,31 +57,69 @@ static bool read_manifest(pack *w, kg_buf *text)
         kg_buf object_path = {0};
         kg_putf(&object_path, "%s/../%s", w->dir, last + 1);
         w->blob = strcmp(last + strlen(last) - 2, ".o") != 0;
-        w->object[w->n++].path = object_path.p;
+        *strchr(line, ' ') = 0;
+        w->object[w->n++] = (object){.name = line, .path = object_path.p};
     }
     if (good && !w->n) good = complain(path.p, "names no instance");
     kg_buf_free(&path);
     return good;
 }
 
+static int by_path(const void *pa, const void *pb)
+{
+    const object *a = *(const object *const *)pa, *b = *(const object *const *)pb;
+    const int order = strcmp(a->path, b->path);
+    return order ? order : (a > b) - (a < b);
+}
+
+/* Instances of one object stand together in the list. */
+static object **in_objects(const pack *w)
+{
+    object **sorted = malloc((w->n + 1) * sizeof *sorted);
+    if (!sorted) return complain(w->dir, "out of memory"), NULL;
+    for (size_t i = 0; i < w->n; i++) sorted[i] = &w->object[i];
+    qsort(sorted, w->n, sizeof *sorted, by_path);
+    return sorted;
+}
+
 static bool hash_objects(pack *w)
 {
     kg_buf b = {0};
     bool good = true;
+    object **sorted = in_objects(w), *first = NULL;
+    for (size_t i = 0; sorted && good && i < w->n; i++) {
+        object *o = sorted[i];
+        if (!first || strcmp(first->path, o->path) != 0) {
+            if (!kg_read_file(o->path, &b))
+                good = complain(o->path, strerror(errno));
+            else if (!b.len || b.len > UINT32_MAX)
+                good = complain(o->path, "not a code object: empty or too large");
+            if (!good) break;
+            o->size = b.len;
+            o->hash = XXH3_64bits(b.p, b.len);
+            first = o;
+        }
+        o->same = (size_t)(first - w->object);
+        o->content = w->blob ? kg_content(o->name, b.p, b.len) : first->hash;
+    }
+    free(sorted);
+    kg_buf_free(&b);
+    return sorted && good;
+}
+
+/* In the manifest's order. */
+static void place_objects(pack *w)
+{
     for (size_t i = 0; i < w->n; i++) {
         object *o = &w->object[i];
-        if (!kg_read_file(o->path, &b))
-            good = complain(o->path, strerror(errno));
-        else if (!b.len || b.len > UINT32_MAX)
-            good = complain(o->path, "not a code object: empty or too large");
-        if (!good) break;
-        o->offset = w->total;
-        o->size = b.len;
-        o->hash = XXH3_64bits(b.p, b.len);
-        w->total = (o->offset + o->size + ALIGN - 1) / ALIGN * ALIGN;
+        const object *first = &w->object[o->same];
+        if (o != first) {
+            o->offset = first->offset, o->size = first->size, o->hash = first->hash;
+        } else {
+            o->offset = w->total;
+            w->total = (o->offset + o->size + ALIGN - 1) / ALIGN * ALIGN;
+        }
     }
-    kg_buf_free(&b);
-    return good;
 }
 
 static void header_text(const pack *w, kg_buf *out)
@@ -89,16 +132,16 @@ static void header_text(const pack *w, kg_buf *out)
     kg_putf(out, "#define KILN_CODE_ID 0x%016llxull\n",
             (unsigned long long)XXH3_64bits_digest(&all));
     for (size_t i = 0; !w->blob && i < w->n; i++)
-        kg_putf(out, "#define CODE_%zu .code_hash = 0x%016llxull\n", i,
-                (unsigned long long)w->object[i].hash);
+        kg_putf(out, "#define CODE_%zu .code_hash = 0x%016llxull, .content = 0x%016llxull\n", i,
+                (unsigned long long)w->object[i].hash, (unsigned long long)w->object[i].content);
     if (!w->blob) return;
     kg_putf(out, "#define KILN_CODE_SIZE %lluull\n", (unsigned long long)w->total);
     for (size_t i = 0; i < w->n; i++)
         kg_putf(out,
-                "#define CODE_%zu .code_offset = %lluull, .code_hash = 0x%016llxull, .code_size = "
-                "%lluu\n",
+                "#define CODE_%zu .code_offset = %lluull, .code_hash = 0x%016llxull, .content = "
+                "0x%016llxull, .code_size = %lluu\n",
                 i, (unsigned long long)w->object[i].offset, (unsigned long long)w->object[i].hash,
-                (unsigned long long)w->object[i].size);
+                (unsigned long long)w->object[i].content, (unsigned long long)w->object[i].size);
 }
 
 static bool write_blob(const pack *w, const char *path)
@@ -110,6 +153,7 @@ static bool write_blob(const pack *w, const char *path)
     bool good = fd >= 0;
     for (size_t i = 0; good && i < w->n; i++) {
         const object *o = &w->object[i];
+        if (o->same != i) continue;
         good = kg_read_file(o->path, &b);
         if (good && (b.len != o->size || XXH3_64bits(b.p, b.len) != o->hash)) {
             errno = EBUSY; /* somebody is compiling */
@@ -160,7 +204,9 @@ int kg_pack(const char *dir)
 {
     pack w = {.dir = dir};
     kg_buf text = {0};
-    bool good = read_manifest(&w, &text) && hash_objects(&w) && write_all(&w);
+    bool good = read_manifest(&w, &text) && hash_objects(&w);
+    if (good) place_objects(&w);
+    good = good && write_all(&w);
     for (size_t i = 0; i < w.n; i++) free(w.object[i].path);
     free(w.object);
     kg_buf_free(&text);

@@ -96,8 +96,8 @@ $(foreach t,$(TARGETS),$(if $(wildcard $(OUT)/$t/rules.mk),$(eval $(call target_
 # Headers of the device code; what each object read of them, make reads back.
 DEVICE = -Iabi -Itemplates/device
 TARGET = $(firstword $(subst /, ,$*))
-# When each compiler began and ended, for mk/built.sh; the shell reads the clock by itself.
-timed = read -r start _ </proc/uptime; $1 && read -r end _ </proc/uptime && echo "$$start $$end $2" >>$(TIMES)
+# When each compiler began and ended, for mk/built.sh, and of how many kernels; the shell reads the clock by itself.
+timed = read -r start _ </proc/uptime; $1 && read -r end _ </proc/uptime && echo "$$start $$end $2 $(or $(KILN_KERNELS_$(@:$(OUT)/%=%)),1)" >>$(TIMES)
 kernelcc = $(or $(if $(KILN_CCACHE),$(KILN_CACHED_$(TARGET))),$(KILN_HIPCC_$(TARGET)))
 # A CC that has ccache or distcc in it is used as it is.
 through = $(if $(findstring ccache,$(CC))$(findstring distcc,$(CC)),,$(if $(KILN_CCACHE),$(if $(KILN_DISTCC),CCACHE_PREFIX=$(KILN_DISTCC)) $(KILN_CCACHE),$(KILN_DISTCC)))

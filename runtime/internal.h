@@ -233,6 +233,7 @@ struct kiln_kernel {
     const kiln_op_row *op;
     const kiln_schedule *schedule;
     void *code;                          /* the driver's module */
+    bool shared;                         /* another kernel has loaded it, and unloads it */
     _Atomic(void *) fn[KILN_MAX_STAGES]; /* the driver's functions; fn[0] is stored last */
 };
 

@@ -204,7 +204,7 @@ typedef struct kiln_kernel_info {
     int value[48];
     size_t nsymbols;                  /* of the first two: stage_symbol has all of them */
     const char *symbol[2];
-    const void *code;                 /* code object, NULL for the host */
+    const void *code;                 /* code object, which other kernels may be in, too; NULL for the host */
     size_t code_size;
     int runnable;                     /* on this context's device */
     kiln_sums sums;                   /* for kiln_args, where kiln_reference_bounds is to judge this kernel */

@@ -48,24 +48,41 @@ static kiln_status load_functions(kr_device *dev, kiln_kernel *k, void *code)
     return KILN_OK;
 }
 
+/* A code object has several kernels in it; the first of them to be loaded loads it for all. */
+static void *loaded_by_another(const kiln_kernel *k)
+{
+    for (size_t i = 0; i < k->ctx->nkernels; i++) {
+        const kiln_kernel *other = &k->ctx->kernel[i];
+        if (other->code && other->module == k->module &&
+            other->row->code_offset == k->row->code_offset &&
+            other->row->code_size == k->row->code_size)
+            return other->code;
+    }
+    return NULL;
+}
+
 kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
 {
     const kr_driver *d = kr_driver_of(dev);
     kr_scope scope;
-    kiln_status status = check_code(k);
+    void *code = loaded_by_another(k);
+    const bool shared = code != NULL;
+    kiln_status status = shared ? KILN_OK : check_code(k);
     if (status) return status;
     status = kr_enter(dev, &scope);
     if (status) return status;
     /* Loading must not spoil a capture that goes on in this thread, nor be refused for it. */
     int mode = CAPTURE_RELAXED;
     const bool exchanged = d->capture_mode(&mode) == 0;
-    void *code = NULL;
-    status = kr_driver_check(d, d->module_load(&code, k->module->table->code + k->row->code_offset),
-                             kr_kernel_name(k));
+    if (!shared)
+        status =
+            kr_driver_check(d, d->module_load(&code, k->module->table->code + k->row->code_offset),
+                            kr_kernel_name(k));
     if (status == KILN_OK) {
         status = load_functions(dev, k, code);
-        if (status) d->module_unload(code);
+        if (status && !shared) d->module_unload(code);
     }
+    k->shared = shared && status == KILN_OK;
     if (exchanged) d->capture_mode(&mode);
     kr_leave(dev, &scope);
     return status;
@@ -74,7 +91,7 @@ kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
 void kr_gpu_unload(kr_device *dev, kiln_kernel *k)
 {
     kr_scope scope;
-    if (kr_enter(dev, &scope)) return;
+    if (k->shared || kr_enter(dev, &scope)) return;
     kr_driver_of(dev)->module_unload(k->code);
     kr_leave(dev, &scope);
     k->code = NULL;

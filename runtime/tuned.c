@@ -20,7 +20,7 @@ uint64_t kr_content(const kiln_kernel *k)
     } made;
     memset(&made, 0, sizeof made);
     made.name = kiln_name_hash(kr_kernel_name(k));
-    made.code = k->row->code_hash;
+    made.code = k->row->content;
     memcpy(made.t, k->row->t, k->schedule->slots * sizeof *made.t);
     if (k->row->maps)
         memcpy(made.map, k->module->table->map + k->row->first_map,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kiln list: the registry as a table or as JSON.
 #include "command.h"
+#include "report_page.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static json_t *to_json(kiln_ctx *ctx, const kiln_kernel_info *k)
     json_object_update_new(row,
                            json_pack("{s:s s:i s:o s:o s:I s:s}", "file", k->file, "line", k->line,
                                      "tunables", tunables, "derived", derived, "code_bytes",
-                                     (json_int_t)k->code_size, "content", content));
+                                     (json_int_t)kt_code_bytes(k), "content", content));
     return row;
 }
 

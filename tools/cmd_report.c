@@ -50,6 +50,21 @@ typedef struct figures { /* of one of an instance's kernels */
     int known; /* o is */
 } figures;
 
+/* Instructions of all kernels of an instance; an object has those of others in it, too.  What is
+ * not told apart is the object's. */
+long long kt_code_bytes(const kiln_kernel_info *k)
+{
+    enum { STAGES = sizeof k->stage_symbol / sizeof *k->stage_symbol };
+    long long bytes = 0;
+    kt_elf e;
+    for (size_t i = 0; i < STAGES && k->stage_symbol[i] && kt_elf_open(k->code, k->code_size, &e);
+         i++) {
+        const long long size = kt_elf_symbol_size(&e, k->stage_symbol[i]);
+        if (size > 0) bytes += size;
+    }
+    return bytes ? bytes : (long long)k->code_size;
+}
+
 /* 0: there is no such kernel, or *why says what is wrong. */
 static int read_figures(const kiln_kernel_info *k, size_t stage, figures *f, char *why, size_t size)
 {
@@ -67,10 +82,15 @@ static int read_figures(const kiln_kernel_info *k, size_t stage, figures *f, cha
     return 1;
 }
 
+static long long code_bytes(const kiln_kernel_info *k, const figures *f)
+{
+    return f->r.code > 0 ? f->r.code : (long long)k->code_size;
+}
+
 static json_t *to_json(const kiln_kernel_info *k, const figures *f)
 {
     json_t *row = json_pack("{s:s s:s s:s s:I}", "instance", f->name, "op", k->op, "target",
-                            k->target, "code_bytes", (json_int_t)k->code_size);
+                            k->target, "code_bytes", (json_int_t)code_bytes(k, f));
     for (size_t i = 0; i < COLUMNS; i++)
         json_object_set_new(row, columns[i].json,
                             number(&f->r, i) < 0 ? json_null()
@@ -105,7 +125,7 @@ static void add_row(report *p, const kiln_kernel_info *k, const figures *f)
     else
         kt_cell(p->table, "-");
     kt_cell(p->table, "%s", f->known ? f->o.limit : "-");
-    kt_cell(p->table, "%zu", k->code_size);
+    kt_cell(p->table, "%lld", code_bytes(k, f));
 }
 
 static void report_kernel(report *p, const kiln_kernel_info *k)

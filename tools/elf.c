@@ -67,7 +67,9 @@ int kt_elf_segment(const kt_elf *e, size_t i, Elf64_Phdr *h, const uint8_t **dat
     return 1;
 }
 
-const uint8_t *kt_elf_symbol(const kt_elf *e, const char *name, size_t size, size_t *index)
+/* Its bytes in the file (size bytes of them, at least), and itself; NULL: not there. */
+static const uint8_t *find_symbol(const kt_elf *e, const char *name, size_t size, size_t *index,
+                                  Elf64_Sym *symbol)
 {
     kt_section table, home;
     Elf64_Shdr strings;
@@ -76,13 +78,12 @@ const uint8_t *kt_elf_symbol(const kt_elf *e, const char *name, size_t size, siz
         if (table.header.sh_type != SHT_SYMTAB && table.header.sh_type != SHT_DYNSYM) continue;
         if (!header_of(e, table.header.sh_link, &strings)) continue;
         for (size_t n = 0; n < table.header.sh_size / sizeof(Elf64_Sym); n++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, table.data + n * sizeof symbol, sizeof symbol);
-            if (strcmp(text_at(e, &strings, symbol.st_name), name)) continue;
-            if (!kt_elf_section(e, symbol.st_shndx, &home) || !home.data) continue;
+            memcpy(symbol, table.data + n * sizeof *symbol, sizeof *symbol);
+            if (strcmp(text_at(e, &strings, symbol->st_name), name)) continue;
+            if (!kt_elf_section(e, symbol->st_shndx, &home) || !home.data) continue;
             const uint64_t base = e->header.e_type == ET_REL ? 0 : home.header.sh_addr;
-            const uint64_t at = symbol.st_value - base;
-            if (symbol.st_value < base || at > home.header.sh_size ||
+            const uint64_t at = symbol->st_value - base;
+            if (symbol->st_value < base || at > home.header.sh_size ||
                 size > home.header.sh_size - at)
                 continue;
             if (index) *index = n;
@@ -90,4 +91,17 @@ const uint8_t *kt_elf_symbol(const kt_elf *e, const char *name, size_t size, siz
         }
     }
     return NULL;
+}
+
+const uint8_t *kt_elf_symbol(const kt_elf *e, const char *name, size_t size, size_t *index)
+{
+    Elf64_Sym symbol;
+    return find_symbol(e, name, size, index, &symbol);
+}
+
+long long kt_elf_symbol_size(const kt_elf *e, const char *name)
+{
+    Elf64_Sym symbol;
+    if (!find_symbol(e, name, 0, NULL, &symbol)) return KT_UNKNOWN;
+    return symbol.st_size <= e->size ? (long long)symbol.st_size : KT_UNKNOWN;
 }

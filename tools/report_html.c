@@ -153,7 +153,7 @@ static json_t *instance(const kt_page *page, const kiln_kernel_info *k)
     return json_pack("[s i s s s s o o o s I o]", k->name, kt_page_op(page, k->op), k->target,
                      k->schedule, kt_types(k, types), k->nlayouts ? kt_layouts(k, layouts) : "",
                      fixed, values(k, 0, k->ntunables), values(k, k->ntunables, k->nvalues),
-                     content, (json_int_t)k->code_size, resources(k));
+                     content, (json_int_t)kt_code_bytes(k), resources(k));
 }
 
 static const char *kind_name(kiln_dkind kind)

@@ -53,6 +53,8 @@ int kt_page_measured(kt_page *);
 /* cmd_report.c: what the nth kernel of an instance needs, as --json has it; NULL: there is none, or
  * *why is set. */
 json_t *kt_resources_json(const kiln_kernel_info *, size_t stage, char *why, size_t why_size);
+/* Of its machine code, of all its kernels. */
+long long kt_code_bytes(const kiln_kernel_info *);
 /* report_cost.c: what instances cost on the simulator, as --json has it; an exit code. */
 int kt_cost_json(const kt_options *, json_t **rows);
 #endif

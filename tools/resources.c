@@ -10,12 +10,13 @@ int kt_resources_read(const void *code, size_t size, const char *symbol, kt_reso
                       size_t why_size)
 {
     kt_elf e;
-    *r = (kt_resources){KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN,
+    *r = (kt_resources){KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN,
                         KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN, KT_UNKNOWN};
     if (!kt_elf_open(code, size, &e)) {
         snprintf(why, why_size, "not an ELF code object");
         return 0;
     }
+    r->code = kt_elf_symbol_size(&e, symbol);
     const int amd = e.header.e_machine == MACHINE_AMDGPU,
               nvidia = e.header.e_machine == MACHINE_CUDA;
     if (!amd && !nvidia)

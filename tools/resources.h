@@ -16,6 +16,7 @@ typedef struct kt_resources {
     long long lds, scratch; /* bytes: of a workgroup, static; of a thread */
     long long vgpr_spills, sgpr_spills;
     long long threads, wave; /* largest workgroup, wave size */
+    long long code;          /* bytes of its instructions */
 } kt_resources;
 
 /* 1, or 0 and a sentence. */
@@ -53,6 +54,7 @@ int kt_elf_find(const kt_elf *, const char *name, kt_section *);
 int kt_elf_segment(const kt_elf *, size_t i, Elf64_Phdr *, const uint8_t **data);
 /* The symbol's bytes in the file (size bytes of them, at least); NULL: not there. */
 const uint8_t *kt_elf_symbol(const kt_elf *, const char *name, size_t size, size_t *index);
+long long kt_elf_symbol_size(const kt_elf *, const char *name); /* as the symbol has it */
 
 /* ---- bounded MessagePack ---- */
 typedef enum kt_pack_kind {

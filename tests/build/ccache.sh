@@ -22,17 +22,17 @@ same() { for f in "$tmp/$1"/*.so; do cmp "$f" "$tmp/$2/${f##*/}" >>"$tmp/out" 2>
 asked() { grep -cE -- "$1" "$tmp/asked"; }
 
 KILN_CCACHE='' PATH=$tmp/bin:$PATH build without && ! grep -q 'ccache$' "$tmp/out"; result $? 'KILN_CCACHE= : without'
-kernels=$(find "$tmp/without/gen" -name '*.o' -o -name '*.co' | wc -l)
-line="^BUILT   $kernels instances\{0,1\} in [0-9]*\.[0-9] s, $(cat "$tmp"/without/*.so | wc -c) bytes of modules; slowest: [a-z0-9]*/mine/[^ ]* [0-9.]* s"
+objects=$(find "$tmp/without/gen" -name '*.o' -o -name '*.co' | wc -l)
+line="^BUILT   $(cat "$tmp"/without/gen/*/manifest | wc -l) instances\{0,1\} in [0-9]*\.[0-9] s, $(cat "$tmp"/without/*.so | wc -c) bytes of modules; slowest: [a-z0-9]*/mine/[^ ]* [0-9.]* s"
 grep -q "$line" "$tmp/out"; result $? 'the last line: instances, seconds, bytes, the slowest'
-steps=$((kernels + (${#targets[@]} / 2)))
+steps=$((objects + (${#targets[@]} / 2)))
 [ "$(grep -cE "^\[ *[1-9][0-9]*/$steps\] (CC   |HIPCC|LINK )  [a-z0-9]+" "$tmp/out")" -eq "$steps" ] && grep -q "^\[ *$steps/$steps\] LINK   " "$tmp/out"
 result $? 'each step is said, and of how many'
 KILN_CCACHE='' build without && ! grep -q BUILT "$tmp/out"; result $? 'nothing compiled: no such line'
 [ ! -e "$tmp/asked" ] || ! grep -q ' gen/\|/gen/' "$tmp/asked"; result $? 'nothing was compiled through it'
 rm -f "$tmp/asked"
 PATH=$tmp/bin:$PATH build with && grep -q '^WITH.*, ccache$' "$tmp/out"; result $? 'ccache that is there is taken, and said'
-[ "$(asked ' -o [^ ]*/with/gen/')" -eq "$kernels" ]; result $? 'every kernel goes through it'
+[ "$(asked ' -o [^ ]*/with/gen/')" -eq "$objects" ]; result $? 'every object goes through it'
 same without with; result $? 'modules are the same'
 rm -f "$tmp/asked"
 all=("${targets[@]}") targets=(--target host) # of which nothing is probed
@@ -60,8 +60,8 @@ targets=("${all[@]}")
 if command -v ccache >/dev/null; then
     export CCACHE_DIR=$tmp/cache
     build real && rm -rf "$tmp/real" && build real && same without real; result $? 'out of the cache modules are the same'
-    [ "$(find "$tmp/real/gen" -name '*.d' | wc -l)" -eq "$kernels" ]; result $? 'and what they depend on is known'
-    [ "$(ccache --print-stats | awk '/_hit\t|_hit / { n += $2 } END { print n + 0 }')" -ge "$kernels" ]; result $? 'all came from there'
+    [ "$(find "$tmp/real/gen" -name '*.d' | wc -l)" -eq "$objects" ]; result $? 'and what they depend on is known'
+    [ "$(ccache --print-stats | awk '/_hit\t|_hit / { n += $2 } END { print n + 0 }')" -ge "$objects" ]; result $? 'all came from there'
 else
     skip 'a real ccache' 'not installed'
 fi

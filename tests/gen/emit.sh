@@ -61,8 +61,25 @@ fresh() { rm -rf "$tmp/fresh" && "$gen" --templates "$src/templates" --out "$tmp
 fresh
 check "the result is what a fresh run writes" same_content "$out" "$tmp/want"
 
-# No instance is left on a target.
+# Kernels are left that were compiled together with others: what was of both stays, of a unit that is no more nothing.
 cp "$src/ops/toys.lua" "$tmp/toys.lua"
+units() { (cd "$out/toygpu/toy_other" && for f in toy.*; do echo "$f $(grep -c '^#include "f16' "$f")"; done | tr '\n' ','); }
+check "ten kernels are two units" test "$(units)" = 'toy.1.hip 5,toy.2.hip 5,'
+for object in toy.1.co toy.2.co; do touch "$out/toygpu/toy_other/$object" "$out/toygpu/toy_other/$object.d"; done
+state "$out/toygpu/toy_bias" >"$tmp/bias"
+sed -i 's/t\.m \* t\.n <= 128 \* 128/t.m * t.n < 128 * 128 and t.m > 64/' "$src/ops/toys.lua"
+check "eight of them go" run
+check "... one unit is left" test "$(cd "$out/toygpu/toy_other" && echo toy.*)" = 'toy.1.co toy.1.co.d toy.1.hip'
+check "... of two" test "$(grep -c '^namespace' "$out/toygpu/toy_other/toy.1.hip")" -eq 2
+check "... others' are left alone" same_state "$out/toygpu/toy_bias" "$tmp/bias"
+rm "$out"/toygpu/toy_other/*.co*
+fresh
+check "... and all is as a fresh run writes it" same_content "$out" "$tmp/want"
+cp "$tmp/toys.lua" "$src/ops/toys.lua"
+run
+check "and as it was with all ten" test "$(units)" = 'toy.1.hip 5,toy.2.hip 5,'
+
+# No instance is left on a target.
 sed -i 's/^gemm "\(.*\)" {/gemm "\1" {\n  targets = { "toyhost" },/; /tiles *= {/,/^  },/d' "$src/ops/toys.lua"
 check "no op wants a target any more" run
 check "... so it has no folder" test ! -e "$out/toygpu"

@@ -7,13 +7,13 @@
 command=$(sed -n 's/^KILN_HIPCC_sm_90a := //p' "$BUILD/toolchain.mk" 2>/dev/null)
 [ -n "$command" ] || { echo "1..0 # SKIP nothing here compiles sm_90a"; exit 77; }
 mkdir "$tmp/ops"
-cp instances/a16w8_linear.lua instances/softmax.lua "$tmp/ops"
+cp instances/a16w8_linear.lua instances/multiply_multiply.lua instances/softmax.lua "$tmp/ops"
 "$gen" --out "$tmp/gen" --target sm_90a "$tmp/ops" >"$tmp/out" 2>&1
 result $? 'sources are generated'
 whole=${command// -D__CUDA_RUNTIME_H__ -D__CUDA_RUNTIME_API_H__/}
 [ "$whole" != "$command" ]
 result $? 'the headers are left out'
-for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-wgmma_decode_*_g1' '*-simt_t*' '*-simt_t*_p1'; do
+for pattern in '*-simt_[0-9]*x*x*' '*-wgmma_[0-9]*' '*-wgmma_decode_*' '*-wgmma_decode_*_g1' '*-mma_[0-9]*' '*-simt_t*' '*-simt_t*_p1'; do
     source=$(find "$tmp/gen/sm_90a" -name "$pattern.cpp" | sort | head -n 1)
     rm -f "$tmp/out"
     for how in command whole; do

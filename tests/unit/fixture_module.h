@@ -314,7 +314,8 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-static const kiln_map map[] = {{0, 128, 64, 128, 1, 3, 0}, {1, 64, 64, 64, 0, 1, 0}};
+/* B's lines come as two panels of 8. */
+static const kiln_map map[] = {{0, 128, 32, 128, 1, 3, 0}, {1, 32, 16, 64, 0, 1, 0}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,
@@ -365,11 +366,12 @@ __attribute__((constructor)) static void finish(void)
         r->key = kiln_key_of(kiln_name_hash((const char *)&pool + of->name), r->sig,
                              of->ntypes + family[of->family].nlayouts);
 #ifdef FIXTURE_GPU
-        r->code_offset = 16 + 64 * (uint64_t)i;
+        /* swiglu's kernel and axpby's are in one object. */
+        r->code_offset = 16 + 64 * (uint64_t)(r->op == SWIGLU ? i - 1 : i);
         r->code_size = 64;
         /* Every object is zeros, unless the file was damaged. */
         static const uint8_t undamaged[64];
-        r->code_hash = XXH3_64bits(undamaged, sizeof undamaged);
+        r->code_hash = r->content = XXH3_64bits(undamaged, sizeof undamaged);
         r->symbol[0] = S(sym);
         r->symbol[1] = r->schedule == 2 ? S(sym2) : 0;
         if (r->schedule == 1) {

@@ -93,10 +93,36 @@ static void check_code(const kiln_module *m)
         assert_int_equal(r->code_offset % 64, 0);
         assert_true(r->code_offset + r->code_size <= m->code_size);
         assert_int_equal(r->code_hash, XXH3_64bits(m->code + r->code_offset, r->code_size));
-        /* Its object holds its own name. */
-        assert_int_equal(r->code_size, strlen(text(m, r->name)));
-        assert_memory_equal(m->code + r->code_offset, text(m, r->name), r->code_size);
+        /* Its object holds its own name, in a line. */
+        char line[256];
+        snprintf(line, sizeof line, "%s\n", text(m, r->name));
+        assert_non_null(memmem(m->code + r->code_offset, r->code_size, line, strlen(line)));
+        assert_int_equal(r->content, r->code_hash); /* it is no code object */
     }
+}
+
+/* Instances of an op and a schedule share objects, at most eight one; each object is there once. */
+static void check_units(const kiln_module *m)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m->nrows; i++) {
+        const kiln_row *r = &m->rows[i];
+        uint32_t before = 0, all = 0;
+        for (uint32_t k = 0; k < m->nrows; k++) {
+            const kiln_row *other = &m->rows[k];
+            if (other->code_offset != r->code_offset) continue;
+            assert_true(other->op == r->op && other->schedule == r->schedule);
+            assert_true(other->code_hash == r->code_hash && other->code_size == r->code_size);
+            before += k < i;
+            all++;
+        }
+        assert_in_range(all, 1, 8);
+        const char *tile = strrchr(text(m, r->name), '/');
+        if (strstr(text(m, r->name), "toy_gated/") && strncmp(tile, "/toy_", 5) == 0)
+            assert_int_equal(all, 5); /* of ten */
+        if (!before) bytes += (r->code_size + 63) / 64 * 64;
+    }
+    assert_int_equal(bytes, m->code_size);
 }
 
 static void check_plan(const kiln_module *m)
@@ -256,8 +282,8 @@ static void test_module_gpu(void **state)
     (void)state;
     void *handle;
     generate();
-    shell("cd %s && while read -r name source object; do printf %%s \"$name\" >\"$object\"; done "
-          "<toygpu/manifest",
+    shell("cd %s && rm -f toygpu/*/*.co && while read -r name source object; do "
+          "echo \"$name\" >>\"$object\"; done <toygpu/manifest",
           at("out"));
     const kiln_module *m = load("out/toygpu", "", &handle);
     assert_string_equal(text(m, m->target), "toygpu");
@@ -265,6 +291,7 @@ static void test_module_gpu(void **state)
     assert_int_equal(m->nops, 3);
     check_rows(m);
     check_code(m);
+    check_units(m);
     check_plan(m);
     check_family(m);
     check_ops(m);
@@ -384,26 +411,80 @@ static void test_pack(void **state)
     struct stat st;
     assert_int_equal(stat(at("out/toygpu/code.bin"), &st), 0);
     assert_true(st.st_mtime < 1000000000); /* nothing changed, nothing written */
-    spit("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co", "other code");
+    spit("out/toygpu/toy_bias/plain.1.co", "other code");
     assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_OK);
     after = slurp(at("out/toygpu/code.h"), &len);
     assert_string_not_equal(before, after);
     free(before);
     free(after);
-    spit("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co", "");
+    spit("out/toygpu/toy_bias/plain.1.co", "");
     assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_USAGE);
-    unlink(at("out/toygpu/toy_bias/f16_f16_f16-rcr-plain_m1.co"));
+    unlink(at("out/toygpu/toy_bias/plain.1.co"));
     assert_int_equal(kg_pack(at("out/toygpu")), KG_EXIT_USAGE);
     assert_int_equal(kg_pack(at("nowhere")), KG_EXIT_USAGE);
+}
+
+/* What the host's compiler makes of a text, as an object. */
+static char *compiled(const char *name, const char *text, size_t *len)
+{
+    char file[64];
+    snprintf(file, sizeof file, "%s.c", name);
+    spit(file, text);
+    shell("cd %s && cc -O1 -c -o %s.o %s.c", dir, name, name);
+    snprintf(file, sizeof file, "%s.o", name);
+    return slurp(at(file), len);
+}
+
+/* A kernel is told from its neighbours by its code. */
+static void test_content(void **state)
+{
+    (void)state;
+    static const char one[] = "toy/op/f16/rcr/plain_m1", two[] = "toy/op/f16/rcr/plain_m2";
+#define ONE "int kiln_op_f16_rcr_plain_m1(int x) { return x * 3 + 1; }\n"
+#define DESCRIPTOR(entry, registers)                                                               \
+    "__asm__(\".section .rodata\\n.type kiln_op_f16_rcr_plain_m1.kd, @object\\n\"\n"               \
+    "\".size kiln_op_f16_rcr_plain_m1.kd, 64\\nkiln_op_f16_rcr_plain_m1.kd: .zero 16\\n\"\n"       \
+    "\".quad " entry "\\n.quad " registers "\\n.zero 32\\n.text\");\n"
+    const char *const text[] = {
+        ONE,
+        "int kiln_op_f16_rcr_plain_m2(int x) { return x - 1; }\n" ONE,
+        "int kiln_op_f16_rcr_plain_m1(int x) { return x * 3 + 2; }\n",
+        ONE "int kiln_op_f16_rcr_plain_m1_2(int x) { return x; }\n",
+        ONE DESCRIPTOR("1", "7"),
+        ONE DESCRIPTOR("9", "7"),
+        ONE DESCRIPTOR("1", "8"),
+    };
+    enum { N = sizeof text / sizeof *text };
+    uint64_t content[N];
+    for (int i = 0; i < N; i++) {
+        size_t len;
+        char *object = compiled("content", text[i], &len);
+        content[i] = kg_content(one, object, len);
+        const uint64_t whole = XXH3_64bits(object, len);
+        assert_int_not_equal(content[i], whole);
+        assert_int_equal(kg_content(two, object, len) == whole, i != 1); /* it is not in there */
+        for (size_t at = 0; i == 4 && at < len; at += at < 64 ? 1 : 7) { /* damaged ones */
+            kg_content(one, object, at);
+            object[at] ^= 0x5a;
+            kg_content(one, object, len);
+            object[at] ^= 0x5a;
+        }
+        free(object);
+    }
+    assert_int_equal(content[0], content[1]);
+    assert_int_not_equal(content[0], content[2]);
+    assert_int_not_equal(content[0], content[3]); /* its second kernel */
+    assert_int_not_equal(content[0], content[4]);
+    assert_int_equal(content[4], content[5]); /* where its code is says nothing */
+    assert_int_not_equal(content[4], content[6]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_module_gpu),
-        cmocka_unit_test(test_module_host),
-        cmocka_unit_test(test_seal),
-        cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_module_gpu), cmocka_unit_test(test_module_host),
+        cmocka_unit_test(test_seal),       cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_content),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
