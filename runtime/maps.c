@@ -11,11 +11,11 @@
 #include <string.h>
 #include "driver.h"
 
-enum { WAYS = 2, KEY_WORDS = 7, NO_INTERLEAVE = 0, FILL_ZERO = 0 };
+enum { WAYS = 2, KEY_WORDS = 7, NO_INTERLEAVE = 0, FILL_ZERO = 0, INVALID_VALUE = 1 };
 
 /* All that an encoding depends on. */
 typedef struct map_key {
-    uint64_t word[KEY_WORDS]; /* form, sizes, batches, strides; of an operand with planes more */
+    uint64_t word[KEY_WORDS]; /* form, sizes, batches, strides; of planes and panels more */
     uint64_t base;
 } map_key;
 
@@ -72,6 +72,13 @@ static unsigned map_type(kiln_dtype t) /* CUtensorMapDataType */
     return 0;
 }
 
+/* Elements of a panel, where a box has more to a line than is swizzled; 0: the box is one. */
+static uint64_t panel_of(const kiln_map *m, const kr_operand *o)
+{
+    const uint64_t elements = m->swizzle * 8u / (kiln_per_byte(o->type) > 1 ? 8 : o->bits);
+    return m->swizzle && m->box_inner / (uint64_t)kiln_per_byte(o->type) > elements ? elements : 0;
+}
+
 /* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
 static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
 {
@@ -85,26 +92,43 @@ static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
     map_key k = {{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
                       m->box_inner / per_byte << 32 | outer << 48,
                   inner | (uint64_t)o->outer << 32, batches, pitch,
-                  batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer, 0, 0},
+                  batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer, 0,
+                  panel_of(m, o) << 48},
                  (uintptr_t)at};
     if (m->box_planes == 0) return k;
     const uint64_t planes = o->plane ? (uint64_t)o->planes : 1;
     k.word[5] = planes > 1 ? (uint64_t)kr_span(o, o->plane) : k.word[4];
-    k.word[6] = planes | (uint64_t)m->box_planes << 32;
+    k.word[6] |= planes | (uint64_t)m->box_planes << 32;
     return k;
+}
+
+typedef struct dimensions {
+    uint64_t size[5], stride[5]; /* bytes; of the first it is an element's */
+    u32 box[5], rank;
+} dimensions;
+
+static void add_dimension(dimensions *d, uint64_t size, uint64_t stride, uint64_t box)
+{
+    d->size[d->rank] = size;
+    d->stride[d->rank] = stride;
+    d->box[d->rank++] = (u32)box;
 }
 
 static int encode(const kr_driver *d, const map_key *k, uint64_t *out)
 {
-    const uint64_t form = k->word[0];
-    const u32 inner = form >> 32 & UINT16_MAX, outer = (u32)(form >> 48),
-              planes = (u32)(k->word[6] >> 32);
-    const uint64_t dim[4] = {k->word[1] & UINT32_MAX, k->word[1] >> 32,
-                             planes ? k->word[6] & UINT32_MAX : k->word[2], k->word[2]},
-                   stride[3] = {k->word[3], planes ? k->word[5] : k->word[4], k->word[4]};
-    const u32 box[4] = {inner, outer, planes ? planes : 1, 1}, step[4] = {1, 1, 1, 1};
-    return d->encode_map(out, (int)(form & 0xff), planes ? 4 : 3, (void *)(uintptr_t)k->base, dim,
-                         stride, box, step, NO_INTERLEAVE, (int)(form >> 8 & 0xff),
+    static const u32 step[5] = {1, 1, 1, 1, 1};
+    const uint64_t form = k->word[0], inner = k->word[1] & UINT32_MAX, panel = k->word[6] >> 48,
+                   box = form >> 32 & UINT16_MAX, planes = k->word[6] >> 32 & UINT16_MAX;
+    const int swizzle = (int)(form >> 8 & 0xff);
+    dimensions all = {.rank = 0};
+    if (panel && inner % panel) return INVALID_VALUE; /* the last one would not be the operand's */
+    add_dimension(&all, panel ? panel : inner, 0, panel ? panel : box);
+    add_dimension(&all, k->word[1] >> 32, k->word[3], form >> 48);
+    if (panel) add_dimension(&all, inner / panel, 16u << swizzle, box / panel);
+    if (planes) add_dimension(&all, k->word[6] & UINT32_MAX, k->word[5], planes);
+    add_dimension(&all, k->word[2], k->word[4], 1);
+    return d->encode_map(out, (int)(form & 0xff), all.rank, (void *)(uintptr_t)k->base, all.size,
+                         all.stride + 1, all.box, step, NO_INTERLEAVE, swizzle,
                          (int)(form >> 16 & 0xff), FILL_ZERO);
 }
 

@@ -29,6 +29,9 @@ enum { QUERY, KEY, HEAD, BATCH }; /* places */
 #define U      0x1p-24 /* half a unit in the last place of f32, relative */
 #define F16_U  0x1p-11 /* of f16, and bf16 */
 #define BF16_U 0x1p-8
+/* What a tanh may be off by that becomes part of an exponent, where errors count as they are and
+ * not as shares of the result; a sigmoid by half of it. */
+#define TANH_OFF 0x1p-20
 
 typedef kr_interval iv;
 
@@ -48,6 +51,7 @@ typedef struct attention {
     bool *lost;        /* of a key: its page is none */
     weight *key;
     iv *scratch;
+    bool *absolute; /* of a node of the score: TANH_OFF is what it may be off by */
     double to_p; /* what rounding a weight for its product with V is off by */
     int lse;     /* position in the op's tensors; -1: not asked for */
     int64_t batch, head, kv_head, query; /* query: of the sequence */
@@ -111,6 +115,9 @@ static iv apply(const attention *a, int function, iv x, int64_t j)
         else
             a->scratch[i] =
                 kr_apply_interval(&n[i], a->scratch[g[0]], a->scratch[g[1]], a->scratch[g[2]]);
+        if (function == SCORE && a->absolute[i])
+            a->scratch[i] = kr_interval_widen(
+                a->scratch[i], n[i].op == KILN_X_TANH ? TANH_OFF : TANH_OFF / 2);
     }
     return a->scratch[ref.count - 1];
 }
@@ -132,6 +139,41 @@ static double value_of(const attention *a, int function, double x, int64_t j)
 }
 
 /* ---- scores ---- */
+
+/* Which operands the result of a node is a multiple of, whatever the others are, or a sum. */
+static bool is_linear_in(const kiln_xnode *n, int operand, const bool *varies)
+{
+    switch ((kiln_xop)n->op) {
+    case KILN_X_ADD:
+    case KILN_X_SUB:
+    case KILN_X_NEG:
+        return true;
+    case KILN_X_MUL:
+        return !varies[n->arg[1 - operand]];
+    case KILN_X_DIV:
+        return operand == 0 && !varies[n->arg[1]];
+    default:
+        return false;
+    }
+}
+
+/* Marks each tanh and sigmoid from which the score comes by sums and multiples alone, in whose
+ * factors no product of Q and K is: its error is the exponent's, times what it is multiplied by. */
+static void mark_absolute(attention *a, bool *varies)
+{
+    const kiln_expr_ref ref = a->job->op->function[SCORE];
+    const kiln_xnode *n = kr_nodes(a->job, ref);
+    for (uint32_t i = 0; i < ref.count; i++) {
+        varies[i] = n[i].op == KILN_X_ARG;
+        for (int k = 0; k < kr_x_operands[n[i].op]; k++) varies[i] |= varies[n[i].arg[k]];
+        a->absolute[i] = varies[i];
+    }
+    for (uint32_t i = ref.count; i-- > 0;) {
+        for (int k = 0; k < kr_x_operands[n[i].op]; k++)
+            if (!a->absolute[i] || !is_linear_in(&n[i], k, varies)) a->absolute[n[i].arg[k]] = false;
+        a->absolute[i] &= n[i].op == KILN_X_TANH || n[i].op == KILN_X_SIGMOID;
+    }
+}
 
 static bool sees(const attention *a, int64_t j)
 {
@@ -511,9 +553,13 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
     a.key = malloc(keys * sizeof *a.key);
     a.lost = calloc(keys, sizeof *a.lost);
     a.scratch = malloc(nodes * sizeof *a.scratch);
-    const bool room = a.k && a.v && a.q && a.key && a.lost && a.scratch;
+    a.absolute = calloc(nodes, sizeof *a.absolute);
+    bool *varies = calloc(nodes, sizeof *varies);
+    const bool room = a.k && a.v && a.q && a.key && a.lost && a.scratch && a.absolute && varies;
+    if (room) mark_absolute(&a, varies);
     if (room) do_all(&a, lo, hi);
     free(a.k), free(a.v), free(a.q), free(a.key), free(a.lost), free(a.scratch);
+    free(a.absolute), free(varies);
     return room ? KILN_OK
                 : kr_fail(KILN_NO_MEMORY, "no memory for a reference with kv=%lld",
                           (long long)a.keys);

@@ -47,8 +47,8 @@ return schedule {
     { "parts", values = { 1, 16, 64, 128 }, doc = "most blocks that share a tile's keys" },
   },
   derived = { "threads", "gives", "takes", "groups", "dim", "dimv", "size", "panel", "inner", "slot_bytes", "p_bytes",
-              "lds_bytes", "room", "sums", "most", "piece", "lanes", "kv", "ragged", "window", "bytes", "packed",
-              "paged" },
+              "lds_bytes", "room", "sums", "most", "piece", "across", "runs", "lanes", "kv", "ragged", "window",
+              "bytes", "packed", "paged" },
   derive = function(t, op, types, layout, target)
     t.dim, t.dimv = layout.dim, layout.dimv
     t.groups = t.dimv > 256 and 2 or 1 -- warpgroups that multiply
@@ -74,7 +74,11 @@ return schedule {
     t.most = t.blocks == 2 and (t.gives > 0 and 170 or 140) or 190
     -- Keys that come together, and lanes that fetch a block of them: a panel of each piece.
     t.piece = op.page and min(op.page, t.keys) or t.keys
-    t.lanes = ceil_div(t.keys, t.piece) * ((t.dimv // t.groups + max(t.dim - t.dimv, 0)) // t.panel)
+    t.across = (t.dimv // t.groups + max(t.dim - t.dimv, 0)) // t.panel
+    -- Pages of 16 keys come with all of their panels in one piece, and their scores as so many products.
+    local whole = t.piece == 16 and t.size == 2 and min(t.dim, t.dimv) > 64 and max(t.dim, t.dimv) <= 256
+    t.runs = whole and t.piece // 8 or 1
+    t.lanes = ceil_div(t.keys, t.piece) * (whole and 1 or t.across)
     t.kv = t.keys
     t.ragged, t.window = op.lengths and 1 or 0, op.mask == "window" and 1 or 0
     t.paged = op.page and 1 or 0
@@ -141,8 +145,9 @@ return schedule {
   flags = function() return { "-Xptxas=-warn-spills" } end,
   -- No more than what is asked for goes to L2: 256 bytes at a time took an H200 6 % longer.
   maps = function(t)
-    return { { operand = "k", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 },
-             { operand = "v", inner = t.panel, outer = t.piece, swizzle = t.inner, promote = 128 } }
+    local whole = t.runs > 1
+    return { { operand = "k", inner = whole and t.dim or t.panel, outer = t.piece, swizzle = t.inner, promote = 128 },
+             { operand = "v", inner = whole and t.dimv or t.panel, outer = t.piece, swizzle = t.inner, promote = 128 } }
   end,
   stages = function() return 2 end,
   workspace = function(p, t) return split.workspace((tiles_of(p, t)), parts_of(p, t), t.rows * t.cluster, t.dimv) end,

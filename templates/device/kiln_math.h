@@ -253,6 +253,16 @@ static KILN_DEVICE float kiln_tanh(float x)
     return kiln_with_sign(a < 0.625f ? small : large, x);
 }
 
+// tanh x where what counts is the absolute error: within 2^-21.
+static KILN_DEVICE float kiln_tanh_absolute(float x)
+{
+#if defined(KILN_FAST_EXP2)
+    return kiln_fma(-2.0f, kiln_recip_fast(kiln_exp2_fast(2.88539004f * x) + 1.0f), 1.0f);
+#else
+    return kiln_tanh(x);
+#endif
+}
+
 #if defined(KILN_FAST_EXP2)
 // 1 / (1 + e^-x); where e^-x is infinity, it is 0.
 static KILN_DEVICE float kiln_sigmoid(float x)

@@ -112,25 +112,20 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *base, const
 {
     static const int sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
     static const int bits[] = {0, 1, 3, 7};
-    if ((rank != 3 && rank != 4) || type < 0 || type > 9 || swizzle < 0 || swizzle > 3 ||
-        interleave || box[rank - 1] != 1)
+    if (rank < 3 || rank > 5 || type < 0 || type > 9 || swizzle < 0 || swizzle > 3 || interleave ||
+        box[rank - 1] != 1)
         return 1;
-    const int last = (int)rank - 1;
-    const int size = sizes[type], inner = (int)box[0] * size;
+    ke_tensor_map m = {KE_MAGIC, (char *)base, {}, {}, {}, (int)rank, sizes[type], bits[swizzle]};
+    const int inner = (int)box[0] * m.size;
     if ((uintptr_t)base % 16 || inner % 16 || (swizzle && inner > 16 << swizzle)) return 1;
-    for (int i = 0; i <= last; i++)
+    for (unsigned i = 0; i < rank; i++) {
         if (box[i] < 1 || box[i] > 256 || element_stride[i] != 1 || dim[i] < 1 ||
-            dim[i] > (uint64_t)1 << 32 || (i < last && stride[i] % 16))
+            dim[i] > (uint64_t)1 << 32 || (i > 0 && stride[i - 1] % 16))
             return 1;
-    ke_tensor_map m = {KE_MAGIC,
-                       (char *)base,
-                       {},
-                       {size, (int64_t)stride[0], (int64_t)stride[1], (int64_t)stride[last - 1]},
-                       {(int)box[0], (int)box[1], last == 3 ? (int)box[2] : 1},
-                       size,
-                       bits[swizzle]};
-    for (int i = 0; i < 3; i++) m.dim[i] = i < last ? (int64_t)dim[i] : 1;
-    m.dim[3] = (int64_t)dim[last];
+        m.dim[i] = (int64_t)dim[i];
+        m.stride[i] = i ? (int64_t)stride[i - 1] : m.size;
+        m.box[i] = (int)box[i];
+    }
     memset(map, 0, 128);
     memcpy(map, &m, sizeof m);
     return 0;

@@ -231,31 +231,42 @@ void check_phase(mbarrier *b)
 }
 
 /* ---- boxes of tensor maps ---- */
-void box_rows(const ke_tensor_map &m, int inner, int outer, int plane, int batch,
+int box_bytes(const ke_tensor_map &m)
+{
+    int bytes = m.size;
+    for (int d = 0; d < m.rank; d++) bytes *= m.box[d];
+    return bytes;
+}
+
+void box_rows(const ke_tensor_map &m, const ke_place_of_box &at,
               const std::function<void(int at, char *global, int bytes, int zeros_ahead,
                                        int zeros_behind)> &row)
 {
-    const int bytes = m.box[0] * m.size;
-    for (int n = 0; n < m.box[1] * m.box[2]; n++) {
-        const int o = outer + n % m.box[1], p = plane + n / m.box[1];
-        const bool in =
-            o >= 0 && o < m.dim[1] && p >= 0 && p < m.dim[2] && batch >= 0 && batch < m.dim[3];
-        const int64_t from = std::max<int64_t>(inner, 0),
-                      to = std::min<int64_t>((int64_t)inner + m.box[0], m.dim[0]);
-        if (!in || from >= to)
-            row(n * bytes, nullptr, 0, bytes, 0);
-        else
-            row(n * bytes,
-                m.base + batch * m.stride[3] + p * m.stride[2] + o * m.stride[1] + from * m.size,
-                (int)(to - from) * m.size, (int)(from - inner) * m.size,
+    const int bytes = m.box[0] * m.size, rows = box_bytes(m) / bytes;
+    const int64_t inner = at.of[0], from = std::max<int64_t>(inner, 0),
+                  to = std::min<int64_t>(inner + m.box[0], m.dim[0]);
+    for (int n = 0; n < rows; n++) {
+        bool in = from < to;
+        char *global = m.base + from * m.size;
+        for (int d = 1, left = n; d < m.rank; left /= m.box[d++]) {
+            const int64_t i = at.of[d] + left % m.box[d];
+            in = in && i >= 0 && i < m.dim[d];
+            global += i * m.stride[d];
+        }
+        if (in)
+            row(n * bytes, global, (int)(to - from) * m.size, (int)(from - inner) * m.size,
                 (int)(inner + m.box[0] - to) * m.size);
+        else
+            row(n * bytes, nullptr, 0, bytes, 0);
     }
 }
 
-const ke_tensor_map &checked(const void *map, unsigned address)
+const ke_tensor_map &checked(const void *map, const ke_place_of_box &at, unsigned address)
 {
     const ke_tensor_map &m = *(const ke_tensor_map *)map;
     if (m.magic != KE_MAGIC) fail("a tensor map that was not encoded");
+    if (m.rank != at.rank)
+        fail("%d coordinates for a tensor map of %d dimensions", at.rank, m.rank);
     if (address % 128) fail("a box at address %u of shared memory: no multiple of 128", address);
     return m;
 }
@@ -319,10 +330,12 @@ void read_row(const char *shared, uint64_t descriptor, int row, bool along_k, co
               float *to, int apart)
 {
     const unsigned start = (unsigned)(descriptor & 0x3fff) << 4,
-                   panel = (unsigned)(descriptor >> 16 & 0x3fff) << 4;
+                   panel = (unsigned)(descriptor >> 16 & 0x3fff) << 4,
+                   eight = (unsigned)(descriptor >> 32 & 0x3fff) << 4;
     for (int k = 0; k < 32 / type.bytes; k++) {
-        const unsigned at = along_k ? start + row / 8 * 1024 + row % 8 * 128 + k * type.bytes
-                                    : start + row / 64 * panel + k * 128 + row % 64 * type.bytes;
+        const unsigned at = along_k ? start + row / 8 * eight + row % 8 * 128 + k * type.bytes
+                                    : start + row / 64 * panel + k / 8 * eight + k % 8 * 128 +
+                                          row % 64 * type.bytes;
         unsigned v = 0;
         if (at >= SHARED) fail("wgmma reads address %#x of shared memory", at);
         memcpy(&v, shared + swizzled(at, 7), type.bytes);
@@ -408,7 +421,8 @@ void multiply(const std::unique_ptr<fiber> *thread, size_t i)
         else
             read_row(shared, w.x, row, w.x_along_k, tx, x, 1);
         const auto place = [&](int c) {
-            return (uint32_t *)four[c / 2 % 4]->products[i].w.sum + c / 8 * 4 + r * 2 + c % 2;
+            return (uint32_t *)four[c / 2 % 4]->products[i].w.sum + c / 8 * (4 + w.between) +
+                   r * 2 + c % 2;
         };
         for (int c = 0; c < w.n; c++) sum[c] = w.add ? *place(c) : 0;
         if (*w.types == 's') {
@@ -575,41 +589,39 @@ unsigned ke_mbarrier_test(unsigned barrier, unsigned phase)
     if (n >= told->size()) told->push_back(((const mbarrier *)ke_at(barrier))->phase != phase);
     return (*told)[n];
 }
-void ke_tma_load(unsigned to, const void *map, int inner, int outer, int plane, int batch,
-                 unsigned barrier, unsigned mask)
+void ke_tma_load(unsigned to, const void *map, ke_place_of_box from, unsigned barrier,
+                 unsigned mask)
 {
-    const ke_tensor_map &m = checked(map, to);
+    const ke_tensor_map &m = checked(map, from, to);
     const unsigned here = ke_here->rank;
     now->copies.push_back(
         {[=, &m] {
              for (unsigned rank = 0; rank < now->blocks.size(); rank++) {
                  if (!(mask ? mask >> rank & 1 : rank == here)) continue;
                  char *shared = now->blocks[rank].shared;
-                 box_rows(m, inner, outer, plane, batch,
-                          [&](int at, char *global, int bytes, int ahead, int behind) {
-                              for (int i = 0; i < ahead + bytes + behind; i++)
-                                  shared[swizzled(to + at + i, m.swizzle)] =
-                                      i < ahead || i >= ahead + bytes ? 0 : global[i - ahead];
-                          });
+                 box_rows(m, from, [&](int at, char *global, int bytes, int ahead, int behind) {
+                     for (int i = 0; i < ahead + bytes + behind; i++)
+                         shared[swizzled(to + at + i, m.swizzle)] =
+                             i < ahead || i >= ahead + bytes ? 0 : global[i - ahead];
+                 });
                  mbarrier *b = (mbarrier *)(shared + barrier);
-                 b->bytes -= m.box[0] * m.box[1] * m.box[2] * m.size;
+                 b->bytes -= box_bytes(m);
                  check_phase(b);
              }
          },
          nullptr, 0});
 }
-void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch)
+void ke_tma_store(const void *map, unsigned from, ke_place_of_box to)
 {
-    const ke_tensor_map &m = checked(map, from);
+    const ke_tensor_map &m = checked(map, to, from);
     const char *shared = ke_here->shared;
     fiber *owner = running;
     now->copies.push_back(
         {[=, &m] {
-             box_rows(m, inner, outer, 0, batch,
-                      [&](int at, char *global, int bytes, int ahead, int) {
-                          for (int i = 0; i < bytes; i++)
-                              global[i] = shared[swizzled(from + at + ahead + i, m.swizzle)];
-                      });
+             box_rows(m, to, [&](int at, char *global, int bytes, int ahead, int) {
+                 for (int i = 0; i < bytes; i++)
+                     global[i] = shared[swizzled(from + at + ahead + i, m.swizzle)];
+             });
          },
          owner, owner->store_groups + 1});
 }
@@ -679,7 +691,7 @@ unsigned ke_of_lane(unsigned x, unsigned lane)
     const unsigned thread = ke_here->thread;
     running->in->row[thread] = x;
     ke_warp_barrier();
-    x = running->in->row[thread - thread % 32 + lane];
+    x = running->in->row[thread - thread % 32 + lane % 32];
     ke_warp_barrier();
     return x;
 }

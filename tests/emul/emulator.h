@@ -16,6 +16,10 @@ typedef struct ke_place {
 
 // One thread's part of wgmma m64nNk(32 bytes): its sums, and descriptors of X's 64 rows (or its
 // registers) and Y's N.
+// Coordinates of a box in a tensor map, the contiguous dimension first.
+typedef struct ke_place_of_box {
+    int rank, of[5];
+} ke_place_of_box;
 typedef struct ke_wgmma {
     void *sum; // N / 2 of f32, or of i32
     uint64_t x, y;
@@ -23,6 +27,7 @@ typedef struct ke_wgmma {
     int n;
     const char *types; // of sums, X, Y, as in the instruction's name: "f32.bf16.bf16"
     bool x_in_registers, x_along_k, y_along_k, add;
+    int between; // registers of `sum` that are others', behind each four
 } ke_wgmma;
 
 extern "C" {
@@ -39,9 +44,9 @@ void ke_mbarrier_arrive(unsigned barrier, unsigned bytes); // and waits for so m
 void ke_mbarrier_sent(unsigned barrier, unsigned bytes);
 void ke_mbarrier_wait(unsigned barrier, unsigned phase);
 unsigned ke_mbarrier_test(unsigned barrier, unsigned phase); // 1: that phase has ended
-void ke_tma_load(unsigned to, const void *map, int inner, int outer, int plane, int batch,
-                 unsigned barrier, unsigned mask); // mask 0: here
-void ke_tma_store(const void *map, unsigned from, int inner, int outer, int batch);
+void ke_tma_load(unsigned to, const void *map, ke_place_of_box from, unsigned barrier,
+                 unsigned mask); // mask 0: here
+void ke_tma_store(const void *map, unsigned from, ke_place_of_box to);
 void ke_tma_store_commit(void);
 void ke_tma_store_wait(int pending);
 void ke_copy(unsigned to, const void *from, unsigned width,

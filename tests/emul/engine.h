@@ -10,9 +10,8 @@ enum { KE_SHARED = 232448 }; // bytes of shared memory that a block may have
 struct ke_tensor_map {
     uint64_t magic;
     char *base;
-    int64_t dim[4],
-        stride[4]; // elements; bytes: inner, outer, planes (1 of a map of three), batches
-    int box[3], size, swizzle; // elements; bytes of one; bits of an address's row that count
+    int64_t dim[5], stride[5];       // elements; bytes
+    int box[5], rank, size, swizzle; // elements; bytes of one; bits of an address's row that count
 };
 const uint64_t KE_MAGIC = 0x70616d726f736e74;
 static_assert(sizeof(ke_tensor_map) <= 128, "a tensor map is 128 bytes");

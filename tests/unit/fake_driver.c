@@ -342,14 +342,16 @@ typedef struct opaque_map {
 } opaque_map;
 _Static_assert(sizeof(opaque_map) == 128, "a tensor map's size");
 
-/* Of f32, outer runs of k elements, the fixture's forms. */
-static int wrong_map(const void *p, const void *base, int outer, int k, int64_t ld, int64_t stride)
+/* Of f32, outer runs of k elements, the fixture's forms; B's are panels of 8. */
+static int wrong_map(const void *p, const void *base, int outer, int k, int panel, int64_t ld,
+                     int64_t stride)
 {
     opaque_map m;
     memcpy(&m, p, sizeof m);
-    return m.mark != 0x77 || m.base != (uintptr_t)base || m.dim[0] != (uint64_t)k ||
-           m.dim[1] != (uint64_t)outer || m.stride[0] != (uint64_t)ld * 4 ||
-           (m.dim[2] > 1 && m.stride[1] != (uint64_t)stride * 4) || m.type != 7;
+    return m.mark != 0x77 || m.base != (uintptr_t)base ||
+           m.dim[0] != (uint64_t)(panel ? panel : k) || m.dim[1] != (uint64_t)outer ||
+           m.stride[0] != (uint64_t)ld * 4 || (panel && m.dim[2] != (uint64_t)(k / panel)) ||
+           (m.dim[2] > 1 && m.stride[1] != (uint64_t)(panel ? panel : stride) * 4) || m.type != 7;
 }
 
 static int record(const unsigned grid[3], const unsigned block[3], const unsigned cluster[3],
@@ -359,8 +361,8 @@ static int record(const unsigned grid[3], const unsigned block[3], const unsigne
     if (S.check_maps) {
         kiln_gemm_args g;
         memcpy(&g, params[0], sizeof g);
-        if (wrong_map(params[1], g.a, g.m, g.k, g.lda, g.stride_a) ||
-            wrong_map((char *)params[1] + 128, g.b[0], g.n, g.k, g.ldb, g.stride_b))
+        if (wrong_map(params[1], g.a, g.m, g.k, 0, g.lda, g.stride_a) ||
+            wrong_map((char *)params[1] + 128, g.b[0], g.n, g.k, 8, g.ldb, g.stride_b))
             atomic_fetch_add(&S.wrong_maps, 1);
         return 0;
     }
@@ -425,18 +427,20 @@ int cuTensorMapEncodeTiled(void *out, int type, u32 rank, void *base, const uint
     if (code) return code;
     if ((uintptr_t)out % 64 || stride[0] % 16) return 1;
     const int n = atomic_fetch_add(&S.maps, 1);
-    if (!S.check_maps)
-        S.map[n % FAKE_LAUNCHES] = (fake_map){type,
-                                              interleave,
-                                              swizzle,
-                                              promotion,
-                                              fill,
-                                              rank,
-                                              {box[0], box[1], box[2]},
-                                              {step[0], step[1], step[2]},
-                                              base,
-                                              {dim[0], dim[1], dim[2]},
-                                              {stride[0], stride[1]}};
+    if (!S.check_maps) {
+        fake_map *const m = &S.map[n % FAKE_LAUNCHES];
+        *m = (fake_map){.type = type,
+                        .interleave = interleave,
+                        .swizzle = swizzle,
+                        .promotion = promotion,
+                        .fill = fill,
+                        .rank = rank,
+                        .base = base};
+        for (u32 i = 0; i < rank && i < 5; i++) {
+            m->box[i] = box[i], m->step[i] = step[i], m->dim[i] = dim[i];
+            if (i) m->stride[i - 1] = stride[i - 1];
+        }
+    }
     const opaque_map m = {.number = (uint64_t)n % FAKE_LAUNCHES,
                           .base = (uintptr_t)base,
                           .dim = {dim[0], dim[1], dim[2]},

@@ -19,9 +19,9 @@ typedef struct fake_launch {
 
 typedef struct fake_map {
     int type, interleave, swizzle, promotion, fill;
-    unsigned rank, box[3], step[3];
+    unsigned rank, box[5], step[5];
     void *base;
-    uint64_t dim[3], stride[2];
+    uint64_t dim[5], stride[4];
 } fake_map;
 
 typedef struct fake_state {

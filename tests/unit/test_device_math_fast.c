@@ -146,6 +146,28 @@ static void test_functions(void **state)
     }
 }
 
+/* By its absolute error. */
+static void check_tanh_absolute(float x)
+{
+    const float got = kiln_tanh_absolute(x);
+    if (isnan(x) ? isnan(got) : fabs((double)got - tanh((double)x)) <= 0x1p-21) return;
+    fail_msg("tanh_absolute(%a) is %a; 2^x off by %d, 1/x by %d", (double)x, (double)got, exp2_off,
+             recip_off);
+}
+
+static void test_tanh_absolute(void **state)
+{
+    (void)state;
+    for (exp2_off = -2; exp2_off <= 2; exp2_off += 2)
+        for (recip_off = -1; recip_off <= 1; recip_off++) {
+            for (uint64_t u = 0; u <= UINT32_MAX; u += 8191)
+                check_tanh_absolute(kiln_from_bits((uint32_t)u));
+            for (int p = -(1 << 18); p <= 1 << 18; p++)
+                check_tanh_absolute((float)p * (20.0f / 0x1p18f));
+        }
+    exp2_off = recip_off = 0;
+}
+
 /* CUDA's guide: exp2f, which is the instruction, within 2 ulp; rcp.approx within 1. */
 static void test_machine(void **state)
 {
@@ -173,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions),
                                        cmocka_unit_test(test_machine),
+                                       cmocka_unit_test(test_tanh_absolute),
                                        cmocka_unit_test(test_choices)};
     return cmocka_run_group_tests_name("device_math_fast", tests, NULL, NULL);
 }

@@ -230,9 +230,14 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(a->stride[0], 72 * 4);
     assert_int_equal(a->stride[1], 500 * 72 * 4);
     assert_int_equal(a->box[0] * 1000 + a->box[1],
-                     64128);           /* kiln_map: swizzle comes before the box */
-    assert_int_equal(b->dim[1], 300);  /* columns of B */
-    assert_int_equal(b->dim[2], 1);    /* one for all batches */
+                     32128); /* kiln_map: swizzle comes before the box */
+    /* B's columns have 8 panels of 8 elements, of which a box has two; one B for all batches. */
+    static const uint64_t size[] = {8, 300, 8, 1}, stride[] = {64 * 4, 8 * 4, 300 * 64 * 4};
+    static const unsigned box[] = {8, 64, 2, 1};
+    assert_int_equal(b->rank, 4);
+    assert_memory_equal(b->dim, size, sizeof size);
+    assert_memory_equal(b->stride, stride, sizeof stride);
+    assert_memory_equal(b->box, box, sizeof box);
     assert_int_equal(l->map[1][0], 1); /* the second map is the second of the parameter */
     assert_int_equal(l->map[0][15] >> 56, 0x77);
     assert_int_equal(a->promotion, 3);
@@ -401,7 +406,7 @@ static void test_clipped_boxes(void **state)
         p.m = rows[i];
         assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
         const fake_launch *l = &fake->launch[i];
-        assert_int_equal(l->map[0][7] & UINT32_MAX, 64); /* the box */
+        assert_int_equal(l->map[0][7] & UINT32_MAX, 32); /* the box */
         assert_int_equal(l->map[0][7] >> 32, rows[i] < 128 ? rows[i] : 128);
         assert_int_equal(l->map[0][3], rows[i]);
         assert_int_equal(l->map[1][7] >> 32, 64); /* B has three columns, and no clip */
@@ -567,6 +572,30 @@ static void test_loading_fails(void **state)
     assert_error(kiln_prepare(ctx, find(ctx, &p)), KILN_DRIVER, "CUDA error 500");
     assert_int_equal(fake->unloads, 1); /* nothing is left loaded */
     kiln_close(ctx);
+}
+
+/* The first of them loads it, for both. */
+static void test_kernels_of_one_object(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem("axpby f32,f32,f32 rrr m=3 n=3 k=3"),
+                       q = problem("swiglu f32,f32,f32 rcr m=3 n=3 k=3"),
+                       r = problem("bias_relu f32,f32,f32 rcr m=3 n=3 k=3");
+    fake->loads = fake->unloads = 0;
+    assert_ok(kiln_prepare(ctx, find(ctx, &q)));
+    assert_int_equal(fake->loads, 1);
+    fake->fail = "cuModuleGetFunction"; /* of the second: the first keeps what is loaded */
+    fake->fail_code = 500;
+    assert_error(kiln_prepare(ctx, find(ctx, &p)), KILN_DRIVER, "CUDA error 500");
+    fake->fail = NULL;
+    assert_int_equal(fake->unloads, 0);
+    assert_ok(kiln_prepare(ctx, find(ctx, &p)));
+    assert_int_equal(fake->loads, 1);
+    assert_ok(kiln_prepare(ctx, find(ctx, &r)));
+    assert_int_equal(fake->loads, 2);
+    kiln_close(ctx);
+    assert_int_equal(fake->unloads, 2);
 }
 
 static void test_damaged_code(void **state)
@@ -775,6 +804,7 @@ int main(int argc, char **argv)
         TEST(test_capture),
         TEST(test_tuning_and_captures),
         TEST(test_loading_fails),
+        TEST(test_kernels_of_one_object),
         TEST(test_damaged_code),
         TEST(test_every_call_may_fail),
         TEST(test_current_device),

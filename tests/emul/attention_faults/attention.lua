@@ -30,3 +30,17 @@ attention "emul_fault_low" {
   tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
   check   = { shapes = { { 2, 2, 300, 40, 0, 0, 0 } } },
 }
+-- Within a small cap and a large one, negative and positive, far from where tanh is nearly its argument and near; keys
+-- of no sequence are NaN.
+attention "emul_fault_capped" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s)
+    local half = floor(at.head / 2)
+    return (30 * half - 2) * tanh(x * s.scale / (1 + 40 * (at.head - 2 * half)))
+  end,
+  scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
+  check   = { shapes = { { 4, 2, 100, 200, 0, 0, 0 } } },
+}

@@ -34,3 +34,20 @@ attention "emul_sequences" {
   outputs = { lse = per_query(f32) },
   tiles   = { sm_90a = { wgmma { wg = { 1, 2 }, keys = 64, depth = 4, turns = 0 } } },
 }
+-- Scores within a cap: of head 0 far from where tanh is nearly its argument, of others near; of a negative factor, and
+-- of sequences of different lengths.
+attention "emul_capped" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, mask = window, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s) return 3 - 20 * tanh(x * s.scale / (1 + 40 * at.head)) end,
+  sink    = function(_, d) return d.sinks end,
+  d       = { sinks = per_head(f32) }, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 2, keys = 64, depth = 4, turns = 0 } } },
+}
+attention "emul_sigmoid" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, at, s) return 40 * sigmoid(x * s.scale / (1 + 40 * at.head)) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 2, keys = 128, depth = 4, turns = 0 } } },
+}

@@ -27,6 +27,13 @@ attention "emul_pieces" {
   outputs  = { lse = per_query(f32) },
   tiles    = { sm_90a = { wgmma_decode { keys = 64, depth = 3, blocks = 1, parts = { 1, 16 } } } },
 }
+-- Pages that come with all elements of their keys at once.
+attention "emul_whole" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 192, 128 } }, mask = causal,
+  lengths = ragged, kv = paged(16), targets = { "sm_90a" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma_decode { keys = 64, depth = 2, blocks = 1, parts = 16 } } },
+}
 attention "emul_ragged" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal,
   lengths = ragged, targets = { "sm_90a" },

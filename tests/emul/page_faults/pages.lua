@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What hopper.sh plants faults of attention's wgmma_decode in.
 attention "emul_fault_pages" {
-  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  types   = { { q = f16, k = f16, v = f16, o = f32 } }, heads = { { 128, 128 } }, mask = causal, targets = { "sm_90a" },
   lengths = ragged, kv = paged(16),
   scalars = { "scale" },
   score   = function(x, _, s) return x * s.scale end,
