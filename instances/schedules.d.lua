@@ -63,6 +63,33 @@ function host(axes) end
 ---@return kiln.Sweep
 function mfma(axes) end
 
+---@alias kiln.mma.m 16|32|64|128
+---@alias kiln.mma.n 16|32|64|128
+---@alias kiln.mma.wm 1|2|4
+---@alias kiln.mma.wn 1|2|4|8
+---@alias kiln.mma.wk 1|2|4
+---@alias kiln.mma.slabs 1|2
+---@alias kiln.mma.depth 2|3|4|5|6|8
+---@alias kiln.mma.blocks 1|2|3|4|6
+---@alias kiln.mma.split_k 0|1|2|3|4|5|6|7|8
+
+---@class kiln.mma.Sweep
+---@field m? kiln.mma.m|kiln.mma.m[] rows of the block's tile
+---@field n? kiln.mma.n|kiln.mma.n[] columns of the block's tile
+---@field wm? kiln.mma.wm|kiln.mma.wm[] warps of a block along M
+---@field wn? kiln.mma.wn|kiln.mma.wn[] and along N
+---@field wk? kiln.mma.wk|kiln.mma.wk[] and along K
+---@field slabs? kiln.mma.slabs|kiln.mma.slabs[] pieces of 128 bytes along K that arrive together
+---@field depth? kiln.mma.depth|kiln.mma.depth[] tiles of A and B in shared memory
+---@field blocks? kiln.mma.blocks|kiln.mma.blocks[] blocks that a unit holds at once
+---@field split_k? kiln.mma.split_k|kiln.mma.split_k[] blocks that share a tile, each a part of K; 0: chosen at the launch
+
+---matrix units by single warps: operands at any address, small tiles.
+---A sweep: all combinations of these values, the other tunables as in the first default.
+---@param axes kiln.mma.Sweep
+---@return kiln.Sweep
+function mma(axes) end
+
 ---@alias kiln.simt.q 4|8|16
 ---@alias kiln.simt.kv 32|64|128
 ---@alias kiln.simt.m 16|32|64|128

@@ -95,6 +95,15 @@ static KILN_DEVICE void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_m
                  ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(batch), "r"(barrier),
                  "h"((unsigned short)mask) : "memory");
 }
+// Where a line of the box is several panels, a dimension of their own; each follows the one before.
+static KILN_DEVICE void kiln_tma_load_panels(unsigned to, const kiln_tensor_map *map, int inner, int outer, int panel,
+                                             int plane, int batch, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
+                 ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(panel), "r"(plane), "r"(batch), "r"(barrier)
+                 : "memory");
+}
 // How long L2 should keep what is loaded: data that is read once goes first.
 static KILN_DEVICE unsigned long long kiln_l2_once(void)
 {
@@ -121,6 +130,10 @@ static KILN_DEVICE void kiln_tma_fetch(const kiln_tensor_map *map, int inner, in
 {
     asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];"
                  ::"l"(map), "r"(inner), "r"(outer), "r"(batch) : "memory");
+}
+static KILN_DEVICE void kiln_fetch_line(const void *from)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 // What lies outside the matrix is not written.
 static KILN_DEVICE void kiln_tma_store(const kiln_tensor_map *map, unsigned from, int inner, int outer, int batch)
@@ -163,6 +176,11 @@ static KILN_DEVICE void kiln_copy_whole(unsigned to, const void *from) // 16 byt
 static KILN_DEVICE void kiln_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
+}
+// The line of 128 bytes that `from` is in, as far as L2.
+static KILN_DEVICE void kiln_prefetch(const void *from)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
 }
 // Until all but this thread's last `pending` groups of copies are there: for itself, and behind a barrier for others.
 template <int pending> static KILN_DEVICE void kiln_copy_wait(void)
@@ -266,11 +284,12 @@ template <int count> static KILN_DEVICE void kiln_take_registers(void)
 }
 
 // Matrix descriptor of a tile with rows of 128 bytes, swizzled, from a multiple of 1024 bytes on; eight rows are 1024
-// bytes.  `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.
-static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
+// bytes.  `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.  `eight`: from
+// eight rows to the next eight.
+static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel, unsigned eight = 1024)
 {
     return (unsigned long long)((tile & 0x3ffff) >> 4) | (unsigned long long)((panel >> 4) & 0x3fff) << 16 |
-           (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
+           (unsigned long long)((eight >> 4) & 0x3fff) << 32 | 1ull << 62;
 }
 
 // The same in parts: the place, which is counted in units of 16 bytes, and the descriptor.
@@ -346,6 +365,21 @@ static KILN_DEVICE void kiln_ldmatrix4_turned(unsigned (&w)[4], unsigned address
 KILN_MMA(bf16)
 KILN_MMA(f16)
 #undef KILN_MMA
+// The same of bytes, 32 along K: four neighbours each, at 4 * (lane % 4) and 16 more.
+#define KILN_MMA8(x_type, y_type, types)                                                           \
+    static KILN_DEVICE void kiln_mma_##x_type##_##y_type(int *sum, const unsigned (&x)[4],         \
+                                                         unsigned y0, unsigned y1)                 \
+    {                                                                                              \
+        asm("mma.sync.aligned.m16n8k32.row.col." types " {%0, %1, %2, %3},"                        \
+            " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                       \
+            : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])                               \
+            : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));                       \
+    }
+KILN_MMA8(i8, i8, "s32.s8.s8.s32")
+KILN_MMA8(i8, u8, "s32.s8.u8.s32")
+KILN_MMA8(u8, i8, "s32.u8.s8.s32")
+KILN_MMA8(u8, u8, "s32.u8.u8.s32")
+#undef KILN_MMA8
 
 /* ---- two at once ---- */
 

@@ -18,10 +18,12 @@ local function along_k(p, t)
   return waves
 end
 
+local columns_across = 32 -- of a block, where B lies across K
+
 -- Blocks that the problem makes, and waves along K of each.
 local function work(p, t)
   local waves = select(eq(t.b_along_k, 1), along_k(p, t), t.waves)
-  local columns = select(eq(t.b_along_k, 1), t.n * (t.waves // waves), 32)
+  local columns = select(eq(t.b_along_k, 1), t.n * (t.waves // waves), columns_across)
   return ceil_div(p.n, columns) * ceil_div(p.m, select(eq(p.m, 1), 1, t.m)) * p.batch, waves
 end
 
@@ -110,12 +112,14 @@ return schedule {
     local busy = loads * most * t.waves * trips * deep * columns * rows * t.products / rate
     local bytes = p.batch * (p.m * p.k * t.bytes_a + p.n * p.k * t.bytes_b * t.products + p.m * p.n * t.bytes_e)
     local gbps = require "memory"(p, target)
-    local memory = bytes / (gbps * 0.78e3)
-    return target.launch_us - 2.9 + max(busy, max(latency, memory)), {
+    local memory = bytes / (gbps * select(along, 0.78e3, 0.66e3))
+    -- Across K a block's strip of B comes no faster to a unit, whatever others do.
+    local strips = select(along, 0, most * columns_across * p.k * t.bytes_b * t.products / 36e3)
+    return target.launch_us - 2.9 + max(max(busy, strips), max(latency, memory)), {
       { "launching", target.launch_us - 2.9 },
       { "multiplying", busy },
       { "trips to memory", latency },
-      { "moving bytes", memory },
+      { "moving bytes", max(memory, strips) },
       { "blocks", blocks, "count" },
       { "waves along K", waves, "count" },
       { "memory", bytes / (gbps * 1e3), "least" },

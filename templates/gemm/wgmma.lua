@@ -258,8 +258,7 @@ return schedule {
               "product_bits", "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
-    t.products = op.products
-    t.groups = t.pingpong == 1 and 1 or t.wg -- warpgroups that share a tile
+    t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
@@ -273,9 +272,8 @@ return schedule {
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
-    local sent = t.sums // 8
     t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
-      and ceil_div(sent, at_once) <= t.depth and 1 or 0
+      and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
@@ -353,7 +351,7 @@ return schedule {
     local function tile(x, y, cluster, stream, swap, more)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
                   e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
-                  slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only where a sweep asks for it
+                  gather = 0, slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
         local v = half_bytes.values(op, types, 64 * t.slabs)
@@ -372,9 +370,7 @@ return schedule {
       until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
-                            "tf32", "slabs", "swap" } do
-        set[name] = t[name]
-      end
+                            "gather", "tf32", "slabs", "swap" } do set[name] = t[name] end
       return set
     end
     -- X's side, Y's, cluster, stream, swap and what else.  What each kind of op has of them is what problems drawn at
@@ -388,7 +384,10 @@ return schedule {
     elseif op.block then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
                 full == 0 and { 192, 128, 2 } or nil }
-    elseif op.products > 1 then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
+    elseif op.products > 1 and (widened or bytes) then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
+    elseif op.products > 1 then
+      sizes = along and { { 128, 256, 2 }, { 128, 224, 1 }, { 128, 192, 2 }, { 128, 160, 1 }, { 64, 192, 2 } } or
+              { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     elseif types.b.bits < 8 and along then -- few rows want many warps that widen, and long rows of weights
       local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
       local warps = { slabs = 4, e_depth = 1, wg = types.e.bytes < 4 and 4 or 2 }
@@ -398,25 +397,25 @@ return schedule {
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
     elseif not along and layout.a == "c" then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 } }
-    elseif not along then
-      sizes = full > 0 and { { 128, 256, 2 } } or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
+                { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
+    elseif not along and full > 0 then sizes = { { 128, 192, 2 } }
+    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
                 { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 } }
-    elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
+    elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     else
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
-                { 128, 256, 1, 1 } }
+                { 128, 256, 1, 1 }, { 128, 112, 2, 0, 1, { group = 1 } }, { 64, 200, 1, 0, 1, { group = 1 } },
+                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
     if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
-      list[#list + 1] = tile(256, 128, 2)
-      if full == 0 then list[#list + 1] = tile(192, 128, 2) end
+      list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
-    for _, set in ipairs(list) do set.gather = 0 end
     local none = op.block or types.b.bits < 8 -- of such, that come from any address
     for _, set in ipairs(none and {} or gathering(target, op, types, layout)) do list[#list + 1] = set end
     return list
@@ -510,50 +509,58 @@ return schedule {
     local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))
     local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
     local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
-    local joined = select(eq(t.stream, 1), 1.81 + select(cut, 2 * sums / 4e6, 0), 0)
+    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / 4.14e6, 0), 0)
     -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
-    local begun = select(eq(t.gather, 2), 3.5 + select(cut, 4 * t.full_d, 0), 0)
-    local rounds = ceil_div(p.k, t.k)
-    local flops = 2 * t.x * t.y * t.k * t.products
+    local begun = select(eq(t.gather, 2), 2.2 + select(cut, 4 * t.full_d, 0), 0)
+    local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
     -- What of the rate lasts under the clock that power leaves, beside what a step has of its own: fp8, i8, 16 bits.
-    local lasts = select(gt(t.sum_step, 0), 0.87, select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.95, 0.934))
+    local few_bits, by_block = lt(t.bits_b, 8), gt(t.unit, 0)
+    local apart = any(few_bits, by_block) -- fitted by themselves
+    local lasts = select(gt(t.sum_step, 0), select(by_block, 0.87, 0.927),
+                         select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.904)))
     local rate = t.rate * lasts * 1e6 / target.units -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
-    -- most of what is written beside what is read.
-    local lds = (0.96 * t.slot_bytes + 128 * t.slabs * t.products * t.blocks * t.wg * (64 + t.y)) / 220e3
+    -- most of what is written beside what is read; X once where two products are one instruction's.
+    local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
+    local read = 128 * t.slabs * t.products * t.blocks * t.wg * (64 / at_once + t.y)
+    local lds = (0.804 * t.slot_bytes + 1.012 * read) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
-    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1200e3
-    -- X's way through registers takes longer than products of few columns hide; and so does a transposed operand's.
-    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23), 1)
-                      * (1 + 0.076 * t.turned)
+    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1030e3
+    -- X's way through registers takes longer than products of few columns hide; a transposed operand's, and what one
+    -- warpgroup waits for, too.
+    local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
+    local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
+                             select(alone, 1.053, 1)) * (1 + 0.04 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
     local warps = select(eq(t.wg, 4), 0.99, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
     local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
-    local few_bits = lt(t.bits_b, 8)
     local bound = max(select(few_bits, widened, flops / rate), lds)
+    -- What wgmma takes of Y at once is better a multiple of 64.
+    bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 64, 0)), 1.01, 1)
     -- Their values, which two warps bring, a slot's at a time.
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
     -- And what a ring asks for comes after 0.9 us.
-    local step = max(bound * select(few_bits, 1, converted) + from_l2, 0.9 / t.depth)
+    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
-    local scaled = all(gt(t.unit, 0), eq(t.in_registers, 0))
-    step = step + select(gt(t.unit, 0), 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
+    local scaled = all(by_block, eq(t.in_registers, 0))
+    step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
     step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
-    -- Rows of A that tiles have beyond M, where clusters share A's tiles: measured, not understood.
+    -- Rows of A that tiles have beyond M, where clusters share A's tiles and are many: measured, not understood.
     local beyond = t.y * ceil_div(p.m, t.y) / max(p.m, 1) - 1
-    local stretched = select(all(eq(t.swap, 1), eq(t.cluster, 2)), 1.02 + 0.72 * min(beyond, 1), 1)
-    step = step * stretched
-    step = select(eq(t.gather, 2), max(step, gathered(p, t)), step)
-    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 14.2e3
-                + 0.042 * t.blocks * t.y / t.strip
+    local stretched = select(all(eq(t.swap, 1), eq(t.cluster, 2)), 1 + 0.53 * min(beyond, 1) * w.clusters / w.units, 1)
+    step = max(step * stretched, select(eq(t.gather, 2), gathered(p, t), 0))
+    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 18.8e3
+                + 0.123 * t.blocks * t.y / t.strip
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
     local tile = rounds * step + ends
     -- Tiles that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
-    local alone = select(scaled, 1.2 * step, (select(few_bits, 1.08, 1.27) * bound + t.slot_bytes / 2080e3) * stretched)
-    local half = ceil_div(rounds, 2) * alone + select(few_bits, 2.4, 1.06) + select(scaled, ends, out) / 2
+    local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound)) + t.slot_bytes / 2280e3
+    own = own * select(alone, 1.18, 1)
+    local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own * stretched)
+                 + select(few_bits, 2.4, select(by_block, 1.06, 1.97)) + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
     local idle = w.units - w.beyond
     local meanwhile = select(gt(w.halved, idle), 2, min(w.halved, 1)) * half
@@ -564,17 +571,16 @@ return schedule {
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
-    busy = busy * (1 - 0.19 * 33 / (busy + 33)) * (1 - 0.097 * (1 - share))
+    busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - select(apart, 0.097, 0.25) * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
-    -- Few blocks do not have all of it on their way, least of all where each has its own half of K.
-    local reach = select(gt(w.halved, 0), 1.02, 2.2) * w.clusters * t.cluster / p.units
-    local memory = (bytes + again) / (gbps * 0.93e3 * min(reach, 1))
-    local longer = max(busy, memory)
-    local ratio = min(busy, memory) / longer
-    local waits = 0.25 * longer * ratio * ratio * ratio * ratio
+    -- Few blocks do not have all of it on their way.
+    local reach = select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42) * w.clusters * t.cluster / p.units
+    local memory = (bytes + again) / (gbps * 0.87e3 * min(reach, 1))
+    local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
+    local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     return target.launch_us + 0.15 + begun + joined + longer + waits, {
       { "launching", target.launch_us + 0.15 + begun },

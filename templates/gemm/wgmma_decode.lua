@@ -11,18 +11,69 @@ local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
--- Blocks that share a tile's K: the fewest that leave the busiest unit the least.  Clusters of more than two do not
--- fill every group of units: of four 30 fit on 132.  A second turn costs tiles of many rows the most, so theirs fit.
+-- Units that clusters of s blocks find room on: of four 30 fit on 132, of eight 14.
+local function fitting(units, s)
+  return units * select(ge(s, 8), 34, select(ge(s, 6), 32, select(ge(s, 4), 36, select(ge(s, 3), 37, 40)))) // 40
+end
+
+-- Bytes of an element along K in shared memory: what is written, and read by the matrix unit or, two bytes where there
+-- could be four, to be widened; and how many of them pass in a nanosecond: fitted (docs/benchmarks/shapes.md).
+local function passes(p, t)
+  local columns = t.columns * t.products -- with those beyond the tile
+  local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 16, t.bits_b) // 8
+  local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns // 64)
+  local rate = select(eq(t.mixed, 1), 188, select(gt(t.m, 64), 232, select(lt(t.m, 64), 308,
+                                                                           select(gt(p.m, t.m), 200, 133))))
+  return t.n * t.bits_b * t.products // 8 + min(p.m, t.m) * t.bytes_a + from_b + from_a, rate
+end
+
+-- Where nothing but memory limits, a unit gets no more than its share while all have work.
+local function streams(t) return all(eq(t.mixed, 0), eq(t.sum_chain, 0), eq(t.gather, 0), le(t.m, 64)) end
+
+-- How long it then takes until the last block has its weights, s of which share each tile: in thousandths of what a
+-- tile takes at a unit's share, times s; and how many rounds of blocks there are.  A block alone on its unit gets what
+-- its ring holds in 1.13 us, up to 3.6 times the share, while others have none, and less where all that is about what
+-- memory gives; of two on a unit those that are left then get 1.5 times as much together, and where many units have
+-- two, hardly more than the share.  Blocks of a later round go where there is room first.  No unit is faster than its
+-- shared memory.
+local function turns(p, t, tiles, s)
+  local units, fit, weights = max(p.units, 1), max(fitting(p.units, s), 1), max(t.n * t.bits_b * t.products // 8, 1)
+  local blocks = tiles * s
+  local rounds = max(ceil_div(blocks, fit * t.blocks), 1)
+  local last = blocks - (rounds - 1) * fit * t.blocks
+  local each, more = last // fit, last % fit * 1000 // fit
+  local alone = max(37300000 // max(t.depth * t.k * weights, 1), 280)
+  local beside = select(gt(more, 0), max(680, 620 + more * 31 // 100), 0)
+  local longer, shorter = max(alone, more), min(alone, more)
+  local slower = shorter * shorter // (select(all(gt(t.n, 64), eq(t.boxes, 1)), 3, 12) * longer)
+  local one = select(eq(each, 0), longer + slower * min(1000, 2000 - 2 * more) // 1000, each * 1000 + beside)
+  local several = (rounds - 1) * fit * t.blocks * 1000 // units + max(alone, last * 1000 // units)
+  local passing, passed = passes(p, t)
+  local inside = ceil_div(blocks, units) * passing * 33000 // (passed * weights)
+  return max(max(select(gt(rounds, 1), several, one), blocks * 1010 // units), inside), rounds
+end
+
+-- Blocks that share a tile's K.  Where memory limits: as many as are soonest done.  Else the fewest that leave the
+-- busiest unit the least, and all fit at once; a second turn costs tiles of many rows the most.
 local function parts(p, t)
-  local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
+  local tiles_m = ceil_div(p.m, t.m)
+  local tiles = tiles_m * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local function load(s) return ceil_div(tiles * s, units) * 8 // s end -- of the busiest unit, in eighths of a tile
-  local best, least = 1, load(1)
+  -- Nanoseconds of a tile's weights at a unit's share, and all blocks'; each cluster has its end, each round its start.
+  local tile = steps * t.k * (t.n * t.bits_b * t.products // 8) // (33 * min(tiles_m, 2))
+  local function soon(s)
+    local busy, rounds = turns(p, t, tiles, s)
+    local ends = (rounds - 1) * (500 + 200 * s + t.m * t.m // 2) + (s > 2 and 600 or s > 1 and 300 or 0)
+    return tile * busy // (1000 * s) + ends
+  end
+  local best, least, soonest, memory = 1, load(1), soon(1), streams(t)
   for _, s in ipairs { 2, 3, 4, 6, 8 } do
-    local fit = select(gt(t.m, 64), units * (s == 8 and 17 or s == 6 and 16 or 18) // 20, units)
-    local better = all(le(10 * load(s), 9 * least), ge(steps, 4 * s), s % 3 > 0 or gt(t.m, 64),
-                       le(tiles * s, s > 2 and fit or units * t.blocks))
-    best, least = select(better, s, best), select(better, load(s), least)
+    local fit = select(gt(t.m, 64), fitting(units, s == 3 and 4 or s), units)
+    local fits = le(tiles * s, s > 2 and fit or units * t.blocks)
+    local less = all(le(10 * load(s), 9 * least), s % 3 > 0 or gt(t.m, 64), fits)
+    local better = all(ge(steps, 4 * s), any(all(memory, s ~= 6, lt(soon(s), soonest)), all(not_(memory), less)))
+    best, least, soonest = select(better, s, best), select(better, load(s), least), select(better, soon(s), soonest)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
 end
@@ -259,7 +310,7 @@ return schedule {
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
       end
       if layout.b == "r" then
-        return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
+        return { tile(16, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
       end
       if op.products > 1 then
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
@@ -282,12 +333,10 @@ return schedule {
       return few
     end
     local list = by_map()
-    -- What tensor maps cannot take.
-    if types.b.bits >= 8 and not op.block then
-      local widened = mixed(types)
-      list[#list + 1] = tile(16, 64, 1, 2, 0, { gather = 1, sets = widened and 1 or 2 })
-      local set = widened and { gather = 1, sets = 1 } or { gather = 2, across = 1 }
-      if not widened or op.products == 1 then list[#list + 1] = tile(64, 64, 1, 2, 0, set) end
+    -- What tensor maps cannot take, and single warps cannot multiply (mma).
+    if types.mul_b.float and types.mul_b.bits == 8 and not op.block then
+      list[#list + 1] = tile(16, 64, 1, 2, 0, { gather = 1 })
+      list[#list + 1] = tile(64, 64, 1, 2, 0, { gather = 2, across = 1 })
     end
     return list
   end,
@@ -342,6 +391,7 @@ return schedule {
     local room = max(p.units * t.blocks, 1)
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
     local weights = t.n * t.bits_b / 8 * t.products
+    local columns = t.columns * t.products -- with those beyond the tile
     local rows = min(p.m, t.m)
     -- Memory: the weights once; other rows' tiles find a part of them in L2.  Where they are widened, memory waits.
     local all_weights = p.n * p.k * t.bits_b / 8 * t.products
@@ -354,17 +404,17 @@ return schedule {
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
     local rings = here * t.depth * t.k * weights / 1.13
+    -- A unit that has one while others have none gets more than its share, but in tiles of many more rows hardly.
+    local beside = select(all(gt(t.m, 64), le(p.m, 64)), 1.05, 1.46)
     local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
-                                      + (most - all_have) / min(fair * 1.46, rings))
-    -- Shared memory: what is written, and read by the matrix unit or, two bytes where there could be four, to be
-    -- widened.  The rates, as every number here, are fitted (docs/benchmarks/shapes.md).
-    local columns = t.columns * t.products -- with those beyond the tile
-    local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 2, t.bits_b / 8)
-    local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns / 64)
-    local rate = select(eq(t.mixed, 1), 188e3, select(gt(t.m, 64), 232e3, select(lt(t.m, 64), 308e3,
-                                                                                 select(gt(tiles_m, 1), 200e3, 133e3))))
-    local inside = most * share * (weights + rows * t.bytes_a + from_b + from_a) / rate
+                                      + (most - all_have) / min(fair * beside, rings))
+    -- Where nothing else takes longer, as `turns` says.
+    local busy, rounds = turns(p, t, tiles_m * ceil_div(p.n, t.n) * p.batch, s)
+    local streaming = streams(t)
+    arrive = select(streaming, busy * p.k * weights / (1000 * s * fair), arrive)
+    local passing, passed = passes(p, t)
+    local inside = most * share * passing / (1e3 * passed)
     -- The matrix unit; one operand in registers takes it half as long again.
     local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.77, 1)
                      / (t.rate * 1e6)
@@ -376,7 +426,7 @@ return schedule {
     -- Each warp loads its own values, and waits where they are many.
     widen = select(eq(t.order, 1), whole, widen * select(gt(t.runs, 2), 3.5, 1))
     -- Clusters of more than two do not fill every group of units.
-    local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units))
+    local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units), not_(streaming))
     -- Sums of more rows take their time on the way to another block, too.
     local out = select(gt(s, 2), 0.9, select(gt(s, 1), 0.3, 0)) + 0.0041 * t.m
                 + rows * t.n * t.products / (4.62e3 * s)
@@ -393,17 +443,19 @@ return schedule {
     local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
     local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
     local copying = select(copies, share / t.k * max(most * one, ceil_div(most, t.blocks) * alone), 0)
-    local begun = select(copies, select(loose, 3, 0.4), 0)
+    local begun = select(copies, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
     local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
-    local turns = 0.0053 * most * share / t.k + select(eq(t.blocks, 1), 0.54, 0)
+    local turning = 0.0053 * most * share / t.k + select(eq(t.blocks, 1), 0.54, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
     local again = (1.48 + select(eq(t.blocks, 1), 0.46 + out, out / 2)) * (ceil_div(blocks, room) - 1)
-    return start + bound + ahead + values + turns + out + again, {
+    local round = 0.5 + 0.2 * s + t.m * t.m / 2000 + min(1, 3 * t.k / max(share, 1))
+    again = select(streaming, round * (rounds - 1), again)
+    return start + bound + ahead + values + turning + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },
       { "a unit's share of the weights", arrive },
@@ -412,7 +464,7 @@ return schedule {
       { "widening", widen },
       { "copying", copying },
       { "clusters that do not fill the device", bound - bound / select(crowd, 1.67, 1) },
-      { "blocks' ends", values + turns + out },
+      { "blocks' ends", values + turning + out },
       { "blocks' turns", again },
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },

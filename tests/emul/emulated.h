@@ -215,22 +215,28 @@ static inline void kiln_tma_prefetch_map(const kiln_tensor_map *)
 static inline void kiln_tma_load(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                  int batch, unsigned barrier)
 {
-    ke_tma_load(to, map, inner, outer, 0, batch, barrier, 0);
+    ke_tma_load(to, map, {3, {inner, outer, batch}}, barrier, 0);
 }
 static inline void kiln_tma_load_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                      int batch, unsigned barrier, unsigned mask)
 {
-    ke_tma_load(to, map, inner, outer, 0, batch, barrier, mask);
+    ke_tma_load(to, map, {3, {inner, outer, batch}}, barrier, mask);
 }
 static inline void kiln_tma_load_plane(unsigned to, const kiln_tensor_map *map, int inner,
                                        int outer, int plane, int batch, unsigned barrier)
 {
-    ke_tma_load(to, map, inner, outer, plane, batch, barrier, 0);
+    ke_tma_load(to, map, {4, {inner, outer, plane, batch}}, barrier, 0);
 }
 static inline void kiln_tma_load_plane_all(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                            int plane, int batch, unsigned barrier, unsigned mask)
 {
-    ke_tma_load(to, map, inner, outer, plane, batch, barrier, mask);
+    ke_tma_load(to, map, {4, {inner, outer, plane, batch}}, barrier, mask);
+}
+static inline void kiln_tma_load_panels(unsigned to, const kiln_tensor_map *map, int inner,
+                                        int outer, int panel, int plane, int batch,
+                                        unsigned barrier)
+{
+    ke_tma_load(to, map, {5, {inner, outer, panel, plane, batch}}, barrier, 0);
 }
 static inline unsigned long long kiln_l2_once(void)
 {
@@ -243,15 +249,18 @@ static inline unsigned long long kiln_l2_again(void)
 static inline void kiln_tma_load_kept(unsigned to, const kiln_tensor_map *map, int inner, int outer,
                                       int batch, unsigned barrier, unsigned long long)
 {
-    ke_tma_load(to, map, inner, outer, 0, batch, barrier, 0);
+    ke_tma_load(to, map, {3, {inner, outer, batch}}, barrier, 0);
 }
 static inline void kiln_tma_fetch(const kiln_tensor_map *, int, int, int)
+{
+}
+static inline void kiln_fetch_line(const void *)
 {
 }
 static inline void kiln_tma_store(const kiln_tensor_map *map, unsigned from, int inner, int outer,
                                   int batch)
 {
-    ke_tma_store(map, from, inner, outer, batch);
+    ke_tma_store(map, from, {3, {inner, outer, batch}});
 }
 static inline void kiln_tma_store_commit(void)
 {
@@ -271,6 +280,9 @@ template <int width> static inline void kiln_copy(unsigned to, const void *from,
 static inline void kiln_copy_whole(unsigned to, const void *from)
 {
     ke_copy(to, from, 16, 16);
+}
+static inline void kiln_prefetch(const void *)
+{
 }
 static inline void kiln_copy_commit(void)
 {
@@ -322,10 +334,11 @@ template <int count> static inline void kiln_take_registers(void)
 {
 }
 
-static inline unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel)
+static inline unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel,
+                                                 unsigned eight = 1024)
 {
-    return (tile & 0x3ffff) >> 4 | (unsigned long long)(panel >> 4 & 0x3fff) << 16 | 64ull << 32 |
-           1ull << 62;
+    return (tile & 0x3ffff) >> 4 | (unsigned long long)(panel >> 4 & 0x3fff) << 16 |
+           (unsigned long long)(eight >> 4 & 0x3fff) << 32 | 1ull << 62;
 }
 static inline unsigned kiln_wgmma_place(unsigned tile)
 {
@@ -468,6 +481,27 @@ KE_PAIRS(f16, times, *)
 KE_MMA(bf16)
 KE_MMA(f16)
 #undef KE_MMA
+#define KE_MMA8(x_type, y_type)                                                                    \
+    static inline void kiln_mma_##x_type##_##y_type(int *sum, const unsigned (&x)[4],              \
+                                                    unsigned y0, unsigned y1)                      \
+    {                                                                                              \
+        const unsigned own[6] = {x[0], x[1], x[2], x[3], y0, y1};                                  \
+        unsigned all[32][6];                                                                       \
+        ke_warp_words(&all[0][0], own, 6);                                                         \
+        const int lane = kiln_thread() % 32;                                                       \
+        for (int i = 0; i < 4; i++)                                                                \
+            for (int k = 0; k < 32; k++) {                                                         \
+                const int row = i / 2, with = k % 16 / 4, bit = k % 4 * 8;                         \
+                const unsigned a = all[lane / 4 * 4 + with][row + k / 16 * 2],                     \
+                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / 16];             \
+                sum[i] += (int)(kiln_##x_type##_t)(a >> bit) * (int)(kiln_##y_type##_t)(b >> bit); \
+            }                                                                                      \
+    }
+KE_MMA8(i8, i8)
+KE_MMA8(i8, u8)
+KE_MMA8(u8, i8)
+KE_MMA8(u8, u8)
+#undef KE_MMA8
 static inline unsigned kiln_low_halves(unsigned x, unsigned y)
 {
     return (x & 0xffff) | y << 16;

@@ -42,7 +42,7 @@ module kernels tests/emul/instances templates
 result $? "kernels compile" "$tmp/log"
 shapes=(--quick)
 [ "${1-}" != --full ] || shapes=()
-for schedule in wgmma wgmma_decode; do every kernels $schedule "${shapes[@]}"; done
+for schedule in wgmma wgmma_decode mma; do every kernels $schedule "${shapes[@]}"; done
 every kernels simt_decode "${shapes[@]}" --op emul_few_anywhere --op emul_few_gated
 every kernels simt_decode --quick --op emul_split
 # Lines that begin at multiples of what a lane loads at once, where K does not end at one.
@@ -78,10 +78,10 @@ for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=
 done
 if [ "${1-}" = --full ]; then
     mkdir "$tmp/corners"
-    cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/attention.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
+    cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/mma.lua tests/gpu/instances/attention.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
     module corners "$tmp/corners" templates
     result $? "corners compile" "$tmp/log"
-    for schedule in wgmma wgmma_decode; do every corners $schedule --quick; done
+    for schedule in wgmma wgmma_decode mma; do every corners $schedule --quick; done
     # Of rows few, in each tile that takes them: threads are dear here.
     mapfile -t rows < <("$kiln" list --modules "$out/corners/lib" --json | python3 -c '
 import json, sys
@@ -140,6 +140,7 @@ fault() {
 }
 decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
 few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
+any_fault() { plant gemm mma any_faults "$@"; } # of any_faults/
 row_fault() { plant rowwise simt row_faults "$@"; }
 attention_fault() { plant attention wgmma attention_faults "$@"; }
 page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
@@ -186,6 +187,12 @@ few_fault "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=1100'
 few_fault "elements behind the last chunk left out" 's/int k = begin \+ /int k = g.k + /' \
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=77 lda=80 ldb=80 align=256'
+any_fault "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
+any_fault "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
+any_fault "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'
+any_fault "a tile multiplied before it has come" 's/kiln_copy_wait<DEPTH - 2>\(\)/kiln_copy_wait<DEPTH - 1>()/'
+any_fault "elements ahead of E's first whole word left out" 's/at < 0 \? -at : 0/at < 0 ? 4 : 0/'
+any_fault "sums of another block's part of K" 's/\+ at, r\)\)/+ at, rank))/'
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
@@ -203,6 +210,11 @@ attention_fault "scores that have grown unseen" 's/ \|\| most\[0\] > limit \|\| 
 attention_fault "scores below 0 whose bits are in no order" 's/limit < 0 \|\| //'
 attention_fault "a row whose slope is that of the row 8 ahead" 's/\(float\)\(r \* 8\)/0.0f/'
 attention_fault "a largest score of products with a negative factor" 's/if \(!\(x\.factor < 0\)\) return;/return;/'
+attention_fault "a tanh that is off by 2^-16" 's/h\[0\] = b \* of_ab/h[0] = b * of_ab * 1.00002f/'
+attention_fault "a reciprocal of others" 's/kiln_fma\(c, of_cd, of_cd\)/kiln_fma(c, of_ab, of_ab)/'
+attention_fault "powers whose product is infinity" 's/x\.rate, 30\.0f/x.rate, 100.0f/'
+attention_fault "unseen keys that share a reciprocal" 's/score = text \.\. .*/score = score/'
+attention_fault "a score that falls where h grows" 's/x->factor < 0 \? rate/x->factor < 0 ? -rate/'
 attention_fault "values of the next sequence that stay" 's/if \(count >= KEYS\) return;/return;/'
 attention_fault "keys of the first sequence for each" 's/w\.s\.k_first \+ //'
 attention_fault "sequences that only those of their warp are behind" 's/^( *)before = of_warp\[i\] .*/\1;/' \
@@ -210,7 +222,11 @@ attention_fault "sequences that only those of their warp are behind" 's/^( *)bef
 page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
 page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
 page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
-page_fault "pages of the 32 pieces before" 's/now = ahead, at = 0/at = 0/'
+page_fault "pages of the 32 pieces before" 's/now = known_page\(&g, ahead\), at = 0/at = 0/'
+page_fault "pages read early for another sequence" 's/early\.batch == t\.batch \&\& early\.begin == begin/true/'
+page_fault "a sequence that is not the likely one" 's/^( *)if \(!likely\) t->batch = .*/\1;/'
+page_fault "another panel's elements" 's/map, 0, row, 0, head, matrix/map, 0, row, 1, head, matrix/'
+page_fault "values behind the last key cleared where panels lie apart" 's/key % PIECE \* 128 \+ piece/key * 128 + piece/'
 page_fault "parts of a row that other threads have left out" 's/for \(int i = 1; i < SHARES; i\+\+\) \{/for (int i = 2; i < SHARES; i++) {/'
 page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
 latent_fault "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'

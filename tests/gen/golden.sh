@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 golden=$root/tests/gen/golden
 
-# target op types-layout-schedule_tile, or without a tile: the schedule's first
+# target op types-layout-schedule_tile, or without a tile: the schedule's first; or schedule.number: what compiles together
 list="
 host   gemm              f32_f32_f32-rrr-host
 host   bias_relu         bf16_bf16_bf16-rcr-host
@@ -27,15 +27,18 @@ gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma_16x16x256_w1x1x4_i16_a4
 gfx942 gemm_a8w8_blockscale f8e4m3fnuz_f8e4m3fnuz_bf16-rcr-mfma_128x128x64_w2x2_stream8
 sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c2
 sm_90a swiglu            f16_f16_f16-rrr-wgmma_128x128x64_d4_c2
-sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c2
+sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_192x128x64_d5_c2_swap
 sm_90a a16w8_linear      bf16_i8_bf16-rcr-wgmma_128x128x64_d8_c2
 sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode_16x112x128_f0
 sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_decode_64x64x64_f0_a1
 sm_90a bias_relu bf16_bf16_bf16-rcr-wgmma_128x128x64_d5_c1_e1_stream_any
-sm_90a bias_relu bf16_bf16_bf16-rcr-wgmma_decode_64x64x64_f0_a1_g2
+sm_90a bias_relu bf16_bf16_bf16-rcr-mma_64x64x64_w2x2_d4_b3
+sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_decode_64x64x128_f0_a1_g2
 sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_208x128x128_d5_c2_swap
 sm_90a bias_relu bf16_bf16_bf16-rcr-simt_decode_4x4_t256
 sm_90a swiglu bf16_bf16_bf16-rrr-simt_decode
+gfx942 swiglu            mfma.1
+sm_90a alibi_attention   wgmma.1
 "
 (cd "$root" && "$gen" --templates templates --out "$tmp/out" --target host --target gfx942 --target sm_90a instances) || exit 1
 [ "${1-}" != --update ] || rm -rf "$golden"

@@ -22,7 +22,7 @@ if grep -E 'C75[0-9]{2}|spill|warning' "$log" >&2; then
 fi
 if command -v nvdisasm >/dev/null; then
     # shellcheck disable=SC2016
-    find "$build/gpu/gen/sm_90a" -name '*-wgmma*.cubin' -print0 |
+    find "$build/gpu/gen/sm_90a" -name '*wgmma*.cubin' -print0 |
         xargs -0 -P "$(nproc)" -I {} sh -c 'nvdisasm -c "$1" | awk -v name="$1" -f tests/gpu/registers.awk' sh {} >&2 || {
         echo "build.sh: registers are written while wgmma reads them, see above" >&2
         exit 1

@@ -13,7 +13,7 @@ if ! [ -e "$modules/libkiln-sm_90a.so" ]; then
     echo "nothing here compiles sm_90a" >&2
     exit 77
 fi
-for schedule in tma wgmma wgmma_decode; do
+for schedule in tma wgmma wgmma_decode mma; do
     "$build/bin/kiln" verify --modules "$modules" --all --schedule $schedule --device nvidia || exit $?
 done
 # shellcheck disable=SC2046

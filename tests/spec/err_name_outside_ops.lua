@@ -1,2 +1,2 @@
--- expect: 2:8: error: unknown name 'family'; schedules are host, mfma, simt, simt_decode, wgmma, wgmma_decode
+-- expect: 2:8: error: unknown name 'family'; schedules are host, mfma, simt, simt_decode, wgmma, wgmma_decode, mma
 return family { types = {} }

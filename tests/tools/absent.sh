@@ -54,7 +54,7 @@ result $? 'what another machine has' "$tmp/out"
 explain gfx942 --json "plain bf16,bf16,bf16 rcr $sizes" && python3 - "$tmp/out" <<'END'
 import json, sys
 lacks = {a["schedule"]: a["why"] for a in json.load(open(sys.argv[1]))["no_instance"]}
-assert sorted(lacks) == ["simt_decode", "wgmma", "wgmma_decode"] and lacks["wgmma"].startswith("needs Hopper's"), lacks
+assert sorted(lacks) == ["mma", "simt_decode", "wgmma", "wgmma_decode"] and lacks["wgmma"].startswith("needs Hopper's"), lacks
 END
 result $? 'as JSON' "$tmp/out"
 

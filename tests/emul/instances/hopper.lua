@@ -69,7 +69,8 @@ gemm "emul_two" {
   b        = { "gate", "up" },
   d        = { r = full "e", q = full(f32), o = full(f16, "c"), t = per_tensor(f32) },
   epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.q + d.r * d.o + d.t end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = 2, depth = { 2, 3 }, e_depth = 1, cluster = 2 } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = 2, depth = { 2, 3 }, e_depth = 1, cluster = 2,
+               swap = { 0, 1 } } },
                where = function(t) return t.m * t.n == 128 * 64 and t.depth == 3 end },
   check    = { shapes = shapes },
 }
@@ -311,6 +312,52 @@ gemm "emul_any_e" {
   tiles    = { sm_90a = { wgmma { m = { 128, 64, 112 }, n = { 128, 64, 112 }, depth = 3, wg = 2, cluster = { 1, 2 }, gather = 1 } },
                where = function(t) return t.x == 128 and (t.y == 64 and t.cluster == 2 or t.y == 112 and t.cluster == 1) end },
   check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 } } },
+}
+
+-- Operands and E at any address in tiles of single warps: one of them, and many; tiles whose K blocks share.
+local any = { { 70, 75, 200 }, { 17, 130, 61 } }
+gemm "emul_any" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr", "rrc", "crr" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col(f32), row = per_row "e", o = full(f32, "c"), q = full(f16, "r") },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.row * d.o - d.q end,
+  tiles    = { sm_90a = { mma { m = { 16, 64 }, n = 64, wm = { 1, 2 }, wn = { 2, 4 }, depth = { 3, 5 }, blocks = 2 },
+                          mma { m = 32, n = 16, wm = 2, wn = 1, wk = 2, slabs = 2, depth = 2, blocks = 4, split_k = 3 } },
+               where = function(t)
+                 return t.split_k == 3 or t.wm == (t.m == 64 and 2 or 1) and t.wn == 4 // t.wm and t.depth == 7 - 2 * t.wm
+               end },
+  check    = { shapes = any },
+}
+
+gemm "emul_any_bytes" {
+  types    = { { a = u8, b = i8, e = i32 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { mma { m = 64, n = 64, wm = 2, wn = 2, depth = 3, blocks = 2 } } },
+  check    = { shapes = any },
+}
+
+gemm "emul_any_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f8e5m2, b = f16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { mma { m = 32, n = 64, wm = 1, wn = 1, wk = 4, slabs = 2, depth = 3, blocks = 2 } } },
+  check    = { shapes = any },
+}
+
+gemm "emul_any_op" {
+  types    = { { a = f16, b = i8, e = f32 } },
+  layouts  = { "rcr", "ccr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  a_op     = function(x) return x + 1 end,
+  b_op     = function(x) return x * 0.5 + 3 end,
+  epilogue = function(acc) return acc.gate * 0.5 + acc.up end,
+  tiles    = { sm_90a = { mma { m = 64, n = 32, wm = 2, wn = 1, wk = 2, depth = 3, blocks = 2, split_k = { 0, 2 } } } },
+  check    = { shapes = any },
 }
 
 -- Conditions, and functions of them, as CUDA spells them.

@@ -85,7 +85,7 @@ gemm "wgmma_two" {
   d        = { r = full "e" },
   epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
-               cluster = 2 } },
+               cluster = 2, swap = { 0, 1 } } },
                where = function(t) return t.m * t.n == 128 * 64 end },
   check    = { shapes = shapes },
 }

@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: MIT
+-- Operands at any address on NVIDIA's matrix units: warps multiply by themselves (mma.sync), with what they read of
+-- shared memory put together where lines begin within words; tiles are small and come by ordinary copies, so that a
+-- kernel begins and ends in little time.  Blocks of a cluster share a tile's K and add up through each other's shared
+-- memory in a fixed order.
+local inputs_of_blocks = require "blocks"
+
+-- Blocks that share a tile's K: the fewest that leave the busiest unit the least.
+local function parts(p, t)
+  local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
+  local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
+  local best = 1
+  for _, s in ipairs { 2, 4, 8 } do
+    -- Of four and more not every group of units has a cluster.
+    local fit = select(gt(s, 2), units * t.blocks * 18 // 20, units * t.blocks)
+    best = select(all(le(tiles * s, fit), ge(steps, 4 * s)), s, best)
+  end
+  return select(gt(t.split_k, 0), t.split_k, best)
+end
+
+local function along_k(layout, operand) return layout[operand] == (operand == "a" and "r" or "c") end
+
+return schedule {
+  family = "gemm",
+  title = "matrix units by single warps: operands at any address, small tiles",
+  supports = function(target, op, types, layout)
+    if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
+    if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
+    if op.graph then return nil, "writes no output beside E" end
+    local lacks = inputs_of_blocks.unsupported(op)
+    if lacks then return nil, lacks end
+    if types.mul_a.float and types.mul_a.bits == 8 then return nil, "single warps have no instruction for fp8 here" end
+    if types.mul_a.bits > 16 or not target.wgmma[types.mul_a.name .. " " .. types.mul_b.name] then
+      return nil, "the matrix unit does not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
+    end
+    if (types.acc.name == "i32") == types.mul_a.float then
+      return nil, "i8 and u8 are summed in i32 here, everything else in f32"
+    end
+    for _, x in ipairs { "a", "b" } do
+      local type, mul, has_op = types[x], types["mul_" .. x], op["has_" .. x .. "_op"]
+      if has_op and mul.bits < 16 then return nil, x .. "_op makes 16 bits here, no bytes" end
+      if type.bits > mul.bits or type.bits == mul.bits and type.name ~= mul.name then
+        return nil, ("%s of %s is no %s in memory"):format(x:upper(), type.name, mul.name)
+      end
+      if type.bits < mul.bits and not has_op and not (type.name == "i8" or type.name:find "^f8e[45]m[23]$") then
+        return nil, ("%s of %s does not become %s here"):format(x:upper(), type.name, mul.name)
+      end
+      if type.bytes ~= 2 and not along_k(layout, x) then
+        return nil, ("%s of %s must be contiguous along K: only 16-bit types may be so along the other dimension")
+          :format(x:upper(), type.name)
+      end
+    end
+    return true
+  end,
+  tunables = {
+    { "m", values = { 16, 32, 64, 128 }, doc = "rows of the block's tile" },
+    { "n", values = { 16, 32, 64, 128 }, doc = "columns of the block's tile" },
+    { "wm", values = { 1, 2, 4 }, doc = "warps of a block along M" },
+    { "wn", values = { 1, 2, 4, 8 }, doc = "and along N" },
+    { "wk", values = { 1, 2, 4 }, doc = "and along K" },
+    { "slabs", values = { 1, 2 }, doc = "pieces of 128 bytes along K that arrive together" },
+    { "depth", values = { 2, 3, 4, 5, 6, 8 }, doc = "tiles of A and B in shared memory" },
+    { "blocks", values = { 1, 2, 3, 4, 6 }, doc = "blocks that a unit holds at once" },
+    { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
+      doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
+  },
+  derived = { "k", "threads", "products", "sums", "slot_bytes", "lds_bytes", "room", "line", "bits_a", "bits_b",
+              "bytes_e", "bytes_d", "a_across", "b_across" },
+  derive = function(t, op, types, layout, target)
+    t.k, t.threads, t.products = 128 // types.mul_a.bytes * t.slabs, 32 * t.wm * t.wn * t.wk, op.products
+    t.sums = op.products * t.m * t.n // (32 * t.wm * t.wn)
+    local function bytes(x, across)
+      local along = along_k(layout, x)
+      local line = (along and t.k or across) * types[x].bytes
+      t.line = max(t.line, min(line, 128))
+      return (along and across or t.k) * (line + 16)
+    end
+    t.line = 0
+    t.slot_bytes = bytes("a", t.m) + op.products * bytes("b", t.n)
+    local stage = 4 * t.wk * op.products * (layout.e == "r" and t.m * (t.n + 8) or t.n * (t.m + 4))
+    -- Words behind a line's last are read, too.
+    t.lds_bytes = max(t.depth * t.slot_bytes + 16, stage)
+    t.room = min((target.lds + 1024) // t.blocks - 1024, target.lds)
+    t.bits_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bits, types.b.bits, types.e.bytes, 0
+    for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
+    t.a_across, t.b_across = along_k(layout, "a") and 0 or 1, along_k(layout, "b") and 0 or 1
+  end,
+  rules = {
+    { "{wm} by {wn} warps do not share {m} rows and {n} columns in sixteens and eights", function(t)
+      return t.m % (16 * t.wm) == 0 and t.n % (8 * t.wn) == 0
+    end },
+    { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
+    { "lines of {line} bytes are too long for {threads} threads", function(t) return t.threads >= t.line end },
+    { "LDS: {lds_bytes} bytes of {room} that each of {blocks} blocks has", function(t)
+      return t.lds_bytes <= t.room
+    end },
+  },
+  defaults = function(target, op, types, layout)
+    local function tile(m, n, wm, wn, wk, slabs, depth, blocks)
+      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, depth = depth, blocks = blocks, split_k = 0 }
+    end
+    local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
+    if op.products == 2 then return { tile(64, 32, 2, 2, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 3, 3) } end
+    local list = { tile(64, 64, 2, 2, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, across and 5 or 6, 4) }
+    local full = false
+    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    if not full then list[3] = tile(32, 32, 1, 1, 4, 2, 3, across and 3 or 4) end
+    return list
+  end,
+  name = function(t)
+    local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
+    text = text .. (t.wk > 1 and "x" .. t.wk or "") .. (t.slabs > 1 and "_p" .. t.slabs or "")
+    text = text .. ("_d%d_b%d"):format(t.depth, t.blocks)
+    return t.split_k > 0 and text .. "_s" .. t.split_k or text
+  end,
+  problem_rules = {
+    { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
+    { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
+    { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
+    { "more than 2^27 tiles", function(p, t)
+      return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728)
+    end },
+  },
+  launch = function(p, t, target)
+    local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
+    local s = parts(p, t)
+    return {
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
+    }
+  end,
+  -- Fitted to times of three tiles on an H200 (docs/mma.md).
+  cost = function(p, t, target)
+    local s = parts(p, t)
+    local blocks = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * s
+    local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
+    local waves = ceil_div(most, t.blocks)
+    local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
+    -- Words of fragments that a warp reads in a step, twice where they begin within words, and its multiplications.
+    local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
+    local a = select(any(eq(t.a_across, 1), lt(p.align_a, 4)), 2, 1)
+    local b = select(any(eq(t.b_across, 1), lt(p.align_b, 4)), 2, 1)
+    local reads = turns * (rows * a + columns * b) / 4
+    local multiplied = turns * rows * columns / 128
+    local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
+    -- A block's own time, and its share of the unit's.
+    local ends = t.m * t.n * t.products / 4096
+    local alone = waves * (1.2 + steps * (0.35 + 0.0016 * reads + 0.016 * multiplied) + 1.12 * ends)
+    local each = steps * (t.threads / 32 * (0.0007 * reads + 0.0003 * multiplied) + 0.029 * kib)
+    local busy = 1.2 + most * (each + 1.49 * ends)
+    local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
+                             + p.m * p.n * (t.bytes_e + t.bytes_d))
+    local gbps = require "memory"(p, target)
+    local memory = 1.2 + bytes / (gbps * 0.75e3)
+    local joined = select(gt(s, 1), 0.13, 0)
+    return target.launch_us - 2 + max(alone, max(busy, memory)) + joined, {
+      { "launching", target.launch_us - 2 + joined },
+      { "a block, one after the other", alone },
+      { "a unit's blocks together", busy },
+      { "moving bytes", memory },
+      { "blocks", blocks, "count" },
+      { "blocks that share a tile's K", s, "count" },
+      { "rounds of the device", blocks / (max(p.units, 1) * t.blocks), "count" },
+      { "memory", bytes / (gbps * 1e3), "least" },
+    }
+  end,
+}

@@ -1,0 +1,9 @@
+-- SPDX-License-Identifier: MIT
+-- What hopper.sh plants faults of gemm's mma in.
+gemm "emul_fault_any" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { mma { m = 64, n = 64, wm = 2, wn = 2, depth = 3, blocks = 2, split_k = 2 } } },
+}

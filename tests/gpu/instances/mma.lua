@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+-- Ops that take gemm's schedule `mma` through its corners: every type, orientation and kind of extra input, one product
+-- and two, operators, tiles of few warps and many, K that blocks share, E at any address.
+local function tile(m, n, wm, wn, depth, blocks, split, wk, slabs)
+  return mma { m = m, n = n, wm = wm, wn = wn, depth = depth, blocks = blocks,
+               wk = wk or 1, slabs = slabs or 1, split_k = split or 0 }
+end
+local odd = { { 1, 8, 16 }, { 17, 31, 13 }, { 64, 128, 64 }, { 70, 143, 1001 }, { 3, 300, 5001 }, { 130, 67, 81 },
+              { 1, 1, 0 } }
+
+gemm "mma_gemm" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 }, { a = f16, b = f16, e = i8 } },
+  layouts  = { "rcr", "rcc", "rrr", "rrc", "crr", "ccr", "crc" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32), col = per_col "e", all = full "e", o = full(f16, "c"), t = per_tensor(f32) },
+  epilogue = function(acc, d) return acc * d.row + d.col + d.all * d.t - d.o end,
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(32, 32, 2, 2, 4, 4),
+                          tile(128, 64, 4, 2, 3, 2), tile(16, 32, 1, 4, 2, 4, 3),
+                          tile(16, 32, 1, 1, 5, 4, 0, 4), tile(32, 32, 1, 1, 3, 3, 0, 4, 2) } },
+  check    = { shapes = odd },
+}
+
+gemm "mma_bytes" {
+  types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = u8, e = i32 }, { a = u8, b = i8, e = f32 },
+               { a = u8, b = u8, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(32, 64, 1, 4, 3, 3, 5),
+                          tile(32, 32, 1, 1, 3, 4, 0, 4, 2) } },
+  check    = { shapes = odd },
+}
+
+gemm "mma_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = i8, e = f16 }, { a = bf16, b = f8e4m3, e = bf16 },
+               { a = f16, b = f8e4m3, e = f32 }, { a = bf16, b = f8e5m2, e = f32 }, { a = i8, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3) } },
+  check    = { shapes = odd },
+}
+
+gemm "mma_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = i8, e = f16 }, { a = i8, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { tile(64, 32, 2, 2, 4, 3), tile(16, 32, 1, 4, 6, 3, 8) } },
+  check    = { shapes = odd },
+}
+
+-- Operators that make something of nothing, on either side.
+gemm "mma_op" {
+  types    = { { a = bf16, b = bf16, e = f32 }, { a = f16, b = i8, e = f16 } },
+  layouts  = { "rcr", "ccr" },
+  targets  = { "sm_90a" },
+  a_op     = function(x) return x + 1 end,
+  b_op     = function(x) return x * 0.5 + 3 end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3, 2) } },
+  check    = { shapes = odd },
+}
