@@ -236,8 +236,7 @@ bool kg_read_file(const char *path, kg_buf *); /* false: errno */
 bool kg_write_all(int fd, const char *, size_t);
 bool kg_mkdirs(kg_ctx *, const char *path); /* of the folder part of path */
 
-/* ---- module.c ---- */
-/* absent.c: of what a schedule has no instance on a target. */
+/* ---- absent.c: of what a schedule has no instance on a target ---- */
 typedef struct kg_absence {
     kg_view view;
     const kg_target *target;
@@ -245,6 +244,7 @@ typedef struct kg_absence {
     const char *why;
 } kg_absence;
 
+/* ---- module.c ---- */
 typedef struct kg_slice {
     kg_instance **instance;
     size_t n;

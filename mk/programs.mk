@@ -3,7 +3,7 @@
 GEN_SRC := $(wildcard gen/*.c)
 RT_SRC  := $(wildcard runtime/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
-GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o)
+GEN_OBJ := $(GEN_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tools/elf.o
 # What the library shares with the tools, for tuning on first use (runtime/first.c).
 RT_TOOLS := $(wildcard tools/harness*.c) tools/tuning_rows.c
 RT_OBJ  := $(RT_SRC:%.c=$(BUILD)/obj/%.o) $(RT_TOOLS:%.c=$(BUILD)/obj/%.o)

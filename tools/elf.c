@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ELF64, little-endian, from memory.  Everything is copied out: code objects need not be aligned.
-#include "resources.h"
+#include "elf_reader.h"
 #include <string.h>
 
 static int inside(const kt_elf *e, uint64_t offset, uint64_t size)

@@ -352,34 +352,23 @@ static KILN_DEVICE void kiln_ldmatrix4_turned(unsigned (&w)[4], unsigned address
 
 // sum += 16 rows of x by 16 along K times 8 columns of y, both in registers: a lane's are rows lane / 4 and 8 more by
 // K 2 * (lane % 4) and 8 more, two neighbours each, and column lane / 4 by the same K; its sums' rows are as x's, the
-// columns 2 * (lane % 4) and the next.
-#define KILN_MMA(type)                                                                             \
-    static KILN_DEVICE void kiln_mma_##type(float *sum, const unsigned (&x)[4], unsigned y0,       \
+// columns 2 * (lane % 4) and the next.  Of bytes 32 along K: four neighbours each, at 4 * (lane % 4) and 16 more.
+#define KILN_MMA(name, shape, number, constraint)                                                  \
+    static KILN_DEVICE void kiln_mma_##name(number *sum, const unsigned (&x)[4], unsigned y0,      \
                                             unsigned y1)                                           \
     {                                                                                              \
-        asm("mma.sync.aligned.m16n8k16.row.col.f32." #type "." #type ".f32 {%0, %1, %2, %3},"      \
-            " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                       \
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])                               \
+        asm("mma.sync.aligned." shape " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9},"             \
+            " {%0, %1, %2, %3};"                                                                   \
+            : constraint(sum[0]), constraint(sum[1]), constraint(sum[2]), constraint(sum[3])       \
             : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));                       \
     }
-KILN_MMA(bf16)
-KILN_MMA(f16)
+KILN_MMA(bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", float, "+f")
+KILN_MMA(f16, "m16n8k16.row.col.f32.f16.f16.f32", float, "+f")
+KILN_MMA(i8_i8, "m16n8k32.row.col.s32.s8.s8.s32", int, "+r")
+KILN_MMA(i8_u8, "m16n8k32.row.col.s32.s8.u8.s32", int, "+r")
+KILN_MMA(u8_i8, "m16n8k32.row.col.s32.u8.s8.s32", int, "+r")
+KILN_MMA(u8_u8, "m16n8k32.row.col.s32.u8.u8.s32", int, "+r")
 #undef KILN_MMA
-// The same of bytes, 32 along K: four neighbours each, at 4 * (lane % 4) and 16 more.
-#define KILN_MMA8(x_type, y_type, types)                                                           \
-    static KILN_DEVICE void kiln_mma_##x_type##_##y_type(int *sum, const unsigned (&x)[4],         \
-                                                         unsigned y0, unsigned y1)                 \
-    {                                                                                              \
-        asm("mma.sync.aligned.m16n8k32.row.col." types " {%0, %1, %2, %3},"                        \
-            " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                       \
-            : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])                               \
-            : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));                       \
-    }
-KILN_MMA8(i8, i8, "s32.s8.s8.s32")
-KILN_MMA8(i8, u8, "s32.s8.u8.s32")
-KILN_MMA8(u8, i8, "s32.u8.s8.s32")
-KILN_MMA8(u8, u8, "s32.u8.u8.s32")
-#undef KILN_MMA8
 
 /* ---- two at once ---- */
 

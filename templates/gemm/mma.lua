@@ -5,7 +5,7 @@
 -- memory in a fixed order.
 local inputs_of_blocks = require "blocks"
 
--- Blocks that share a tile's K: the fewest that leave the busiest unit the least.
+-- Blocks that share a tile's K: as many as units hold at once, with at least four tiles of K each.
 local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)

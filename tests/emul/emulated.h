@@ -462,46 +462,38 @@ KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
 #undef KE_PAIRS
 // Of a warp's lanes each gives its registers.
-#define KE_MMA(type)                                                                               \
-    static inline void kiln_mma_##type(float *sum, const unsigned (&x)[4], unsigned y0, unsigned y1) \
+#define KE_MMA(name, number, bits, of_x, of_y)                                                     \
+    static inline void kiln_mma_##name(number *sum, const unsigned (&x)[4], unsigned y0,           \
+                                       unsigned y1)                                                \
     {                                                                                              \
+        const int in_word = 32 / bits, half = 4 * in_word; /* of K: a lane's word, all four lanes' */\
         const unsigned own[6] = {x[0], x[1], x[2], x[3], y0, y1};                                  \
         unsigned all[32][6];                                                                       \
         ke_warp_words(&all[0][0], own, 6);                                                         \
         const int lane = kiln_thread() % 32;                                                       \
         for (int i = 0; i < 4; i++)                                                                \
-            for (int k = 0; k < 16; k++) {                                                         \
-                const int row = i / 2, with = k % 8 / 2, bit = k % 2 * 16;                         \
-                const unsigned a = all[lane / 4 * 4 + with][row + k / 8 * 2],                      \
-                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / 8];              \
-                sum[i] += kiln_##type##_to_f32((kiln_##type##_t)(a >> bit)) *                      \
-                          kiln_##type##_to_f32((kiln_##type##_t)(b >> bit));                       \
+            for (int k = 0; k < 2 * half; k++) {                                                   \
+                const int with = k % half / in_word, bit = k % in_word * bits;                     \
+                const unsigned a = all[lane / 4 * 4 + with][i / 2 + k / half * 2],                 \
+                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / half];           \
+                sum[i] += of_x(a >> bit) * of_y(b >> bit);                                         \
             }                                                                                      \
     }
-KE_MMA(bf16)
-KE_MMA(f16)
+#define KE_F16(w) kiln_f16_to_f32((kiln_f16_t)(w))
+#define KE_BF16(w) kiln_bf16_to_f32((kiln_bf16_t)(w))
+#define KE_I8(w) (int)(kiln_i8_t)(w)
+#define KE_U8(w) (int)(kiln_u8_t)(w)
+KE_MMA(bf16, float, 16, KE_BF16, KE_BF16)
+KE_MMA(f16, float, 16, KE_F16, KE_F16)
+KE_MMA(i8_i8, int, 8, KE_I8, KE_I8)
+KE_MMA(i8_u8, int, 8, KE_I8, KE_U8)
+KE_MMA(u8_i8, int, 8, KE_U8, KE_I8)
+KE_MMA(u8_u8, int, 8, KE_U8, KE_U8)
+#undef KE_F16
+#undef KE_BF16
+#undef KE_I8
+#undef KE_U8
 #undef KE_MMA
-#define KE_MMA8(x_type, y_type)                                                                    \
-    static inline void kiln_mma_##x_type##_##y_type(int *sum, const unsigned (&x)[4],              \
-                                                    unsigned y0, unsigned y1)                      \
-    {                                                                                              \
-        const unsigned own[6] = {x[0], x[1], x[2], x[3], y0, y1};                                  \
-        unsigned all[32][6];                                                                       \
-        ke_warp_words(&all[0][0], own, 6);                                                         \
-        const int lane = kiln_thread() % 32;                                                       \
-        for (int i = 0; i < 4; i++)                                                                \
-            for (int k = 0; k < 32; k++) {                                                         \
-                const int row = i / 2, with = k % 16 / 4, bit = k % 4 * 8;                         \
-                const unsigned a = all[lane / 4 * 4 + with][row + k / 16 * 2],                     \
-                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / 16];             \
-                sum[i] += (int)(kiln_##x_type##_t)(a >> bit) * (int)(kiln_##y_type##_t)(b >> bit); \
-            }                                                                                      \
-    }
-KE_MMA8(i8, i8)
-KE_MMA8(i8, u8)
-KE_MMA8(u8, i8)
-KE_MMA8(u8, u8)
-#undef KE_MMA8
 static inline unsigned kiln_low_halves(unsigned x, unsigned y)
 {
     return (x & 0xffff) | y << 16;
