@@ -5,6 +5,7 @@
 #ifndef KILN_WGMMA_H
 #define KILN_WGMMA_H
 #include "kiln_cluster.h"
+#include "kiln_wgmma_tile.h"
 
 typedef struct __attribute__((aligned(64))) kiln_tensor_map {
     unsigned char opaque[128];
@@ -281,28 +282,6 @@ template <int count> static KILN_DEVICE void kiln_give_registers(void)
 template <int count> static KILN_DEVICE void kiln_take_registers(void)
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
-}
-
-// Matrix descriptor of a tile with rows of 128 bytes, swizzled, from a multiple of 1024 bytes on; eight rows are 1024
-// bytes.  `panel`: bytes from 64 elements to the next 64 where M or N is contiguous; unused where K is.  `eight`: from
-// eight rows to the next eight.
-static KILN_DEVICE unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel, unsigned eight = 1024)
-{
-    return (unsigned long long)((tile & 0x3ffff) >> 4) | (unsigned long long)((panel >> 4) & 0x3fff) << 16 |
-           (unsigned long long)((eight >> 4) & 0x3fff) << 32 | 1ull << 62;
-}
-
-// The same in parts: the place, which is counted in units of 16 bytes, and the descriptor.
-static KILN_DEVICE unsigned kiln_wgmma_place(unsigned tile)
-{
-    return tile >> 4;
-}
-static KILN_DEVICE unsigned long long kiln_wgmma_tile_at(unsigned place, unsigned panel)
-{
-    const unsigned low = place + ((panel >> 4) << 16), high = 1024 >> 4 | 1u << 30;
-    unsigned long long tile;
-    asm("mov.b64 %0, {%1, %2};" : "=l"(tile) : "r"(low), "r"(high));
-    return tile;
 }
 
 // Where byte `byte` of row `row` lies in a box with rows of `inner` bytes, as TMA swizzles by that many: from a

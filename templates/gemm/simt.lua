@@ -110,8 +110,12 @@ return schedule {
       large = { m = 64, n = 64, k = bytes and 64 or 32, tm = 8, tn = 4, split_k = 1 }
     end
     if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
-      large = { m = 64, n = 128, k = bytes and 64 or 16, tm = 8, tn = 4, split_k = 1 }
-      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = 4, split_k = 8 } }
+      -- A thread's tile is long where E is contiguous, so that the tile leaves in parts; and one of bytes that are no
+      -- words of LDS has a word for each thread.
+      local tm, tn = layout.e == "r" and 8 or 4, layout.e == "r" and 4 or 8
+      large = { m = 64, n = 128, k = bytes and 64 or 16, tm = tm, tn = tn, split_k = 1 }
+      local wide = not bytes and min(types.a.bits, types.b.bits) == 8
+      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = wide and 8 or 4, split_k = 8 } }
     end
     if op.graph and not op.block then
       return { large, { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }

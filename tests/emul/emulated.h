@@ -7,6 +7,7 @@
 #define KILN_EMULATED 1
 #include "emulator.h"
 #include "kiln_types.h"
+#include "kiln_wgmma_tile.h"
 
 #define KILN_SHARED
 #define KILN_KERNEL(threads, blocks)         extern "C" void
@@ -71,7 +72,7 @@ struct __attribute__((aligned(8))) kiln_pair {
 
 static inline unsigned kiln_shared_address(const void *p)
 {
-    return (unsigned)((const char *)p - ke_here->shared);
+    return ke_here->rank << KE_RANK | (unsigned)((const char *)p - ke_here->shared);
 }
 static inline int kiln_uniform(int x)
 {
@@ -138,7 +139,7 @@ static inline void kiln_mbarrier_arrive_if(unsigned barrier, bool condition)
 }
 static inline unsigned kiln_cluster_address(unsigned address, unsigned rank)
 {
-    return (rank + 1) << 20 | address;
+    return rank << KE_RANK | (address & KE_OFFSET);
 }
 static inline void kiln_mbarrier_arrive_at(unsigned barrier, unsigned rank)
 {
@@ -334,20 +335,6 @@ template <int count> static inline void kiln_take_registers(void)
 {
 }
 
-static inline unsigned long long kiln_wgmma_tile(unsigned tile, unsigned panel,
-                                                 unsigned eight = 1024)
-{
-    return (tile & 0x3ffff) >> 4 | (unsigned long long)(panel >> 4 & 0x3fff) << 16 |
-           (unsigned long long)(eight >> 4 & 0x3fff) << 32 | 1ull << 62;
-}
-static inline unsigned kiln_wgmma_place(unsigned tile)
-{
-    return tile >> 4;
-}
-static inline unsigned long long kiln_wgmma_tile_at(unsigned place, unsigned panel)
-{
-    return kiln_wgmma_tile(place << 4, panel);
-}
 // As TMA does it: bits 7 to 9 of an address within rows of 128 bytes, of which fewer count where
 // rows are shorter.
 template <int inner> static inline int kiln_swizzled(int row, int byte)

@@ -515,9 +515,9 @@ ke_place *ke_here;
 
 char *ke_at(unsigned address)
 {
-    const unsigned rank = address >> 20, at = address & 0xfffff;
-    if (rank > now->blocks.size() || at >= SHARED) fail("address %#x of shared memory", address);
-    return (rank ? now->blocks[rank - 1].shared : ke_here->shared) + at;
+    const unsigned rank = address >> KE_RANK, at = address & KE_OFFSET;
+    if (rank >= now->blocks.size() || at >= SHARED) fail("address %#x of shared memory", address);
+    return now->blocks[rank].shared + at;
 }
 void ke_barrier(int id, int threads)
 {
@@ -589,11 +589,17 @@ unsigned ke_mbarrier_test(unsigned barrier, unsigned phase)
     if (n >= told->size()) told->push_back(((const mbarrier *)ke_at(barrier))->phase != phase);
     return (*told)[n];
 }
-void ke_tma_load(unsigned to, const void *map, ke_place_of_box from, unsigned barrier,
+// The offset in the block's own shared memory: what a copy takes is no other block's.
+static unsigned own(unsigned address)
+{
+    if (address >> KE_RANK != ke_here->rank) fail("address %#x is another block's", address);
+    return address & KE_OFFSET;
+}
+void ke_tma_load(unsigned there, const void *map, ke_place_of_box from, unsigned arrives,
                  unsigned mask)
 {
-    const ke_tensor_map &m = checked(map, from, to);
-    const unsigned here = ke_here->rank;
+    const ke_tensor_map &m = checked(map, from, there);
+    const unsigned here = ke_here->rank, to = own(there), barrier = own(arrives);
     now->copies.push_back(
         {[=, &m] {
              for (unsigned rank = 0; rank < now->blocks.size(); rank++) {
@@ -611,9 +617,10 @@ void ke_tma_load(unsigned to, const void *map, ke_place_of_box from, unsigned ba
          },
          nullptr, 0});
 }
-void ke_tma_store(const void *map, unsigned from, ke_place_of_box to)
+void ke_tma_store(const void *map, unsigned at, ke_place_of_box to)
 {
-    const ke_tensor_map &m = checked(map, to, from);
+    const ke_tensor_map &m = checked(map, to, at);
+    const unsigned from = own(at);
     const char *shared = ke_here->shared;
     fiber *owner = running;
     now->copies.push_back(

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What kernels for Hopper see of its emulation: their place in the grid, barriers, the copy engine,
-// the matrix unit. Addresses of shared memory are offsets in the block's own; from bit 20 on, one
-// more than the rank of another block's. Everything asynchronous is done as late as the kernel's
-// waits allow, or at a random time before: what a kernel reads too early, or overwrites too early,
-// is wrong.  One cluster at a time; its threads are fibers of one thread of the process.
+// the matrix unit. Addresses of shared memory are offsets in a block's own and, from bit 24 on, its
+// rank in the cluster, as an H200's are: also those of the block that runs. Everything asynchronous
+// is done as late as the kernel's waits allow, or at a random time before: what a kernel reads too
+// early, or overwrites too early, is wrong.  One cluster at a time; its threads are fibers of one
+// thread of the process.
 #ifndef KILN_EMULATOR_H
 #define KILN_EMULATOR_H
 #include <stdint.h>
 
+enum { KE_RANK = 24, KE_OFFSET = (1 << KE_RANK) - 1 };
 typedef struct ke_place {
     unsigned thread, block[3], grid[3];
     unsigned rank, blocks; // in and of the cluster

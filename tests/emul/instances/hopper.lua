@@ -576,6 +576,17 @@ gemm "emul_bits_widened_scaled" {
   tiles    = { sm_90a = through, where = one_each },
   check    = { shapes = { { 60, 500, 1056 }, { 33, 328, 96 } } },
 }
+-- A across K: two panels of its rows, of which descriptors say how far apart they are.
+gemm "emul_bits_widened_across" {
+  types    = { { a = bf16, b = u4, e = bf16 } },
+  layouts  = { "ccr", "ccc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 64) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, wg = 2, depth = 3, cluster = 2 } } },
+  check    = { shapes = { { 136, 264, 96 }, { 72, 80, 592 } } },
+}
 gemm "emul_bits_widened_any" {
   types    = { { a = bf16, b = u4, e = bf16 } },
   layouts  = { "rcr" },

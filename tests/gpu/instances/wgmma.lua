@@ -454,7 +454,7 @@ gemm "wgmma_half_turned" {
 }
 gemm "wgmma_half_scaled" {
   types    = { { a = bf16, b = i4, e = bf16 }, { a = f16, b = u4, e = f16 }, { a = bf16, b = u4, e = bf16 } },
-  layouts  = { "rcr" },
+  layouts  = { "rcr", "ccr" },
   targets  = { "sm_90a" },
   d        = { scale = per_block("b", "a", 1, 128) },
   b_op     = function(w, d) return w * d.scale end,
@@ -475,7 +475,7 @@ gemm "wgmma_half_any" {
 }
 gemm "wgmma_half" {
   types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f16 } },
-  layouts  = { "rcr" },
+  layouts  = { "rcr", "ccr", "ccc" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { of_4 }, where = in_halves },

@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: MIT
+-- Ops that nobody wrote: types, layouts, kinds of inputs, operators and results drawn with a seed.  ../drawn.sh has the host
+-- compute them; CONTRIBUTING.md says how other seeds are drawn, for a GPU, too.
+local seed, count = 1, 16
+
+-- Knuth's MMIX generator (TAOCP 2, 3.3.4): its upper bits.
+local state = seed
+local function below(n)
+  state = state * 6364136223846793005 + 1442695040888963407
+  return (state >> 33) % n
+end
+local function one_of(list) return list[1 + below(#list)] end
+local function likely(percent) return below(100) < percent end
+
+-- ---- expressions ----
+
+local unary = {
+  relu, gelu, gelu_tanh, silu, sigmoid, tanh, abs, round, floor,
+  function(x) return leaky_relu(x, 0.1) end,
+  function(x) return exp(min(x, 2)) end,
+  function(x) return sqrt(abs(x) + 0.25) end,
+  function(x) return rsqrt(abs(x) + 0.25) end,
+  function(x) return clamp(x, -4, 6) end,
+}
+local rounded = { bf16, f16, f32 }
+local binary = {
+  function(x, y) return x + y end, function(x, y) return x - y end, function(x, y) return x * y end,
+  function(x, y) return x / (abs(y) + 1) end, min, max,
+}
+local compared = { lt, le, gt, ge }
+
+-- What is drawn must be the same however often and of whatever it is made: a function that makes it of values.
+local function expression(n, depth)
+  if depth == 0 or likely(15) then
+    local i = 1 + below(n)
+    return function(values) return values[i] end
+  end
+  local x, y, kind = expression(n, depth - 1), expression(n, depth - 1), below(100)
+  if kind < 40 then
+    local f = one_of(binary)
+    return function(values) return f(x(values), y(values)) end
+  elseif kind < 75 then
+    local f = one_of(unary)
+    return function(values) return f(x(values)) end
+  elseif kind < 85 then
+    local t = one_of(rounded)
+    return function(values) return cast(x(values), t) end
+  end
+  local test, a, b = one_of(compared), expression(n, depth - 1), expression(n, depth - 1)
+  return function(values) return select(test(x(values), y(values)), a(values), b(values)) end
+end
+-- All values count, also those that it happened to leave out.
+local function of_all(values, drawn)
+  local sum = drawn(values)
+  for _, v in ipairs(values) do sum = sum + v end
+  return sum
+end
+
+-- ---- ops ----
+
+local floats = { bf16, f16, f32 }
+local pairs_of_types = {
+  { bf16, bf16 }, { f16, f16 }, { f32, f32 }, { i8, i8 }, { u8, i8 }, { f8e4m3, f8e4m3 }, { f8e4m3, f8e5m2 },
+  { bf16, i8 }, { f16, f8e4m3 }, { bf16, u4 }, { f16, i4 }, { bf16, i4 }, { f16, u4 }, { f8e4m3, i4 },
+}
+local function gemm_inputs()
+  local kinds = {
+    function() return per_row(one_of(floats)) end, function() return per_col(one_of(floats)) end,
+    function() return per_tensor(f32) end, function() return per_col "e" end, function() return full "e" end,
+    function() return full(one_of { bf16, f16, f32, i8 }) end, function() return full(one_of(floats), one_of { "r", "c" }) end,
+  }
+  local d, names = {}, {}
+  for i = 1, below(4) do
+    names[i] = "d" .. i
+    d[names[i]] = one_of(kinds)()
+  end
+  return d, names
+end
+
+local function draw_gemm(name)
+  local types = one_of(pairs_of_types)
+  local a, b = types[1], types[2]
+  local four = b == i4 or b == u4
+  local two = not four and likely(20)
+  local d, names = gemm_inputs()
+  local op = {
+    types   = { { a = a, b = b, e = one_of { bf16, f16, f32, i8, f8e4m3 } } },
+    layouts = { one_of(four and { "rcr", "rcc", "ccr", "ccc" } or
+                       { "rcr", "rrr", "crr", "ccr", "rcc", "crc", "rrc", "ccc" }) },
+    b       = two and { "x", "y" } or nil,
+    scalars = likely(30) and { "s" } or nil,
+  }
+  if four and likely(70) then
+    d.scale = per_block("b", (a == bf16 or a == f16) and likely(60) and "a" or f32, 1, one_of { 32, 64, 128 })
+    op.b_op = function(w, of) return w * of.scale end
+  elseif not two and likely(10) then
+    local f = one_of { relu, abs, function(x) return x + 1 end }
+    op.a_op = function(x) return f(x) end
+  end
+  local drawn = expression((two and 2 or 1) + #names + (op.scalars and 1 or 0), 1 + below(4))
+  local function result(acc, of, s)
+    local values = two and { acc.x, acc.y } or { acc }
+    for _, n in ipairs(names) do values[#values + 1] = of[n] end
+    if op.scalars then values[#values + 1] = s.s end
+    return of_all(values, drawn)
+  end
+  local reduce = not four and likely(15) and one_of { row_max, row_min, row_sum, row_mean }
+  if reduce then op.outputs = { r = per_row(f32) } end
+  op.epilogue = function(acc, of, s)
+    local e = result(acc, of, s)
+    return reduce and { e = e, r = reduce(abs(e)) } or e
+  end
+  if #names > 0 or d.scale then op.d = d end
+  gemm(name)(op)
+end
+
+local function draw_rowwise(name)
+  local d, names = { x = full "x" }, { "x" }
+  local kinds = { full "x", per_col "x", per_row(f32), per_tensor(f32), full(f16) }
+  for i = 1, below(4) do
+    names[#names + 1] = "d" .. i
+    d["d" .. i] = one_of(kinds)
+  end
+  local op = { types = { { x = one_of { bf16, f16, f32, i8 }, y = one_of { bf16, f16, f32, i8, f8e4m3 } } }, d = d,
+               outputs = { y = full "y" } }
+  local first, last = expression(#names, 2), expression(3, 2)
+  local over, again = one_of { row_sum, row_mean, row_max, row_min }, one_of { row_sum, row_mean, row_max }
+  local reduces, blocks = likely(70), likely(30) and one_of { block_sum, block_max, block_min }
+  if reduces then
+    op.outputs.t = per_row(f32)
+    if blocks then op.outputs.b = per_block(f32, 1, 32) end
+  end
+  op.body = function(of)
+    local values = {}
+    for i, n in ipairs(names) do values[i] = of[n] end
+    local v = of_all(values, first)
+    if not reduces then return { y = v } end
+    local m = over(v)
+    local w = of_all({ v, m, of.x }, last)
+    local out = { t = again(abs(w)), y = w }
+    if blocks then out.b = blocks(abs(w), 32) end
+    return out
+  end
+  rowwise(name)(op)
+end
+
+for i = 1, count do
+  local draw = likely(70) and draw_gemm or draw_rowwise
+  draw(("drawn_%d_%d"):format(seed, i))
+end

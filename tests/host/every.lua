@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: MIT
+-- Every pair of types, every layout of operands and E, one product and two, each output beside E: all have a kernel on
+-- every target.  Only generated.
+local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz }
+local b_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
+local results = {
+  function(v) return v end,
+  function(v) return { e = v, o = row_sum(v) } end,
+  function(v) return { e = v, o = col_max(v) } end,
+  function(v) return { e = v, o = block_max(v, 128) } end,
+}
+local kinds = { false, per_row(f32), per_col(f32), per_block("e", f32, 1, 128) }
+
+local n = 0
+for _, a in ipairs(a_types) do
+  for _, b in ipairs(b_types) do
+    for i, result in ipairs(results) do
+      for _, products in ipairs { 1, 2 } do
+        n = n + 1
+        gemm("every_" .. n) {
+          types    = { { a = a, b = b, e = f16 } },
+          layouts  = { "rcr", "rrr", "crr", "ccr", "rcc", "rrc", "crc", "ccc" },
+          b        = products == 2 and { "x", "y" } or nil,
+          outputs  = kinds[i] and { o = kinds[i] } or nil,
+          epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
+        }
+      end
+    end
+  end
+end
