@@ -54,7 +54,8 @@ return schedule {
     t.chunk_b = chunk(t.n * t.k, layout.b == "c" and t.k or t.n, t.threads, types.b.bits)
     t.loads_a = t.m * t.k // (t.threads * t.chunk_a)
     t.loads_b = t.n * t.k // (t.threads * t.chunk_b)
-    t.strips = max((layout.e == "r" and t.tm or t.tn) // 4, 1) -- parts of the tile that pass through LDS on the way out
+    t.e_row = (layout.e == "r" or op.graph) and 1 or 0
+    t.strips = max((t.e_row == 1 and t.tm or t.tn) // 4, 1) -- parts of the tile that pass through LDS on the way out
     local buffers = 2 * (t.m + t.products * t.n) * (t.k // t.pack)
     local staging = t.products * t.m * t.n // t.strips
     t.lds_bytes = 4 * max(buffers, staging)
@@ -63,7 +64,6 @@ return schedule {
     t.together = op.block and t.sums > most and 256 or 512 -- threads whose registers fit on a unit
     t.unroll = target.vendor == "nvidia" and t.sums >= 64 and 1 or 4 -- ptxas stays within two blocks' registers so
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
-    t.e_row = (layout.e == "r" or op.graph) and 1 or 0
     -- Outputs beside E: reductions of rows and of columns, whether any output is made of such, the largest block.
     local O = op.graph and outputs(op) or { rows = {}, cols = {}, late = {}, largest = 1 }
     t.of_rows, t.of_cols, t.late, t.block = #O.rows, #O.cols, min(#O.late, 1), O.largest
@@ -110,10 +110,8 @@ return schedule {
       large = { m = 64, n = 64, k = bytes and 64 or 32, tm = 8, tn = 4, split_k = 1 }
     end
     if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
-      -- A thread's tile is long where E is contiguous, so that the tile leaves in parts; and one of bytes that are no
-      -- words of LDS has a word for each thread.
-      local tm, tn = layout.e == "r" and 8 or 4, layout.e == "r" and 4 or 8
-      large = { m = 64, n = 128, k = bytes and 64 or 16, tm = tm, tn = tn, split_k = 1 }
+      large = { m = 64, n = 128, k = bytes and 64 or 16, tm = 8, tn = 4, split_k = 1 }
+      -- Of bytes that are not four to a word of LDS the small tile has a word for each thread.
       local wide = not bytes and min(types.a.bits, types.b.bits) == 8
       return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = wide and 8 or 4, split_k = 8 } }
     end
