@@ -109,11 +109,12 @@ return schedule {
     if packed and op.products == 2 then
       large = { m = 64, n = 64, k = bytes and 64 or 32, tm = 8, tn = 4, split_k = 1 }
     end
-    if op.graph and op.products == 2 and not op.block then -- a block of 128 columns
+    local wide = op.graph and outputs(op).largest > large.n -- a block of 128 columns
+    if wide or op.graph and op.products == 2 and not op.block then
       large = { m = 64, n = 128, k = bytes and 64 or 16, tm = 8, tn = 4, split_k = 1 }
-      -- Of bytes that are not four to a word of LDS the small tile has a word for each thread.
-      local wide = not bytes and min(types.a.bits, types.b.bits) == 8
-      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = wide and 8 or 4, split_k = 8 } }
+      -- A's bytes that are not four to a word of LDS: one for each thread.
+      local tn = not bytes and types.a.bits == 8 and 8 or 4
+      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = tn, split_k = 8 } }
     end
     if op.graph and not op.block then
       return { large, { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }

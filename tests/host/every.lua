@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Every pair of types, every layout of operands and E, one product and two, each output beside E: all have a kernel on
--- every target.  Only generated.
+-- Every pair of types, every layout of operands and E, one product and two, each output beside E, sums scaled by blocks of
+-- K: all have a kernel on every target.  Only generated.
 local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz }
 local b_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
 local results = {
@@ -21,6 +21,26 @@ for _, a in ipairs(a_types) do
           types    = { { a = a, b = b, e = f16 } },
           layouts  = { "rcr", "rrr", "crr", "ccr", "rcc", "rrc", "crc", "ccc" },
           b        = products == 2 and { "x", "y" } or nil,
+          outputs  = kinds[i] and { o = kinds[i] } or nil,
+          epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
+        }
+      end
+    end
+  end
+end
+
+for _, types in ipairs { { bf16, bf16 }, { f32, f32 }, { i8, i8 }, { f8e4m3, f8e4m3 }, { bf16, i8 }, { bf16, u4 }, { f8e4m3, i4 } } do
+  for i, result in ipairs(results) do
+    for _, products in ipairs { 1, 2 } do
+      for _, deep in ipairs { 32, 128 } do
+        n = n + 1
+        gemm("every_" .. n) {
+          types    = { { a = types[1], b = types[2], e = f16 } },
+          layouts  = { "rcr", "ccr", "rcc", "rrc" },
+          b        = products == 2 and { "x", "y" } or nil,
+          d        = { s = per_block("a", f32, 1, deep), z = per_block("b", f32, 1, 32) },
+          b_op     = function(w, d) return w * d.z end,
+          block    = function(acc, d) return acc * d.s end,
           outputs  = kinds[i] and { o = kinds[i] } or nil,
           epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
         }

@@ -144,7 +144,44 @@ local function draw_rowwise(name)
   rowwise(name)(op)
 end
 
+local function draw_attention(name)
+  local t = one_of { bf16, f16 }
+  local bytes = likely(25)
+  local d = {}
+  local op = {
+    types = { { q = t, k = bytes and one_of { f8e4m3, f8e5m2 } or t, v = bytes and f8e4m3 or t, o = likely(80) and t or f32 } },
+    heads = { one_of { { 64, 64 }, { 96, 96 }, { 128, 128 }, { 192, 128 }, { 256, 256 }, { 40, 72 } } },
+    mask = one_of { causal, window }, scalars = { "scale" },
+  }
+  if likely(25) then op.mask = nil end
+  if likely(40) then op.lengths = ragged end
+  if op.lengths and likely(60) then op.kv = paged(one_of { 16, 32, 64 }) end
+  if likely(50) then op.outputs = { lse = per_query(f32) } end
+  local forms = {
+    function(x) return x end,
+    function(x) return 20 * tanh(x / 20) end,
+    function(x, at, of) return x - of.slope * abs(at.q - at.k) end,
+    function(x, _, of) return x + of.bias end,
+    function(x, at) return select(gt(at.k, at.q - 3), x, x - 1) end,
+  }
+  local form = 1 + below(op.lengths and 3 or #forms)
+  if form == 3 then d.slope = per_head(f32) end
+  if form == 4 then d.bias = full "q" end
+  op.score = function(x, at, s, of) return forms[form](x * s.scale, at, of) end
+  if likely(25) then
+    d.sinks = per_head(f32)
+    op.sink = function(_, of) return of.sinks end
+  end
+  if bytes then
+    d.v_scale = per_kv_head(f32)
+    op.epilogue = function(x, _, of) return x * of.v_scale end
+  end
+  if form == 3 or form == 4 or op.sink or bytes then op.d = d end
+  attention(name)(op)
+end
+
 for i = 1, count do
-  local draw = likely(70) and draw_gemm or draw_rowwise
+  local kind = below(100)
+  local draw = kind < 65 and draw_gemm or kind < 88 and draw_rowwise or draw_attention
   draw(("drawn_%d_%d"):format(seed, i))
 end
