@@ -6,7 +6,7 @@ exclude_files = { "**/*.d.lua", "tests/spec" } -- tests/spec: mistakes on purpos
 local dtypes = { "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4", "u8" }
 local language = {
   "gemm", "rowwise", "attention", "code", "full", "per_row", "per_col", "per_tensor", "per_block",
-  "per_head", "per_kv_head", "per_query", "causal", "window", "ragged", "paged",
+  "per_head", "per_kv_head", "per_query", "causal", "window", "ragged", "paged", "compensated",
   "relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "abs",
   "min", "max", "clamp", "round", "select", "lt", "le", "gt", "ge", "cast",
   "floor", "eq", "ne", "and_", "or_", "not_",

@@ -176,13 +176,29 @@ def product(a, b):
     return f32(a.double() @ b.double().transpose(-1, -2))
 
 
+def mean(x):
+    """Of a row: a compensated sum, which is the exact one, rounded, then divided."""
+    return f32(f32(x.sum(-1, keepdim=True)) / x.shape[-1])
+
+
+def exponential(x):
+    """ops/opt.lua's, step by step; a product that is added to is not rounded before."""
+    y = x.clamp(min=-30) / 64
+    e = f32(1 / 120)
+    for c in 1 / 24, 1 / 6, 1 / 2, 1, 1:
+        e = f32(e * y + f32(c))
+    for _ in range(6):
+        e = f32(e * e)
+    return e
+
+
 def norm_step(one, buf, n):
     weight, bias = one.norm[n]
 
     def want():
         total = (buf.x + buf.h).double()
-        centred = f32(total - f32(total.mean(-1, keepdim=True)))
-        spread = f32(f32((centred * centred).mean(-1, keepdim=True)) + EPS)
+        centred = f32(total - mean(total))
+        spread = f32(mean(f32(centred * centred)) + EPS)
         return {"sum": total, "y": f32(f32(centred * f32(spread.rsqrt())) * weight.double() + bias.double())}
     return Kiln("opt_add_layernorm_i8", {"x": buf.x, "residual": buf.h, "weight": weight, "bias": bias, "eps": EPS},
                 {"sum": buf.h, "y": buf.y}, want, 1e-6)
@@ -228,8 +244,9 @@ def attention_i8(one, buf):
         value = torch.empty(buf.scores.shape, dtype=torch.float64, device=q.device)
         for i in range(buf.heads):
             x = causal(buf.scores[i].double())
-            e = f32(f32(x - x.amax(-1, keepdim=True)).exp())
-            value[i] = f32(127 * f32(e / f32(e.sum(-1, keepdim=True))))
+            e = exponential(f32(x - x.amax(-1, keepdim=True))).masked_fill_(x == float("-inf"), 0)
+            total = f32(e.sum(-1, keepdim=True))
+            value[i] = f32(e * f32(127 * f32(f32(total * total).rsqrt())))
         return {"y": value}
     return [*(linear_step(one, n, buf.y, getattr(buf, n + "i")) for n in "qkv"),
             Kiln("bmm_ab_i8_e_f32", {"a": q, "b": k.transpose(1, 2), "alpha": first}, {"e": buf.scores},

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+enum { MOST_OF = 8 }; /* functions that an option is about */
+_Static_assert(KILN_X_COUNT <= 64, "kg_option.of has a bit for each");
 
 /* ---- fixed = { "heads", sizes = { "dim", "dimv" } } ---- */
 
@@ -45,11 +47,23 @@ static void read_number(kg_reader *r, const kg_value *v)
     ((kg_option *)r->into)->number = kg_read_text(r);
 }
 
+static void read_of(kg_reader *r, const kg_value *v)
+{
+    kg_option *o = r->into;
+    const char *name[MOST_OF];
+    const size_t n = kg_spec_names(&r->sp, v, "function", name, COUNT(name));
+    for (size_t i = 0; i < n; i++) {
+        uint8_t at = kg_read_position(r, v, "function", name[i], kg_function_name, KILN_X_COUNT);
+        if (at != KILN_NOWHERE) o->of |= (uint64_t)1 << at;
+    }
+}
+
 void kg_read_options(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {
         {"words", true, LUA_TTABLE, "a list of words", read_words},
         {"number", false, LUA_TSTRING, "what is counted", read_number},
+        {"of", false, LUA_TTABLE, "a list of functions", read_of},
     };
     kg_family *fam = r->fam;
     size_t n;

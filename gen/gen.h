@@ -92,8 +92,10 @@ typedef struct kg_function {          /* a function of instance files; the first
 typedef struct kg_option {
     const char *name, *word[4]; size_t nwords;
     const char *number;               /* its words take a number, of these: `kv = paged(16)`; NULL: none */
+    uint64_t of;                      /* bits of kiln_xop: an op that uses none of these has no use for it; 0: any */
 } kg_option;
 enum { KG_NUMBER_MOST = 4096 };       /* of a word */
+extern const char *const kg_function_name[KILN_X_COUNT]; /* of the language: graph.c */
 enum { KG_FIXED_MOST = 1024, KG_FIXED_ROWS = 16 }; /* a size that kernels are compiled for; rows of them */
 enum { KG_PLACES = KILN_MAX_PLACES };               /* of `at`: row, column, plane, batch */
 

@@ -4,7 +4,7 @@
 // varies, in which pass over a row it is known.  docs/schedules.md, "op.graph", has the fields.
 #include "back.h"
 
-static const char *const op_name[] = {
+const char *const kg_function_name[KILN_X_COUNT] = {
 #define X(name, ...) #name,
     KILN_EXPR_OPS(X)
 #undef X
@@ -32,7 +32,7 @@ static void set_own(kg_ctx *cx, const kg_op *op, const kiln_xnode *x)
 {
     lua_State *T = cx->T;
     kg_buf text = {0};
-    set_text(T, "op", op_name[x->op]);
+    set_text(T, "op", kg_function_name[x->op]);
     lua_createtable(T, op_arity[x->op], 0);
     for (int i = 0; i < op_arity[x->op]; i++) {
         lua_pushinteger(T, x->arg[i] + 1);

@@ -231,6 +231,7 @@ void kg_spec_check(kg_spec *sp)
     kg_spec_indices(sp);
     if (!sp->wrong) check_types_used(sp);
     if (!sp->wrong) kg_spec_uses(sp);
+    if (!sp->wrong) kg_spec_options_used(sp);
 }
 
 void kg_spec_describe(const kg_family *fam, FILE *to)

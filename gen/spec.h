@@ -115,6 +115,7 @@ kg_pos kg_return_pos(const kg_extent *, const char *name, kg_pos otherwise);
 /* spec_choices.c: a family's options and fixed sizes */
 const char *kg_words_want(kg_ctx *, const kg_option *); /* "causal or window" */
 void kg_spec_option(kg_spec *, const kg_value *);
+void kg_spec_options_used(kg_spec *); /* once functions are traced */
 void kg_spec_fixed(kg_spec *, const kg_value *);
 
 /* spec_tiles.c: tiles, targets, check */

@@ -42,6 +42,28 @@ void kg_spec_option(kg_spec *sp, const kg_value *v)
                  kg_kind_of(sp->L, -1));
 }
 
+/* Options about functions that the op does not use. */
+void kg_spec_options_used(kg_spec *sp)
+{
+    const kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    uint64_t uses = 0; /* bits of kiln_xop */
+    for (size_t i = 0; i < fam->nfunctions; i++)
+        for (size_t k = 0; k < op->function[i].count; k++)
+            uses |= (uint64_t)1 << op->function[i].node[k].op;
+    for (size_t i = 0; i < fam->noptions; i++) {
+        const kg_option *o = &fam->option[i];
+        if (!op->option[i] || !o->of || o->of & uses) continue;
+        const char *name[KILN_X_COUNT];
+        size_t n = 0;
+        for (size_t k = 0; k < KILN_X_COUNT; k++)
+            if (o->of >> k & 1) name[n++] = kg_function_name[k];
+        kg_wrong(sp, kg_place_pos(sp, kg_place_field(sp->place, o->name), op->pos),
+                 "%s = %s: %s has no %s: leave it out", o->name, kg_option_text(sp->cx->arena, op, i),
+                 fam->function[0].name, kg_listed(sp->cx, name, n, " or "));
+    }
+}
+
 static bool read_row(kg_spec *sp, const kg_value *v, const char *names, kg_layout *row)
 {
     const kg_family *fam = sp->op->family;

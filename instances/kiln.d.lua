@@ -112,6 +112,7 @@ function gemm(name) end
 
 ---@class kiln.Rowwise
 ---@field types table<string, kiln.Dtype>[] names of types and what they are: one set of instances for each row
+---@field sums? "compensated" sums and means exact but for one rounding, on every device; absent: as f32 adds them up
 ---@field d? table<string, kiln.Input> inputs by name: full, per_row, per_col or per_tensor
 ---@field scalars? string[] names of f32 values given at each launch, at most 8
 ---@field outputs table<string, kiln.Input> outputs by name: full, per_row or per_block; with the inputs at most 12
@@ -175,6 +176,8 @@ causal = "causal"
 window = "window"
 ---Lengths: each sequence has its own.
 ragged = "ragged"
+---Sums: as two floats, of which one is what additions lose.
+compensated = "compensated"
 ---K and V in pages.
 ---@param n integer keys of a page, 1 to 4096
 ---@return string

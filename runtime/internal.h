@@ -425,8 +425,8 @@ void kr_interval_put(kiln_dtype t, kr_interval, double *lo, double *hi);
 kr_interval kr_interval_widen(kr_interval, double by); /* and cut to what f32 can hold */
 /* Of n > 0 values: their sum in f32, in any order, each off by rtol of itself beside; their mean;
  * their largest or smallest. */
-kr_interval kr_interval_sum(const kr_interval *, int64_t n, double rtol);
-kr_interval kr_interval_mean(const kr_interval *, int64_t n, double rtol);
+kr_interval kr_interval_sum(const kr_interval *, int64_t n, double rtol, bool compensated);
+kr_interval kr_interval_mean(const kr_interval *, int64_t n, double rtol, bool compensated);
 kr_interval kr_interval_extreme(const kr_interval *, int64_t n, bool largest);
 
 #define KR_LAMBDA 6.0 /* standard deviations, about, that rounding errors may add up to */
@@ -452,6 +452,8 @@ typedef struct kr_reference {
     kiln_status (*bounds)(const kr_job *, double *lo, double *hi);
     const kr_op *builtin; /* for problems of ops that are not known; NULL: none */
 } kr_reference;
+/* The word that the op chose of its family's option, or "". */
+const char *kr_option(const kr_job *, const char *name);
 int64_t kr_place(const kr_operand *, int64_t batch, int64_t i,
                  int64_t j); /* elements from the base */
 /* The element of a tensor that belongs to row i and column j of the family's. */

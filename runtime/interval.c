@@ -452,8 +452,10 @@ static all gather(const iv *x, int64_t n)
 }
 
 /* The probabilistic bound of a sum's rounding errors in any order (ref_gemm.c): each partial sum is
- * at most the sum of magnitudes. */
-iv kr_interval_sum(const iv *x, int64_t n, double rtol)
+ * at most the sum of magnitudes, of which `relative` is the error.  A compensated sum has its errors
+ * added up as well: what is left is the errors of that, the same share of them; then it is rounded
+ * once. */
+static iv sum_of(const iv *x, int64_t n, double relative)
 {
     const all a = gather(x, n);
     if (a.nan == 2 || (a.surely_above && a.surely_below)) return ALWAYS_NAN;
@@ -463,8 +465,6 @@ iv kr_interval_sum(const iv *x, int64_t n, double rtol)
         positive = positive && x[i].lo >= 0;
         negative = negative && x[i].hi <= 0;
     }
-    const double relative =
-        (KR_LAMBDA * sqrt((double)n) + 1) * 0x1p-24 + rtol + (double)n * 0x1p-53;
     const double tiny = (double)n * (double)FLT_MIN, delta = relative * a.size + tiny;
     const bool overflows = a.size + delta > FLT_MAX;
     if (overflows && !positive && !negative) return ANYTHING;
@@ -484,9 +484,17 @@ iv kr_interval_sum(const iv *x, int64_t n, double rtol)
     return kr_interval_widen((iv){a.lo, a.hi, a.nan}, delta);
 }
 
-iv kr_interval_mean(const iv *x, int64_t n, double rtol)
+iv kr_interval_sum(const iv *x, int64_t n, double rtol, bool compensated)
 {
-    const iv sum = kr_interval_sum(x, n, rtol);
+    const double once = (KR_LAMBDA * sqrt((double)n) + 1) * 0x1p-24;
+    const double reference = rtol + (double)n * 0x1p-53;
+    return compensated ? round_relative(sum_of(x, n, once * once + reference), 0.5)
+                       : sum_of(x, n, once + reference);
+}
+
+iv kr_interval_mean(const iv *x, int64_t n, double rtol, bool compensated)
+{
+    const iv sum = kr_interval_sum(x, n, rtol, compensated);
     const double count = (double)n;
     if (sum.nan == 2) return sum;
     return round_relative((iv){sum.lo / count, sum.hi / count, sum.nan}, 3);

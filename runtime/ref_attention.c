@@ -482,14 +482,6 @@ static void do_all(attention *a, double *lo, double *hi)
 
 /* ---- the interface ---- */
 
-static const char *option(const kr_job *job, const char *name)
-{
-    for (int i = 0; i < job->family->noptions; i++)
-        if (strcmp(kr_str(job->module, job->family->option[i]), name) == 0)
-            return kr_str(job->module, job->op->option[i]);
-    return "";
-}
-
 /* The op's tensors and sizes as this file takes them. */
 static bool is_attention(const kr_job *job)
 {
@@ -528,7 +520,7 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
         return kr_fail(KILN_BAD_MODULE, "%s: its op '%s' is no attention as this libkiln knows it",
                        job->module->path, kr_str(job->module, job->op->name));
     const int64_t *size = job->view.shape.size;
-    const char *mask = option(job, "mask");
+    const char *mask = kr_option(job, "mask");
     attention a = {.job = job,
                    .keys = size[KEYS],
                    .dim = size[DIM],

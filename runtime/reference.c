@@ -24,6 +24,14 @@ kr_at kr_element(const kr_job *job, int tensor, int64_t batch, int64_t i, int64_
     return (kr_at){base + at / per, (unsigned)(at % per) * o->bits};
 }
 
+const char *kr_option(const kr_job *job, const char *name)
+{
+    for (int i = 0; i < job->family->noptions; i++)
+        if (strcmp(kr_str(job->module, job->family->option[i]), name) == 0)
+            return kr_str(job->module, job->op->option[i]);
+    return "";
+}
+
 uint32_t kr_inputs_of(const kr_job *job, kiln_expr_ref ref)
 {
     const kiln_xnode *node = kr_nodes(job, ref);

@@ -138,7 +138,8 @@ static kr_interval reduce_interval(const kr_rows *w, unsigned op, const kr_inter
 {
     const double rtol = (double)w->job->op->rtol;
     if (is_extreme(op)) return kr_interval_extreme(x, n, is_largest(op));
-    return is_mean(op) ? kr_interval_mean(x, n, rtol) : kr_interval_sum(x, n, rtol);
+    return is_mean(op) ? kr_interval_mean(x, n, rtol, w->compensated)
+                       : kr_interval_sum(x, n, rtol, w->compensated);
 }
 
 void kr_rows_reduce(const kr_rows *w, unsigned op, const void *x, int64_t n, void *out)
@@ -326,7 +327,8 @@ bool kr_rows_open(kr_rows *w, const kr_job *job, int64_t cols, bool columns)
                    .count = main.count,
                    .size = job->bounds ? sizeof(kr_interval) : sizeof(double),
                    .cols = cols,
-                   .columns = columns};
+                   .columns = columns,
+                   .compensated = strcmp(kr_option(job, "sums"), "compensated") == 0};
     w->lane = calloc(w->count, sizeof *w->lane);
     w->spare = malloc((w->count + 1) * sizeof *w->spare); /* a row each, and one of equal values */
     if (!w->lane || !w->spare) return false;

@@ -20,6 +20,7 @@ typedef struct kr_rows {
     size_t size; /* bytes of a value: of a double, or with bounds of an interval */
     int64_t cols;
     bool columns; /* the pass for outputs that have an element for each column and for no row */
+    bool compensated; /* the op's sums */
     kr_lane *lane;
     void **spare; /* rows of values that are free */
     size_t nspare;

@@ -2,9 +2,11 @@
 -- What smoothquant_opt.py needs beside instances/: what stands between the int8 products of an OPT layer with residuals
 -- in f32, and a product into f16 for attention.
 
--- sum = x + residual; y = layernorm(sum) in i8, of weight and bias that have the scale in them.
+-- sum = x + residual; y = layernorm(sum) in i8, of weight and bias that have the scale in them.  Sums are compensated
+-- here and below: whichever kernel runs, what is rounded to i8 is the same.
 rowwise "opt_add_layernorm_i8" {
   types   = { { x = f32, y = i8 } },
+  sums    = compensated,
   d       = { x = full "x", residual = full "x", weight = per_col "x", bias = per_col "x" },
   scalars = { "eps" },
   outputs = { sum = full "x", y = full "y" },
@@ -15,15 +17,28 @@ rowwise "opt_add_layernorm_i8" {
   end,
 }
 
--- y = 127 * softmax of each row up to its own column.
+-- e^x for x <= 0 within 2^-18 where it is above 1/512: (1 + y + y^2/2 + ... + y^5/120)^64, y = x/64.  By multiplications
+-- and additions alone it is the same number on every machine, which exp is not.
+local function exponential(x)
+  local y = max(x, -30) * (1 / 64)
+  local e = 1 / 120
+  for _, c in ipairs { 1 / 24, 1 / 6, 1 / 2, 1, 1 } do e = e * y + c end
+  for _ = 1, 6 do e = e * e end
+  return e
+end
+
+-- y = 127 * softmax of each row up to its own column.  1 / sum is written as a root, which every machine rounds alike.
 rowwise "opt_causal_softmax_i8" {
   types   = { { x = f32, y = i8 } },
+  sums    = compensated,
   d       = { x = full "x" },
   outputs = { y = full "y" },
   body    = function(d, _, at)
-    local x = select(le(at.col, at.row), d.x, -1e30)
-    local e = exp(x - row_max(x))
-    return 127 * (e / row_sum(e))
+    local before = le(at.col, at.row)
+    local x = select(before, d.x, -1e30)
+    local e = select(before, exponential(x - row_max(x)), 0)
+    local sum = row_sum(e)
+    return e * (127 * rsqrt(sum * sum))
   end,
 }
 

@@ -129,6 +129,25 @@ static HOST_INLINE HOST_TARGET float HOST_(total)(HOST_(vf) v)
     return v[0];
 }
 
+/* Compensated sums: each lane's, and what it lost (host_sum_one). */
+static HOST_INLINE HOST_TARGET void HOST_(sum_one)(HOST_(vf) *sum, HOST_(vf) *lost, HOST_(vf) x)
+{
+    HOST_ALONE(x);
+    const HOST_(vf) s = *sum + x, of_x = s - *sum;
+    *lost += (*sum - (s - of_x)) + (x - of_x);
+    *sum = s;
+}
+
+static HOST_INLINE HOST_TARGET float HOST_(sum_value)(HOST_(vf) sum, HOST_(vf) lost)
+{
+    float all = sum[0], all_lost = lost[0];
+    for (int i = 1; i < HOST_VW; i++) {
+        all = host_sum_one(all, sum[i], &all_lost);
+        all_lost += lost[i];
+    }
+    return host_sum_value(all, all_lost);
+}
+
 /* ---- AVX-512 ---- */
 #if HOST_ISA == 512
 /* The lesser or greater of x and y; y where either is NaN. */

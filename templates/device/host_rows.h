@@ -19,6 +19,30 @@ static HOST_ALWAYS int host_has_bf16(void)
 #endif
 }
 
+// x, a number or a vector, of which the compiler is told nothing: not that it is a product, which might be fused into
+// sums.
+#if defined(__x86_64__)
+#define HOST_ALONE(x) __asm__("" : "+x"(x))
+#else
+#define HOST_ALONE(x) __asm__("" : "+m"(x))
+#endif
+
+// sum + x; lost: what that lost by rounding is added to it.  As kiln_rows.h has it for kiln_compensated.
+static HOST_ALWAYS float host_sum_one(float sum, float x, float *lost)
+{
+    HOST_ALONE(x);
+    const float s = sum + x, of_x = s - sum;
+    *lost += (sum - (s - of_x)) + (x - of_x);
+    return s;
+}
+
+// The exact sum, rounded.  Where the sum is infinite or NaN, what was lost is NaN.
+static HOST_ALWAYS float host_sum_value(float sum, float lost)
+{
+    const float both = sum + lost;
+    return both == both ? both : sum;
+}
+
 // x / y within 2 ulp for many x of one y: its inverse, which is brought near 1 beforehand so that neither it nor its
 // inverse is subnormal; x goes the same way first, and overflows or vanishes only where the quotient does.
 typedef struct kiln_divisor {

@@ -40,8 +40,57 @@ struct kiln_min_of {
     static KILN_DEVICE float two(float x, float y) { return kiln_min(x, y); }
 };
 
+// A sum by additions in f32, and beside it the sum of what each of them lost by rounding, which is a float exactly: of
+// two D. Knuth's, TAOCP 2, 4.2.2; of n Sum2 of T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J.
+// Sci. Comput. 26 (2005).  Both together are the exact sum within n^2 2^-48 of the sum of magnitudes.
+struct kiln_compensated {
+    float sum, lost;
+};
+
+// x + y, rounded by itself: a product that an operand is has been rounded before, and nothing is regrouped.
+static KILN_DEVICE float kiln_add_alone(float x, float y)
+{
+#if defined(KILN_GPU_NVIDIA)
+    float r;
+    asm("add.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); // ptxas fuses what does not say how it is rounded
+    return r;
+#else
+#if defined(__clang__)
+#pragma clang fp contract(off) reassociate(off)
+#endif
+    return x + y;
+#endif
+}
+
+struct kiln_compensated_of {
+    static KILN_DEVICE kiln_compensated none() { return kiln_compensated{0.0f, 0.0f}; }
+    static KILN_DEVICE kiln_compensated two(kiln_compensated x, float y)
+    {
+        const float sum = kiln_add_alone(x.sum, y), of_y = kiln_add_alone(sum, -x.sum);
+        const float lost_x = kiln_add_alone(x.sum, -kiln_add_alone(sum, -of_y)), lost_y = kiln_add_alone(y, -of_y);
+        return kiln_compensated{sum, kiln_add_alone(x.lost, kiln_add_alone(lost_x, lost_y))};
+    }
+    // The same whichever is first, so that all lanes have the same.
+    static KILN_DEVICE kiln_compensated two(kiln_compensated x, kiln_compensated y)
+    {
+        return two(kiln_compensated{x.sum, kiln_add_alone(x.lost, y.lost)}, y.sum);
+    }
+};
+
+// The exact sum, rounded.  Where the sum is infinite or NaN, what was lost is NaN.
+static KILN_DEVICE float kiln_total(kiln_compensated x)
+{
+    const float both = kiln_add_alone(x.sum, x.lost);
+    return both == both ? both : x.sum;
+}
+
+static KILN_DEVICE kiln_compensated kiln_other_lane(kiln_compensated x, int mask)
+{
+    return kiln_compensated{kiln_other_lane(x.sum, mask), kiln_other_lane(x.lost, mask)};
+}
+
 // Over LANES neighbouring lanes, a power of two of at most a wave; all of them get it.
-template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
+template <class OF, int LANES, class T> static KILN_DEVICE T kiln_over_lanes(T x)
 {
 #pragma unroll
     for (int mask = 1; mask < LANES; mask *= 2) x = OF::two(x, kiln_other_lane(x, mask));
@@ -53,6 +102,14 @@ template <class OF, int LANES> static KILN_DEVICE float kiln_over_lanes(float x)
 template <class OF, int WAVES, int WAVE> static KILN_DEVICE float kiln_over_waves(const float *lds)
 {
     return kiln_over_lanes<OF, WAVES>(lds[kiln_thread() % WAVE % WAVES]);
+}
+
+// Of sums, and of what they lost `apart` behind them.
+template <class OF, int WAVES, int WAVE>
+static KILN_DEVICE kiln_compensated kiln_over_waves(const float *lds, int apart)
+{
+    const float *const own = lds + kiln_thread() % WAVE % WAVES;
+    return kiln_over_lanes<OF, WAVES>(kiln_compensated{own[0], own[apart]});
 }
 
 // Sums of exponentials of x less the largest x: with m the largest so far and s the sum of exp(x - m).  Nothing has

@@ -7,6 +7,9 @@ return family {
   rows = "rows", cols = "cols",
   empty = { "rows", "cols" },
   independent = { "rows" },
+  options = {
+    { "sums", words = { "compensated" }, of = { "row_sum", "row_mean", "block_sum", "block_mean" } },
+  },
   inputs = { most = 12, first = 0, prefix = "", kinds = { "full", "per_row", "per_col", "per_tensor" } },
   outputs = { kinds = { "full", "per_row", "per_block" } },
   functions = {

@@ -41,7 +41,9 @@ return schedule {
     end
     -- A phase less counts for more than some more exponentials where few blocks fit, or elements take registers.
     local few = t.lanes >= 512 and t.v <= 4
-    t.online = target.vendor == "nvidia" and t.resident == 1 and (few or choices) and 1 or 0
+    -- A sum that is rounded as the largest grows is no compensated one.
+    local may = target.vendor == "nvidia" and t.resident == 1 and not op.sums
+    t.online = may and (few or choices) and 1 or 0
     local plan, s = R.plan(op, t.online == 1), R.sizes(op)
     t.threads = t.lanes * t.rows
     t.piece = t.narrow > 0 and t.narrow or piece_of(op, target)
@@ -56,6 +58,7 @@ return schedule {
       if deferred then n = n + words // 4 end
       if plan.last > 0 and exponentials then n = n + (t.v > 4 and 22 or 6) end
       if plan.last > 0 and choices and t.online == 0 then n = n + 8 end
+      if op.sums then n = n + 8 end
       if target.vendor == "amd" then -- what functions longer than e^x take of each element at once
         for k in pairs(R.held(plan, target)) do
           if t.resident == 1 and R.is_dear(op.graph[k], { vendor = "nvidia" }) then n = n + 48 end

@@ -70,7 +70,7 @@ for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
     result $? "values in keys' memory: $(tail -n 1 "$tmp/out")" "$tmp/out"
 done
 every kernels simt --quick --op emul_two
-every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_blocks --op emul_rows_flat
+every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_sums --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
 for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=333 ldup=340' 'rows=3 cols=264 batch=2 sx=1000'; do
     verify kernels "emul_rows_flat bf16 $problem" >"$tmp/out" 2>&1
@@ -240,6 +240,8 @@ byte_fault "keys of a page that is none" 's/^        mask_pieces\(there, key, s\
 row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
 row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
 row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'
+row_fault "a compensated sum without what it lost" 's/x = "kiln_total\(" \.\. x \.\. "\)"/x = x .. ".sum"/'
+row_fault "what sums lost that stays in its wave" 's/"\.lost" \}\)\[i\]/".lost * 0" })[i]/'
 row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
     'emul_flat_fault bf16 rows=5 cols=333 ldup=340'
 row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'

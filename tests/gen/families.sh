@@ -91,6 +91,8 @@ wrong 's/summed = "k",/summed = "k", only = { k = "mask" },/' '3:126: error: onl
 wrong 's/summed = "k",/summed = "k", only = { k = { "mask", "causal" } },/' "3:126: error: only: unknown option 'mask': there is none"
 wrong 's/summed = "k",/summed = "k", options = { { "mask", words = { "causal" } } }, only = { k = { "mask", "casual" } },/' "3:174: error: only: unknown word 'casual' (did you mean 'causal'?)"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "paged" }, number = 3 } },/' '3:164: error: options.lie.number: expected what is counted, got the number 3'
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" }, of = { "row_sun" } } },/' "3:156: error: options.lie.of: unknown function 'row_sun' (did you mean 'row_sum'?)"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" }, of = "row_sum" } },/' "3:156: error: options.lie.of: expected a list of functions, got the text 'row_sum'"
 wrong 's/summed = "k",/summed = "k", ragged = { "lie", sizes = { "m" } },/' "3:122: error: ragged: unknown option 'lie': there is none"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, ragged = { "lie", sizes = { "mm" } },/' "3:183: error: ragged.sizes: unknown size 'mm'; there are m, n and k"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, paged = { "lie", size = "m", pages = "n" },/' "3:163: error: paged: the words of 'lie' take no number: how long is a page?"

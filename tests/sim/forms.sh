@@ -37,4 +37,5 @@ planted() { # file of templates/, what is changed, to what, op
 planted gemm/lib/host_outputs.tmpl 'for (long c = 0; c < cols; c++) r = @' 'for (long c = 1; c < cols; c++) r = @' forms_reduced
 planted gemm/lib/host_outputs.tmpl 'for (long c = first; c < end; c++) r = @' 'for (long c = first; c < end - 1; c++) r = @' forms_blocks
 planted gemm/host.c.tmpl '->d\[%d\], %s)"' '->d[%d], (%s) / 2 * 2)"' forms_halves_blocks
+planted rowwise/host.c.tmpl 'return R.is_compensated(op, n) end' 'return false end' forms_sums
 finish

@@ -1,4 +1,4 @@
--- expect: 12:3: error: rowwise "x": unknown field 'epilogue'; fields are types, d, scalars, outputs, body, tiles, targets and check
+-- expect: 12:3: error: rowwise "x": unknown field 'epilogue'; fields are types, sums, d, scalars, outputs, body, tiles, targets and check
 rowwise "x" {
   types    = { { x = bf16, y = f8e4m3 } },
   d        = { x = full "x", weight = per_col "x" },

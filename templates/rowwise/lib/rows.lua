@@ -20,8 +20,17 @@ function R.block_reduction(n) return starts(n.op, "block_") end
 local function along(n) return n.varies == "col" or n.varies == "both" end
 R.along = along
 
--- What a reduction is over none and of two: a type of kiln_rows.h.
-function R.of(n) return OF[R.row_reduction(n) and n.op:sub(5) or n.op:sub(7)] end
+-- Of a reduction: sum, mean, max or min.
+function R.kind(n) return R.row_reduction(n) and n.op:sub(5) or R.block_reduction(n) and n.op:sub(7) or nil end
+
+-- Whether a reduction is a sum that is kept as two floats: of an op with `sums = compensated`.
+function R.is_compensated(op, n)
+  return op.sums == "compensated" and (R.kind(n) == "sum" or R.kind(n) == "mean")
+end
+
+-- What a reduction is over none and of two: a type of kiln_rows.h; and the type of what it is meanwhile.
+function R.of(op, n) return R.is_compensated(op, n) and "kiln_compensated_of" or OF[R.kind(n)] end
+function R.partial(op, n) return R.is_compensated(op, n) and "kiln_compensated" or "float" end
 function R.is_mean(n) return n.op == "row_mean" or n.op == "block_mean" end
 
 -- Functions that cost much more than converting an input again: their values stay in registers for a later phase.
@@ -86,11 +95,11 @@ function R.plan(op, online)
     end
     plan.phase[k] = phase
   end
-  plan.slots = 0 -- of all reductions, in order of their phases
+  plan.slots = 0 -- of all reductions, in order of their phases: a compensated sum has two
   for p = 0, plan.last - 1 do
     for _, r in ipairs(plan.reductions[p] or {}) do
-      r.slot = plan.slots
-      plan.slots = plan.slots + 1
+      r.slot, r.slots = plan.slots, R.is_compensated(op, g[r.node]) and 2 or 1
+      plan.slots = plan.slots + r.slots
     end
   end
   plan.inputs, plan.outputs = {}, {}
@@ -223,6 +232,7 @@ function R.work(plan)
   for p = 0, plan.last do
     for k in pairs(element_closure(plan, p)) do if along(plan.graph[k]) then n = n + 1 end end
   end
+  for _, x in ipairs(plan.graph) do if R.is_compensated(plan.op, x) then n = n + 6 end end
   return n
 end
 

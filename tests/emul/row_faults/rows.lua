@@ -14,6 +14,19 @@ rowwise "emul_row_fault" {
                          simt { lanes = 64, rows = 1, v = 1, resident = 1, split = 1, cluster = 2 } } },
 }
 
+-- A sum of which nothing but its rounding is lost.
+rowwise "emul_sum_fault" {
+  types   = { { x = f32 } },
+  targets = { "sm_90a" },
+  sums    = compensated,
+  d       = { x = full "x" },
+  outputs = { sum = per_row "x" },
+  body    = function(d) return row_sum(d.x) end,
+  tiles   = { sm_90a = { simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 4 },
+                         simt { lanes = 64, rows = 1, v = 1, resident = 1, split = 1, cluster = 2 } } },
+}
+
 -- And of rows that lie one behind the other.
 rowwise "emul_flat_fault" {
   types   = { { x = bf16 } },
