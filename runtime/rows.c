@@ -60,6 +60,12 @@ static void choose(kr_rows *w)
         if (kiln_x_is_col_reduction(w->node[i].op)) keep(w, w->node[i].arg[0]);
 }
 
+static bool is_sum(unsigned op)
+{
+    return op == KILN_X_ROW_SUM || op == KILN_X_ROW_MEAN || op == KILN_X_BLOCK_SUM ||
+           op == KILN_X_BLOCK_MEAN;
+}
+
 static void plan(kr_rows *w)
 {
     choose(w);
@@ -72,6 +78,9 @@ static void plan(kr_rows *w)
             if (l->wanted) w->lane[n->arg[a]].until = i;
             l->varies |= w->lane[n->arg[a]].varies;
         }
+        l->rounded = w->compensated && n->op == KILN_X_MUL && !l->kept;
+        for (int a = 0; a < kr_x_operands[n->op] && l->wanted; a++)
+            w->lane[n->arg[a]].rounded &= is_sum(n->op);
         if (kiln_x_is_row_reduction(n->op)) l->varies = false;
         if (kiln_x_is_block_reduction(n->op)) l->varies = true; /* the last block may be cut */
     }
@@ -209,22 +218,31 @@ static kr_interval beside_own_extreme(const kr_rows *w, const kiln_xnode *n, kr_
     return r;
 }
 
+/* Of exactly known factors: f32's own product. */
+static kr_interval rounded_product(kr_interval r, const kr_interval *x, const kr_interval *y)
+{
+    const float product = (float)(x->lo * y->lo);
+    const bool known = x->lo == x->hi && y->lo == y->hi && !x->nan && !y->nan;
+    return known && isnormal(product) ? kr_point((double)product) : r;
+}
+
 static void apply_node(const kr_rows *w, const kiln_xnode *n, int64_t count, void *out)
 {
+    const bool rounded = w->lane[n - w->node].rounded;
     const kr_lane *x = &w->lane[n->arg[0]], *y = x, *z = x;
     if (kr_x_operands[n->op] > 1) y = &w->lane[n->arg[1]];
     if (kr_x_operands[n->op] > 2) z = &w->lane[n->arg[2]];
     for (int64_t j = 0; j < count; j++) {
         const void *px = at_column(w, x, j), *py = at_column(w, y, j), *pz = at_column(w, z, j);
-        if (w->job->bounds)
-            ((kr_interval *)out)[j] = beside_own_extreme(
-                w, n,
-                kr_apply_interval(n, *(const kr_interval *)px, *(const kr_interval *)py,
-                                  *(const kr_interval *)pz),
-                px, py);
-        else
+        if (w->job->bounds) {
+            kr_interval r = kr_apply_interval(n, *(const kr_interval *)px, *(const kr_interval *)py,
+                                              *(const kr_interval *)pz);
+            if (rounded) r = rounded_product(r, px, py);
+            ((kr_interval *)out)[j] = beside_own_extreme(w, n, r, px, py);
+        } else {
             ((double *)out)[j] =
                 kr_apply(n, *(const double *)px, *(const double *)py, *(const double *)pz);
+        }
     }
 }
 

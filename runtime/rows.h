@@ -10,6 +10,7 @@ typedef struct kr_lane {
     bool varies;    /* along columns */
     bool wanted;    /* in this pass */
     bool kept;      /* an output, or what a column's reduction needs */
+    bool rounded;   /* a product that compensated sums alone read: never fused */
     uint32_t until; /* the last node that reads it */
 } kr_lane;
 

@@ -17,8 +17,8 @@ rowwise "opt_add_layernorm_i8" {
   end,
 }
 
--- e^x for x <= 0 within 2^-18 where it is above 1/512: (1 + y + y^2/2 + ... + y^5/120)^64, y = x/64.  By multiplications
--- and additions alone it is the same number on every machine, which exp is not.
+-- e^x for x <= 0 within 2^-18 where it is above 1/512: (1 + y + y^2/2 + ... + y^5/120)^64, y = x/64.  Multiplications
+-- and additions alone: the same number on every machine, which exp is not.
 local function exponential(x)
   local y = max(x, -30) * (1 / 64)
   local e = 1 / 120
