@@ -244,7 +244,7 @@ def attention_i8(one, buf):
         value = torch.empty(buf.scores.shape, dtype=torch.float64, device=q.device)
         for i in range(buf.heads):
             x = causal(buf.scores[i].double())
-            e = exponential(f32(x - x.amax(-1, keepdim=True))).masked_fill_(x == float("-inf"), 0)
+            e = exponential(f32(x - x.amax(-1, keepdim=True)))
             total = f32(e.sum(-1, keepdim=True))
             value[i] = f32(e * f32(127 * f32(f32(total * total).rsqrt())))
         return {"y": value}

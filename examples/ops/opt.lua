@@ -27,16 +27,16 @@ local function exponential(x)
   return e
 end
 
--- y = 127 * softmax of each row up to its own column.  1 / sum is written as a root, which every machine rounds alike.
+-- y = 127 * softmax of each row up to its own column; each of the others counts e^-30.  1 / sum is written as a root,
+-- which every machine rounds alike.
 rowwise "opt_causal_softmax_i8" {
   types   = { { x = f32, y = i8 } },
   sums    = compensated,
   d       = { x = full "x" },
   outputs = { y = full "y" },
   body    = function(d, _, at)
-    local before = le(at.col, at.row)
-    local x = select(before, d.x, -1e30)
-    local e = select(before, exponential(x - row_max(x)), 0)
+    local x = select(le(at.col, at.row), d.x, -1e30)
+    local e = exponential(x - row_max(x))
     local sum = row_sum(e)
     return e * (127 * rsqrt(sum * sum))
   end,

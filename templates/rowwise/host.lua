@@ -16,7 +16,7 @@ return schedule {
     t.bytes, t.phases = max(R.sizes(op).bytes, 1), R.plan(op).last + 1
     t.stream = 4194304 -- bytes of all rows from which outputs go past the caches
     t.cut = 256        -- columns that parts of a row are multiples of
-    t.work = R.work(R.plan(op))
+    t.work = R.work(R.plan(op), t.piece)
   end,
   rules = {
     { "blocks of columns are larger than a piece of {piece}",

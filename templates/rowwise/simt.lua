@@ -79,7 +79,7 @@ return schedule {
       t.registers, t.deferred = registers(true), 1
     end
     t.at_once = blocks(t.registers)
-    t.work = R.work(plan)
+    t.work = R.work(plan, t.piece, t.resident == 1 and R.held(plan, target) or nil)
     -- Where no column is told from another, rows that lie one behind the other are one, of which each block has a part.
     t.flat = plan.last == 0 and R.alike(op) and 1 or 0
     -- Of a cluster's block: what its waves and others' have of each reduction, and a barrier for each phase.

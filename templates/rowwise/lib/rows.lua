@@ -151,24 +151,35 @@ end
 
 local STEP = { add = true, sub = true, mul = true, neg = true, abs = true, relu = true, min = true, max = true }
 
+-- Whether it takes as many steps from inputs to an element as a dear function does.
+local function is_long(g, k)
+  local steps = 0
+  for a in pairs(closure(g, { k }, function(a) return not along(g[a]) end)) do
+    if along(g[a]) and #g[a].args > 0 then steps = steps + 1 end
+  end
+  return steps >= 12 and not g[k].cond
+end
+
 -- Elements that more than one phase needs and that are worth keeping: node -> the first phase, which keeps them.  Dear
--- ones where registers hold them; on the host, whose first cache does, all that is not read as f32 nor one step away
--- from what is kept, where a later phase's own elements begin.
+-- ones where registers hold them, and of long computations the end; on the host, whose first cache does, all that is not
+-- read as f32 nor one step away from what is kept, where a later phase's own elements begin.
 function R.held(plan, target)
   local g, first, held = plan.graph, {}, {}
   local host = target.vendor == "host"
   local shared = R.shared(plan)
-  local function worth(n)
-    if not host then return R.is_dear(n, target) or R.is_packed(plan, n) end
+  local function worth(n, k)
+    if not host then return R.is_dear(n, target) or R.is_packed(plan, n) or is_long(g, k) end
     local others = 0
     for _, a in ipairs(n.args) do if along(g[a]) then others = others + 1 end end
     if STEP[n.op] and others < 2 then return false end
     return n.op ~= "at" and not R.block_reduction(n) and not (n.op == "d" and plan.inputs[n.name].type.name == "f32")
   end
   for p = 0, plan.last do
-    local function kept(k) return not along(g[k]) or host and first[k] and first[k] < p end
+    local function kept(k)
+      return not along(g[k]) or first[k] and first[k] < p and (host or is_long(g, k))
+    end
     for k in pairs(closure(g, R.targets(plan, p), kept)) do
-      if along(g[k]) and not (host and shared[k]) and worth(g[k]) then
+      if along(g[k]) and not (host and shared[k]) and worth(g[k], k) then
         if first[k] then held[k] = first[k] else first[k] = p end
       end
     end
@@ -226,13 +237,17 @@ function R.alike(op)
   return true
 end
 
--- Operations for an element, of all phases.
-function R.work(plan)
-  local n = 0
+-- Operations for an element, of all phases, by pieces of so many; held: what is kept, of which long computations are
+-- done once.
+function R.work(plan, piece, held)
+  local n, once = 0, {}
+  for k, p in pairs(held or {}) do once[k] = is_long(plan.graph, k) and p or nil end
   for p = 0, plan.last do
-    for k in pairs(element_closure(plan, p)) do if along(plan.graph[k]) then n = n + 1 end end
+    for k in pairs(element_closure(plan, p, once)) do if along(plan.graph[k]) then n = n + 1 end end
   end
-  for _, x in ipairs(plan.graph) do if R.is_compensated(plan.op, x) then n = n + 6 end end
+  for _, x in ipairs(plan.graph) do -- 7 for each element, 8 for a piece's sum
+    if R.is_compensated(plan.op, x) then n = n + 6 + 8 // piece end
+  end
   return n
 end
 

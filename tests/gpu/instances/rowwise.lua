@@ -65,6 +65,24 @@ rowwise "rows_softmax" {
   check   = { shapes = shapes },
 }
 
+-- Sums as two floats, brought together from everywhere; of products, which are rounded before.
+rowwise "rows_sums" {
+  types   = { { x = f32, y = bf16 }, { x = bf16, y = f32 } },
+  targets = { "sm_90a" },
+  sums    = compensated,
+  d       = { x = full "x", by = full "x" },
+  outputs = { y = full "y", sum = per_row(f32), dot = per_row(f32), few = per_block(f32, 1, 2),
+              many = per_block(f32, 1, 64) },
+  body    = function(d)
+    local centred = d.x - row_mean(d.x)
+    return { y = centred * rsqrt(row_mean(centred * centred) + 0.01), sum = row_sum(d.x), dot = row_sum(d.x * d.by),
+             few = block_sum(d.by, 2), many = block_mean(d.x, 64) }
+  end,
+  tiles   = { sm_90a = { simt(sweep) },
+              where = function(t) return t.lanes >= 32 and reducing(t) end },
+  check   = { shapes = shapes },
+}
+
 -- Blocks of fewer columns than a piece, of as many, of more; a reduction of the row beside them.
 rowwise "rows_blocks" {
   types   = { { x = bf16, y = i8 }, { x = f32, y = f8e4m3 } },
