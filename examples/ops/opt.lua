@@ -15,6 +15,8 @@ rowwise "opt_add_layernorm_i8" {
     local centred = sum - row_mean(sum)
     return { sum = sum, y = centred * rsqrt(row_mean(centred * centred) + s.eps) * d.weight + d.bias }
   end,
+  tiles   = { sm_90a = { simt { lanes = 256, rows = 1, v = { 1, 3 }, resident = 1, split = 1 }, -- 2048 columns; 5120
+                         simt { lanes = 512, rows = 1, v = 2, resident = 0, split = 1 } } },
 }
 
 -- e^x for x <= 0 within 2^-18 where it is above 1/512: (1 + y + y^2/2 + ... + y^5/120)^64, y = x/64.  Multiplications
@@ -40,6 +42,8 @@ rowwise "opt_causal_softmax_i8" {
     local sum = row_sum(e)
     return e * (127 * rsqrt(sum * sum))
   end,
+  tiles   = { sm_90a = { simt { lanes = 64, rows = 1, v = 4, resident = 1, split = 1 }, -- 2048 columns
+                         simt { lanes = 512, rows = 1, v = 2, resident = 0, split = 1 } } },
 }
 
 -- y = x * factor: a scale that calibration found.

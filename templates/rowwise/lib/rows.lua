@@ -161,8 +161,8 @@ local function is_long(g, k)
 end
 
 -- Elements that more than one phase needs and that are worth keeping: node -> the first phase, which keeps them.  Dear
--- ones where registers hold them, and of long computations the end; on the host, whose first cache does, all that is not
--- read as f32 nor one step away from what is kept, where a later phase's own elements begin.
+-- ones where registers hold them, and of long computations the end; on the host, whose first cache does, all that is
+-- not read as f32 nor one step away from what is kept, where a later phase's own elements begin.
 function R.held(plan, target)
   local g, first, held = plan.graph, {}, {}
   local host = target.vendor == "host"
