@@ -59,8 +59,9 @@ void kg_spec_options_used(kg_spec *sp)
         for (size_t k = 0; k < KILN_X_COUNT; k++)
             if (o->of >> k & 1) name[n++] = kg_function_name[k];
         kg_wrong(sp, kg_place_pos(sp, kg_place_field(sp->place, o->name), op->pos),
-                 "%s = %s: %s has no %s: leave it out", o->name, kg_option_text(sp->cx->arena, op, i),
-                 fam->function[0].name, kg_listed(sp->cx, name, n, " or "));
+                 "%s = %s: %s has no %s: leave it out", o->name,
+                 kg_option_text(sp->cx->arena, op, i), fam->function[0].name,
+                 kg_listed(sp->cx, name, n, " or "));
     }
 }
 

@@ -452,9 +452,9 @@ static all gather(const iv *x, int64_t n)
 }
 
 /* The probabilistic bound of a sum's rounding errors in any order (ref_gemm.c): each partial sum is
- * at most the sum of magnitudes, of which `relative` is the error.  A compensated sum has its errors
- * added up as well: what is left is the errors of that, the same share of them; then it is rounded
- * once. */
+ * at most the sum of magnitudes, of which `relative` is the error.  A compensated sum has its
+ * errors added up as well: what is left is the errors of that, the same share of them; then it is
+ * rounded once. */
 static iv sum_of(const iv *x, int64_t n, double relative)
 {
     const all a = gather(x, n);

@@ -516,8 +516,8 @@ static void test_sums(void **state)
                                         isinf(r.hi) == isinf(e.hi) && isinf(r.lo) == isinf(e.lo)));
         if (!ok) fail_msg("row %zu: [%.9g, %.9g, %d]", i, r.lo, r.hi, r.nan);
     }
-    /* Sums in f32, forwards, backwards and by halves, stay inside; of compensated ones the exact sum, rounded,
-     * does, and many a plain one does not. */
+    /* Sums in f32, forwards, backwards and by halves, stay inside; of compensated ones the exact
+     * sum, rounded, does, and many a plain one does not. */
     int plain_outside = 0;
     for (int n = 0; n < 2000; n++) {
         enum { MOST = 200 };
