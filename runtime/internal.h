@@ -423,8 +423,8 @@ kr_interval kr_interval_round(kiln_dtype, kr_interval);
 /* What an output of type t may be; lo and hi as kiln_reference_bounds gives them. */
 void kr_interval_put(kiln_dtype t, kr_interval, double *lo, double *hi);
 kr_interval kr_interval_widen(kr_interval, double by); /* and cut to what f32 can hold */
-/* Of n > 0 values: their sum in f32, in any order, each off by rtol of itself beside; their mean;
- * their largest or smallest. */
+/* Of n > 0 values: their sum in f32, in any order, or compensated, each off by rtol of itself
+ * beside; their mean; their largest or smallest. */
 kr_interval kr_interval_sum(const kr_interval *, int64_t n, double rtol, bool compensated);
 kr_interval kr_interval_mean(const kr_interval *, int64_t n, double rtol, bool compensated);
 kr_interval kr_interval_extreme(const kr_interval *, int64_t n, bool largest);
