@@ -129,6 +129,8 @@ local function draw_rowwise(name)
   if reduces then
     op.outputs.t = per_row(f32)
     if blocks then op.outputs.b = per_block(f32, 1, 32) end
+    local sums = { [row_sum] = true, [row_mean] = true, [block_sum] = true }
+    if (sums[over] or sums[again] or sums[blocks]) and likely(40) then op.sums = compensated end
   end
   op.body = function(of)
     local values = {}
