@@ -8,6 +8,10 @@ local half_bytes = require "half_bytes"
 local copied = require "wgmma_copied"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
+-- `gather`: of A alone, whose rows are next to each other; of A and B.
+local A_ALONE = 3
+local function copies(t) return all(gt(t.gather, 0), lt(t.gather, A_ALONE)) end
+
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
@@ -28,7 +32,7 @@ local function passes(p, t)
 end
 
 -- Where nothing but memory limits, a unit gets no more than its share while all have work.
-local function streams(t) return all(eq(t.mixed, 0), eq(t.sum_chain, 0), eq(t.gather, 0), le(t.m, 64)) end
+local function streams(t) return all(eq(t.mixed, 0), eq(t.sum_chain, 0), not_(copies(t)), le(t.m, 64)) end
 
 -- How long it then takes until the last block has its weights, s of which share each tile: in thousandths of what a
 -- tile takes at a unit's share, times s; and how many rounds of blocks there are.  A block alone on its unit gets what
@@ -109,7 +113,9 @@ return schedule {
       end
     end
     if op.block and types.acc.name == "i32" then return nil, "sums over blocks are f32 here, those of i8 are whole" end
-    if layout.a ~= "r" then return nil, "A must be contiguous along K" end
+    if layout.a ~= "r" and (mixed(types) or types.a.bytes ~= 2 or op.block) then
+      return nil, "A must be contiguous along K, unless A and B have 16 bits and are summed over all of K"
+    end
     if op.has_a_op or types.a.name ~= types.mul_a.name then
       return nil, "A goes from memory to the matrix unit as it is: no a_op, no conversion"
     end
@@ -153,8 +159,8 @@ return schedule {
       doc = "one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies" },
     { "order", values = { 0, 1 },
       doc = "B of 4 bits: 1: K comes in an order in which lanes have whole words, and warps multiply by themselves" },
-    { "gather", values = { 0, 1, 2 },
-      doc = "warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map" },
+    { "gather", values = { 0, 1, 2, A_ALONE },
+      doc = "warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map; 3: B does" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
@@ -187,12 +193,13 @@ return schedule {
     local lanes = t.order == 1 and half_bytes.of_lanes(op, types, t.k)
     -- Lines that begin anywhere have 16 bytes more each.
     local of_b = layout.b == "c" and t.n or t.n // 64 * t.k
-    t.behind = t.gather > 0 and ceil_div(16 * (op.products * of_b + t.k * types.a.bytes // 128 * t.m), 128) * 128 or 0
-    if t.gather > 0 then t.threads = 128 * (t.wg + t.gather) end
+    local copied_rows = t.gather > 0 and t.gather < A_ALONE
+    t.behind = copied_rows and ceil_div(16 * (op.products * of_b + t.k * types.a.bytes // 128 * t.m), 128) * 128 or 0
+    if t.gather > 0 then t.threads = 128 * (t.wg + (copied_rows and t.gather or 1)) end
     local eights = lanes and 2 * t.columns * lanes.pitch + 512 or 0 -- with more barriers
     local slot = t.slot_bytes + 4 * values + t.behind
     t.depth = max(min((room - 512 - behind - eights) // slot, t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights + (t.gather > 0 and 128 or 0)
+    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights + (copied_rows and 128 or 0)
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
@@ -238,6 +245,9 @@ return schedule {
       function(t, op)
         return t.gather == 0 or t.bits_b >= 8 and not op.block and t.slabs == 1 and t.n <= 256 and t.l2 == 0
       end },
+    { "gather = 3 is for A that is contiguous along M, which has no other, and up to 32 rows", function(t, op, types, layout)
+      return (layout.a == "c") == (t.gather == A_ALONE) and (t.gather < A_ALONE or t.m <= 32)
+    end },
     { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
       return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
     end },
@@ -305,6 +315,11 @@ return schedule {
                  tile(96, 64, 1, 1, 0, { sets = 1 }) }
       end
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
+      if layout.a == "c" then
+        local few = { tile(16, 64, 1, 2, 0, { gather = A_ALONE }) }
+        if layout.b == "r" and op.products == 1 then few[2] = tile(16, 128, 1, 2, 0, { gather = A_ALONE }) end
+        return few
+      end
       -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
       if layout.b == "r" and op.products > 1 then
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
@@ -355,7 +370,7 @@ return schedule {
       return any(gt(t.gather, 0), ge(p.align_a, 16))
     end },
     { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(gt(t.gather, 0), ge(p.align_b, 16))
+      return any(copies(t), ge(p.align_b, 16))
     end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
@@ -367,8 +382,11 @@ return schedule {
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
     -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
-    if t.gather > 0 then return {} end
-    local list = { { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true } }
+    local list = {}
+    if t.gather > 0 and t.gather < A_ALONE then return list end
+    if t.gather == 0 then
+      list[1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true }
+    end
     local inner, outer = 8 * t.box // types.b.bits, t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
@@ -438,12 +456,12 @@ return schedule {
     -- And its values, a part of which every column has, come before the first of them and take their time.
     local values = select(all(gt(t.sum_chain, 0), eq(t.mixed, 0)), select(eq(t.across, 1), 0.016, 0.01) * t.n, 0)
     -- Warps that copy: shared memory's time, or each block's own; where lines begin, and the step in which they end.
-    local copies, loose = gt(t.gather, 0), lt(min(p.align_a, p.align_b), 16)
+    local copied_too, loose = copies(t), lt(min(p.align_a, p.align_b), 16)
     local wide = select(lt(t.m, 64), rows, t.m) * t.k * t.bytes_a -- bytes of A in a step
     local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
     local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
-    local copying = select(copies, share / t.k * max(most * one, ceil_div(most, t.blocks) * alone), 0)
-    local begun = select(copies, select(loose, 1.9, 0.4), 0)
+    local copying = select(copied_too, share / t.k * max(most * one, ceil_div(most, t.blocks) * alone), 0)
+    local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
     local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)

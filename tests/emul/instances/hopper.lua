@@ -302,6 +302,18 @@ gemm "emul_few_gather_n" {
   check    = { shapes = odd },
 }
 
+-- A across K by warps, B by tensor map.
+gemm "emul_few_across" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "crr", "ccr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return acc.gate + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 8, 32 }, n = 64, wg = 1, blocks = { 1, 2 }, l2 = 0, turn = { 0, 1 }, gather = 3 } },
+               where = function(t) return (t.m == 8) == (t.blocks == 2) and (t.m == 8) == (t.turn == 1) end },
+  check    = { shapes = { { 35, 143, 1001 }, { 272, 144, 80 } } },
+}
+
 -- E alone at any address, whole tiles and halves of K; strips of 64 and of 56 columns.
 gemm "emul_any_e" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
