@@ -245,9 +245,10 @@ return schedule {
       function(t, op)
         return t.gather == 0 or t.bits_b >= 8 and not op.block and t.slabs == 1 and t.n <= 256 and t.l2 == 0
       end },
-    { "gather = 3 is for A that is contiguous along M, which has no other, and up to 32 rows", function(t, op, types, layout)
-      return (layout.a == "c") == (t.gather == A_ALONE) and (t.gather < A_ALONE or t.m <= 32)
+    { "A that is contiguous along M wants gather = 3, and no other does", function(t, op, types, layout)
+      return (layout.a == "c") == (t.gather == A_ALONE)
     end },
+    { "gather = 3 with {m} rows, more than 32", function(t) return t.gather < A_ALONE or t.m <= 32 end },
     { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
       return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
     end },
@@ -316,9 +317,8 @@ return schedule {
       end
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
       if layout.a == "c" then
-        local few = { tile(16, 64, 1, 2, 0, { gather = A_ALONE }) }
-        if layout.b == "r" and op.products == 1 then few[2] = tile(16, 128, 1, 2, 0, { gather = A_ALONE }) end
-        return few
+        local alone = { gather = A_ALONE }
+        return { tile(16, 128, 1, 2, 0, alone), tile(32, 128, 1, 2, 0, alone) }
       end
       -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
       if layout.b == "r" and op.products > 1 then
@@ -460,7 +460,8 @@ return schedule {
     local wide = select(lt(t.m, 64), rows, t.m) * t.k * t.bytes_a -- bytes of A in a step
     local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
     local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
-    local copying = select(copied_too, share / t.k * max(most * one, ceil_div(most, t.blocks) * alone), 0)
+    local copying = share / t.k * select(copied_too, max(most * one, ceil_div(most, t.blocks) * alone),
+                                         select(gt(t.gather, 0), ceil_div(most, t.blocks) * 0.0098 * t.m, 0))
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
