@@ -8,7 +8,7 @@
 mkdir "$tmp/ops"
 cat >"$tmp/ops/absent.lua" <<'END'
 gemm "only_simt" {
-  types    = { { a = bf16, b = bf16, e = bf16 } },
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f32, b = f32, e = f32 } },
   layouts  = { "rcr", "ccr" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { simt {} } },
@@ -38,9 +38,10 @@ line() { # FILE PATTERN: the number of the first line that has it
 }
 sizes='m=64 n=64 k=64 align=256'
 supports=$(line templates/gemm/wgmma_decode.lua '^  supports =') promote=$(line templates/gemm/wgmma.lua '"promote is for fp8"')
-explain sm_90a "only_simt bf16,bf16,bf16 ccr $sizes" && lacks only_simt wgmma_decode "A must be contiguous along K \(gemm/wgmma_decode.lua:$supports\)"
+along_k='A must be contiguous along K, unless A and B have 16 bits and are summed over all of K'
+explain sm_90a "only_simt f32,f32,f32 ccr $sizes" && lacks only_simt wgmma_decode "$along_k \(gemm/wgmma_decode.lua:$supports\)"
 result $? 'what the schedule does not do' "$tmp/out"
-lacks only_simt wgmma '`tiles` on sm_90a are of other schedules: add `wgmma \{\}` \(.*ops/absent.lua:5\)'
+explain sm_90a "only_simt bf16,bf16,bf16 ccr $sizes" && lacks only_simt wgmma '`tiles` on sm_90a are of other schedules: add `wgmma \{\}` \(.*ops/absent.lua:5\)'
 result $? 'tiles of other schedules, and what to write' "$tmp/out"
 ! grep -q 'no instance.*host' "$tmp/out"
 result $? "nothing of the host's" "$tmp/out"
