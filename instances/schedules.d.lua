@@ -213,7 +213,7 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.apart 0|1
 ---@alias kiln.wgmma_decode.sets 1|2
 ---@alias kiln.wgmma_decode.order 0|1
----@alias kiln.wgmma_decode.gather 0|1|2
+---@alias kiln.wgmma_decode.gather 0|1|2|3
 ---@alias kiln.wgmma_decode.split_k 0|1|2|3|4|5|6|7|8
 
 ---@class kiln.wgmma_decode.Sweep
@@ -237,7 +237,7 @@ function wgmma(axes) end
 ---@field apart? kiln.wgmma_decode.apart|kiln.wgmma_decode.apart[] gemm: two products: 1: each warpgroup multiplies one of them; 0: both
 ---@field sets? kiln.wgmma_decode.sets|kiln.wgmma_decode.sets[] gemm: one-byte B: half slabs that a thread holds widened; 2: it widens one while it multiplies
 ---@field order? kiln.wgmma_decode.order|kiln.wgmma_decode.order[] gemm: B of 4 bits: 1: K comes in an order in which lanes have whole words, and warps multiply by themselves
----@field gather? kiln.wgmma_decode.gather|kiln.wgmma_decode.gather[] gemm: warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map
+---@field gather? kiln.wgmma_decode.gather|kiln.wgmma_decode.gather[] gemm: warpgroups that copy A and B, which may lie at any address; 0: they come by tensor map; 3: B does
 ---@field split_k? kiln.wgmma_decode.split_k|kiln.wgmma_decode.split_k[] gemm: blocks that share a tile, each a part of K; 0: chosen at the launch
 
 ---attention: few queries on Hopper's matrix unit: each key and value is read once, at the speed of memory; gemm: Hopper's matrix unit for few rows: weights at the speed of memory.
