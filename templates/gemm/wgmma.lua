@@ -6,7 +6,7 @@
 -- where the other has 16 bits, is X: that one can come through registers.
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes = require "half_bytes"
-local copied = require "wgmma_copied"
+local copied, written = require "wgmma_copied", require "wgmma_written"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -66,12 +66,12 @@ local function beside_ring(t, op, types, layout)
   -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  A cluster's strips are even in number
   -- where 16 columns and more, in rows of 48 bytes and more, can be that, for its blocks to share them; what narrower
   -- strips leave free is the ring's.
-  t.strip = 0
+  t.strip = t.e_depth > 0 and 0 or t.y
   local half = types[t.x_is_a == 1 and "a" or "b"].bits < 8
   local function unshared(strip)
     return t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
   end
-  for strip = 128 // types.e.bytes, 8, -8 do
+  for strip = t.e_depth > 0 and 128 // types.e.bytes or 0, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
     local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
     if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
@@ -83,7 +83,7 @@ local function beside_ring(t, op, types, layout)
     end
   end
   t.d_parts = strip_slots(t, op)
-  t.beside_ring = t.wg * t.e_depth * 64 * t.strip * types.e.bytes + 4 * t.vector
+  t.beside_ring = t.wg * max(64 * t.e_depth, 32) * t.strip * types.e.bytes + 4 * t.vector
                   + 8 * (2 * t.depth + (t.gather == 2 and 18 or 2)) -- with what lies between barriers and BEHIND
   if op.block then
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
@@ -104,37 +104,6 @@ local function beside_ring(t, op, types, layout)
   end
   local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y
   t.behind = t.gather == 2 and ceil_div(16 * max(lines, of_tile), 128) * 128 or 0
-end
-
--- How long clusters are busy with items and tiles that two blocks share, in halves of an item's time: as the kernel
--- has it (shares::busy).
-local function halves_of(items, tiles, units)
-  local rest = items % units
-  local late = ceil_div(max(tiles - 2 * (units - rest), 0), units)
-  return 2 * (items // units) + select(le(2 * rest + tiles, units), min(rest + tiles, 1), 2 + late)
-end
-
--- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved`
--- tiles, of which each block has half of K, and the `clusters` that do them: as many as there are, or one for every
--- item, tile or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the last ones along X.
-local function work(p, t)
-  local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
-  local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
-  local items, units = ceil_div(tiles_x, t.cluster) * others, max(p.units // t.cluster, 1)
-  local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
-  local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
-  runs = select(all(eq(t.gather, 2), eq(t.stream, 1), le(2 * items, units)), runs, 1)
-  local w = { units = units }
-  w.clusters = max(min(select(may_cut, tiles_x * others, items * runs), units), 1)
-  local pairs = tiles_x // 2 * others
-  local apart = all(may_cut, eq(tiles_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
-  w.odd = select(apart, others, 0)
-  items = select(apart, pairs, items)
-  local rest = items % units
-  local rest_halved = select(all(may_cut, le(2 * rest + w.odd, units)), rest, 0)
-  w.beyond = rest - rest_halved
-  w.items, w.halved = items - rest_halved, w.odd + 2 * rest_halved
-  return w
 end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
@@ -236,7 +205,8 @@ return schedule {
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply" },
     { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
-    { "e_depth", values = { 1, 2, 4 }, doc = "strips of E that each warpgroup has in shared memory" },
+    { "e_depth", values = { 0, 1, 2, 4 },
+      doc = "strips of E that each warpgroup has in shared memory; 0: each warp has eight rows of its tile's" },
     { "group", values = { 1, 2, 4, 8, 16, 32 },
       doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
     { "stream", values = { 0, 1 },
@@ -272,7 +242,7 @@ return schedule {
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
     -- holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
-    t.cut = t.cluster == 2 and t.stream == 0 and t.pingpong == 0 and strips % 2 == 0 and at_once > 0
+    t.cut = t.cluster == 2 and t.stream + t.pingpong == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
@@ -299,6 +269,11 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
     end },
+    { "e_depth = 0 is for E of 4 bytes along 64 of Y, without full inputs, blocks of K, stream, pingpong or gather",
+      function(t, op, types)
+        local other = op.block or t.full_d + t.stream + t.pingpong + t.gather > 0
+        return t.e_depth > 0 or types.e.bytes == 4 and t.e_along_y == 1 and t.y % 64 == 0 and not other
+      end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
     { "pingpong with full extra inputs", function(t) return t.pingpong == 0 or t.full_d == 0 end },
@@ -403,11 +378,13 @@ return schedule {
     elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
-                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 } }
+                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 },
+                types.e.bytes == 4 and layout.e == "r" and full == 0 and { 128, 256, 1, 0, 0, { e_depth = 0 } } or nil }
     elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     else
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
-                { 128, 256, 1, 1 }, { 128, 112, 2, 0, 1, { group = 1 } }, { 64, 200, 1, 0, 1, { group = 1 } },
+                { 128, 256, 1, 1 }, { 128, 192, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
+                { 64, 200, 1, 0, 1, { group = 1 } },
                 { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
     end
     local list = {}
@@ -482,7 +459,8 @@ return schedule {
       local swizzle = (row == 32 or row == 64 or row == 128) and row or 0
       list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = swizzle }
     end
-    if t.gather == 0 then strip("e", types.e, layout.e) end
+    if t.e_depth == 0 then list[#list + 1] = { operand = "e", inner = t.y, outer = 8, swizzle = 0 }
+    elseif t.gather == 0 then strip("e", types.e, layout.e) end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
@@ -490,7 +468,7 @@ return schedule {
   end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local w = work(p, t)
+    local w = sharing.work(p, t)
     return {
       { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
         early = true },
@@ -499,12 +477,12 @@ return schedule {
   end,
   -- Two parts of a tile for each block.
   workspace = function(p, t, target)
-    local w = work(p, t)
+    local w = sharing.work(p, t)
     local part = 4 * t.x * t.y * t.products * t.cluster
     return select(all(eq(t.stream, 1), gt(w.items % w.clusters, 0)), 2 * part * w.clusters, 0)
   end,
   cost = function(p, t, target)
-    local w = work(p, t)
+    local w = sharing.work(p, t)
     -- Where tiles are cut into runs, as much of them as everybody has, and the sums' way through L2 and back.
     local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))
     local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
@@ -578,7 +556,8 @@ return schedule {
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way.
     local reach = select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42) * w.clusters * t.cluster / p.units
-    local memory = (bytes + again) / (gbps * 0.87e3 * min(reach, 1))
+    local row = select(eq(t.e_depth, 0), 4 * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
+    local memory = max((bytes + again) / (gbps * 0.87e3 * min(reach, 1)), bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.

@@ -5,7 +5,7 @@
 -- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
-local copied = require "wgmma_copied"
+local copied, written = require "wgmma_copied", require "wgmma_written"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
@@ -416,7 +416,8 @@ return schedule {
     local bytes = p.batch * (all_weights * (1 + select(gt(all_weights, 60e6), 0.35, 0.32) * (tiles_m - 1))
                              + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.77, 0.89))
+    local memory = max(bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.77, 0.89)),
+                       bytes / (1e3 * gbps) + written(p, t, t.n * t.bytes_e))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
     -- times their share.  What others read, too, comes faster, and what rings hold in 1.13 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)

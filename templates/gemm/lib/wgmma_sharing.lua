@@ -1,9 +1,42 @@
 -- SPDX-License-Identifier: MIT
--- From when on wgmma shares a tile's K, for its schedule and its kernels.
-return {
+-- From when on wgmma shares a tile's K, and what its clusters have to do: for its schedule and its kernels.
+local sharing = {
   -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
   cut_from = 8,
   -- Where tiles that come from any address leave half of the units without one, K is cut into runs of at least half of
   -- those, as many as fill the units and at most so many.
   runs = 16,
 }
+
+-- How long clusters are busy with items and tiles that two blocks share, in halves of an item's time: as the kernel
+-- has it (shares::busy).
+local function halves_of(items, tiles, units)
+  local rest = items % units
+  local late = ceil_div(max(tiles - 2 * (units - rest), 0), units)
+  return 2 * (items // units) + select(le(2 * rest + tiles, units), min(rest + tiles, 1), 2 + late)
+end
+
+-- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved`
+-- tiles, of which each block has half of K, and the `clusters` that do them: as many as there are, or one for every
+-- item, tile or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the last ones along X.
+function sharing.work(p, t)
+  local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
+  local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
+  local items, units = ceil_div(tiles_x, t.cluster) * others, max(p.units // t.cluster, 1)
+  local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
+  local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
+  runs = select(all(eq(t.gather, 2), eq(t.stream, 1), le(2 * items, units)), runs, 1)
+  local w = { units = units }
+  w.clusters = max(min(select(may_cut, tiles_x * others, items * runs), units), 1)
+  local pairs = tiles_x // 2 * others
+  local apart = all(may_cut, eq(tiles_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
+  w.odd = select(apart, others, 0)
+  items = select(apart, pairs, items)
+  local rest = items % units
+  local rest_halved = select(all(may_cut, le(2 * rest + w.odd, units)), rest, 0)
+  w.beyond = rest - rest_halved
+  w.items, w.halved = items - rest_halved, w.odd + 2 * rest_halved
+  return w
+end
+
+return sharing

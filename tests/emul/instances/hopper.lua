@@ -242,6 +242,18 @@ gemm "emul_three" {
   check    = { shapes = shapes },
 }
 
+-- E that leaves by whole rows of tiles.
+gemm "emul_rows" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { row = per_row(f32), col = per_col "e" },
+  epilogue = function(acc, d) return acc * d.row + d.col end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 256 }, n = { 64, 256 }, wg = { 1, 2 }, depth = 3, cluster = { 1, 2 }, e_depth = 0 } },
+               where = function(t) return t.m ~= t.n and t.cluster == 3 - t.wg and t.m == (t.wg == 2 and 256 or 64) end },
+  check    = { shapes = shapes },
+}
+
 -- Operands, full inputs and E at any address: one warpgroup that loads, and two; tiles whose K many share, or none.
 local odd = { { 135, 143, 1001 }, { 272, 144, 80 } }
 gemm "emul_gather" {
