@@ -375,11 +375,13 @@ return schedule {
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
                 { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
     elseif not along and full > 0 then sizes = { { 128, 192, 2 } }
-    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 128, 2 } }
+    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
-                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 },
-                types.e.bytes == 4 and layout.e == "r" and full == 0 and { 128, 256, 1, 0, 0, { e_depth = 0 } } or nil }
+                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
+      if types.e.bytes == 4 and layout.e == "r" and full == 0 then -- short K
+        sizes[10], sizes[11] = { 128, 256, 1, 0, 0, { e_depth = 0 } }, { 128, 192, 1, 0, 0, { e_depth = 0 } }
+      end
     elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     else
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },

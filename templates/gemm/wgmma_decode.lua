@@ -335,7 +335,7 @@ return schedule {
       end
       if types.a.bytes == 1 then
         local whole = not types.a.float -- of which the instruction takes 16 columns at a time
-        return { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+        return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
                  whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
                  tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
       end
@@ -343,7 +343,8 @@ return schedule {
                     tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0) }
       if not full then
         few[#few + 1] = tile(64, 56, 1, 3, 0, across)
-        few[#few + 1] = tile(96, 64, 1, 1, 0)
+        few[#few + 1] = tile(64, 112, 2, 2, 0, across)
+        few[#few + 1] = tile(64, 128, 2, 1, 0, across)
       end
       return few
     end
@@ -416,15 +417,15 @@ return schedule {
     local bytes = p.batch * (all_weights * (1 + select(gt(all_weights, 60e6), 0.35, 0.32) * (tiles_m - 1))
                              + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = max(bytes / (1e3 * gbps * select(eq(t.mixed, 1), 0.77, 0.89)),
-                       bytes / (1e3 * gbps) + written(p, t, t.n * t.bytes_e))
+    local rate = gbps * 1e3 * select(eq(t.mixed, 1), 0.77, select(lt(t.m, 64), 0.93, 0.89))
+    local memory = max(bytes / rate, bytes / (gbps * 1e3) + written(p, t, t.n * t.bytes_e))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
     -- times their share.  What others read, too, comes faster, and what rings hold in 1.13 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
     local rings = here * t.depth * t.k * weights / 1.13
     -- A unit that has one while others have none gets more than its share, but in tiles of many more rows hardly.
-    local beside = select(all(gt(t.m, 64), le(p.m, 64)), 1.05, 1.46)
+    local beside = select(all(gt(t.m, 64), le(p.m, 64)), 1, 1.46)
     local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
                                       + (most - all_have) / min(fair * beside, rings))

@@ -4,5 +4,5 @@
 -- H200.
 return function(p, t, row)
   local lines = p.batch * p.m * p.n * t.bytes_e * (1 / 128 + select(eq(p.lde * t.bytes_e % 128, 0), 0, 0.9 / row))
-  return lines * 21.3e-6
+  return lines * 19e-6
 end

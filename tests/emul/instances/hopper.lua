@@ -243,7 +243,7 @@ gemm "emul_three" {
 }
 
 -- E that leaves by whole rows of tiles.
-gemm "emul_rows" {
+gemm "emul_whole_rows" {
   types    = { { a = bf16, b = bf16, e = f32 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
