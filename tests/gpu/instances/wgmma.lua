@@ -56,15 +56,16 @@ gemm "wgmma_tiles" {
 }
 
 -- E of 4 bytes that leaves by whole rows of tiles: of x, y, wg, cluster.
-local rows   = { ["64 64 1 1"] = true, ["256 64 2 1"] = true, ["128 128 2 2"] = true, ["128 256 2 2"] = true, ["64 192 1 1"] = true }
+local rows   = { ["64 64 1 1"] = true, ["256 64 2 1"] = true, ["128 128 2 2"] = true, ["128 256 2 2"] = true,
+                 ["64 192 1 1"] = true }
 gemm "wgmma_rows" {
   types    = { { a = bf16, b = bf16, e = f32 }, { a = i8, b = i8, e = i32 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), col = per_col(f32), one = per_tensor(f32) },
   epilogue = function(acc, d) return (acc + d.col) * d.row - d.one end,
-  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 192, 256 }, wg = { 1, 2 }, depth = 3, cluster = { 1, 2 },
-                                  e_depth = 0 } },
+  tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 192, 256 }, wg = { 1, 2 }, depth = 3,
+                                  cluster = { 1, 2 }, e_depth = 0 } },
                where = function(t) return rows[("%d %d %d %d"):format(t.x, t.y, t.wg, t.cluster)] == true end },
   check    = { shapes = shapes },
 }

@@ -236,9 +236,12 @@ gemm "decode_n_inputs" {
   check    = { shapes = wide },
 }
 
--- A contiguous along M, which warps bring from any address, beside B by tensor map.  Of m, n, wg, blocks, split_k, turn.
-local along_m = { ["8 64 1 2 0 1"] = true, ["16 64 1 2 0 0"] = true, ["16 128 1 2 1 0"] = true, ["16 128 2 1 3 0"] = true,
-                  ["32 64 1 2 8 1"] = true, ["32 128 2 1 0 0"] = true }
+-- A contiguous along M, which warps bring from any address, beside B by tensor map.  Of m, n, wg, blocks, split_k,
+-- turn.
+local along_m = { ["8 64 1 2 0 1"] = true, ["16 64 1 2 0 0"] = true, ["16 128 1 2 1 0"] = true,
+                  ["16 128 2 1 3 0"] = true, ["32 64 1 2 8 1"] = true, ["32 128 2 1 0 0"] = true }
+local of_m    = { m = { 8, 16, 32 }, n = { 64, 128 }, wg = { 1, 2 }, blocks = { 1, 2 }, split_k = { 0, 1, 3, 8 },
+                  turn = { 0, 1 }, l2 = 0, gather = 3 }
 for _, more in ipairs { {}, { b = { "gate", "up" } } } do
   gemm("decode_across" .. (more.b and "_two" or "")) {
     types    = { { a = bf16, b = bf16, e = bf16 }, not more.b and { a = f16, b = f16, e = f32 } or nil },
@@ -246,8 +249,7 @@ for _, more in ipairs { {}, { b = { "gate", "up" } } } do
     targets  = { "sm_90a" },
     b        = more.b,
     epilogue = function(acc) return more.b and acc.gate - acc.up or acc end,
-    tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 8, 16, 32 }, n = { 64, 128 }, wg = { 1, 2 }, blocks = { 1, 2 },
-                                                      split_k = { 0, 1, 3, 8 }, turn = { 0, 1 }, l2 = 0, gather = 3 } },
+    tiles    = { sm_90a = { simt(any), wgmma_decode(of_m) },
                  where = function(t)
                    if t.n == 32 then return true end -- the portable one
                    return along_m[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.blocks, t.split_k, t.turn)] == true
