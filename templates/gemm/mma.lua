@@ -59,6 +59,8 @@ return schedule {
     { "wn", values = { 1, 2, 4, 8 }, doc = "and along N" },
     { "wk", values = { 1, 2, 4 }, doc = "and along K" },
     { "slabs", values = { 1, 2 }, doc = "pieces of 128 bytes along K that arrive together" },
+    { "word", values = { 1, 4, 8 },
+      doc = "bytes that lines of A and B begin at multiples of, and that are copied at once; 1: at any address" },
     { "depth", values = { 2, 3, 4, 5, 6, 8 }, doc = "tiles of A and B in shared memory" },
     { "blocks", values = { 1, 2, 3, 4, 6 }, doc = "blocks that a unit holds at once" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
@@ -90,14 +92,17 @@ return schedule {
       return t.m % (16 * t.wm) == 0 and t.n % (8 * t.wn) == 0
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
-    { "lines of {line} bytes are too long for {threads} threads", function(t) return t.threads >= t.line end },
+    { "lines of {line} bytes are too long for {threads} threads", function(t)
+      return t.threads * t.word >= t.line
+    end },
+    { "word {word}: warps of 8 columns", function(t) return t.word == 1 or t.n // t.wn % 16 == 0 end },
     { "LDS: {lds_bytes} bytes of {room} that each of {blocks} blocks has", function(t)
       return t.lds_bytes <= t.room
     end },
   },
   defaults = function(target, op, types, layout)
     local function tile(m, n, wm, wn, wk, slabs, depth, blocks)
-      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, depth = depth, blocks = blocks, split_k = 0 }
+      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = 1, depth = depth, blocks = blocks, split_k = 0 }
     end
     local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
     if op.products == 2 then return { tile(64, 32, 2, 2, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 3, 3) } end
@@ -110,10 +115,12 @@ return schedule {
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
     text = text .. (t.wk > 1 and "x" .. t.wk or "") .. (t.slabs > 1 and "_p" .. t.slabs or "")
-    text = text .. ("_d%d_b%d"):format(t.depth, t.blocks)
+    text = text .. ("_d%d_b%d"):format(t.depth, t.blocks) .. (t.word > 1 and "_a" .. t.word or "")
     return t.split_k > 0 and text .. "_s" .. t.split_k or text
   end,
   problem_rules = {
+    { "A's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t) return ge(p.align_a, t.word) end },
+    { "B's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t) return ge(p.align_b, t.word) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },

@@ -282,8 +282,16 @@ static inline void kiln_copy_whole(unsigned to, const void *from)
 {
     ke_copy(to, from, 16, 16);
 }
+template <int width> static inline void kiln_copy_or_zero(unsigned to, const void *from, bool copied)
+{
+    ke_copy(to, from, width, copied ? width : 0);
+}
 static inline void kiln_prefetch(const void *)
 {
+}
+template <class T> static inline void kiln_further(T &at, long long far)
+{
+    at += far;
 }
 static inline void kiln_copy_commit(void)
 {

@@ -7,3 +7,10 @@ gemm "emul_fault_any" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { mma { m = 64, n = 64, wm = 2, wn = 2, depth = 3, blocks = 2, split_k = 2 } } },
 }
+gemm "emul_fault_words" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr", "crr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { mma { m = 64, n = 64, wm = 2, wn = 2, depth = 3, blocks = 2, split_k = 2, word = 4 } } },
+}

@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- Ops that take gemm's schedule `mma` through its corners: every type, orientation and kind of extra input, one product
--- and two, operators, tiles of few warps and many, K that blocks share, E at any address.
-local function tile(m, n, wm, wn, depth, blocks, split, wk, slabs)
+-- and two, operators, tiles of few warps and many, K that blocks share, E at any address; copies of 4 bytes and of 8.
+local function tile(m, n, wm, wn, depth, blocks, split, wk, slabs, word)
   return mma { m = m, n = n, wm = wm, wn = wn, depth = depth, blocks = blocks,
-               wk = wk or 1, slabs = slabs or 1, split_k = split or 0 }
+               wk = wk or 1, slabs = slabs or 1, split_k = split or 0, word = word or 1 }
+end
+local function words(m, n, wm, wn, depth, blocks, word, split, wk, slabs)
+  return tile(m, n, wm, wn, depth, blocks, split, wk, slabs, word)
 end
 local odd = { { 1, 8, 16 }, { 17, 31, 13 }, { 64, 128, 64 }, { 70, 143, 1001 }, { 3, 300, 5001 }, { 130, 67, 81 },
-              { 1, 1, 0 } }
+              { 1, 1, 0 }, { 70, 142, 1002 }, { 132, 68, 84 }, { 4, 300, 5004 } }
 
 gemm "mma_gemm" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 }, { a = f16, b = f16, e = i8 } },
@@ -14,9 +17,11 @@ gemm "mma_gemm" {
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), col = per_col "e", all = full "e", o = full(f16, "c"), t = per_tensor(f32) },
   epilogue = function(acc, d) return acc * d.row + d.col + d.all * d.t - d.o end,
-  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(32, 32, 2, 2, 4, 4),
-                          tile(128, 64, 4, 2, 3, 2), tile(16, 32, 1, 4, 2, 4, 3),
-                          tile(16, 32, 1, 1, 5, 4, 0, 4), tile(32, 32, 1, 1, 3, 3, 0, 4, 2) } },
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(128, 64, 4, 2, 3, 2),
+                          tile(16, 32, 1, 4, 2, 4, 3), tile(16, 32, 1, 1, 5, 4, 0, 4),
+                          tile(32, 32, 1, 1, 3, 3, 0, 4, 2), words(64, 64, 2, 2, 4, 3, 4),
+                          words(128, 128, 2, 4, 4, 1, 8), words(16, 32, 1, 1, 5, 3, 4, 0, 4, 2),
+                          words(32, 64, 1, 2, 2, 3, 8, 3, 2) } },
   check    = { shapes = odd },
 }
 
@@ -28,7 +33,8 @@ gemm "mma_bytes" {
   d        = { scale = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale end,
   tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(32, 64, 1, 4, 3, 3, 5),
-                          tile(32, 32, 1, 1, 3, 4, 0, 4, 2) } },
+                          tile(32, 32, 1, 1, 3, 4, 0, 4, 2), words(64, 64, 2, 2, 4, 3, 4),
+                          words(16, 32, 1, 1, 5, 3, 8, 0, 4) } },
   check    = { shapes = odd },
 }
 
@@ -38,7 +44,8 @@ gemm "mma_widened" {
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3) } },
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), words(64, 64, 2, 2, 4, 3, 4),
+                          words(16, 32, 1, 1, 5, 3, 8, 0, 4) } },
   check    = { shapes = odd },
 }
 
@@ -48,7 +55,7 @@ gemm "mma_two" {
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
   epilogue = function(acc) return silu(acc.gate) * acc.up end,
-  tiles    = { sm_90a = { tile(64, 32, 2, 2, 4, 3), tile(16, 32, 1, 4, 6, 3, 8) } },
+  tiles    = { sm_90a = { tile(64, 32, 2, 2, 4, 3), tile(16, 32, 1, 4, 6, 3, 8), words(64, 32, 2, 2, 4, 3, 4, 2) } },
   check    = { shapes = odd },
 }
 
@@ -60,6 +67,6 @@ gemm "mma_op" {
   a_op     = function(x) return x + 1 end,
   b_op     = function(x) return x * 0.5 + 3 end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3, 2) } },
+  tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3, 2), words(64, 64, 2, 2, 4, 3, 4) } },
   check    = { shapes = odd },
 }
