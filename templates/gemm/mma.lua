@@ -10,9 +10,9 @@ local function parts(p, t)
   local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local best = 1
-  for _, s in ipairs { 2, 4, 8 } do
-    -- Of four and more not every group of units has a cluster.
-    local fit = select(gt(s, 2), units * t.blocks * 18 // 20, units * t.blocks)
+  for s = 2, 8 do
+    -- Of three and more not every group of units has a cluster.
+    local fit = s > 2 and units * t.blocks * 18 // 20 or units * t.blocks
     best = select(all(le(tiles * s, fit), ge(steps, 4 * s)), s, best)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
