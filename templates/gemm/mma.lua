@@ -66,7 +66,7 @@ return schedule {
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "k", "threads", "products", "sums", "slot_bytes", "lds_bytes", "room", "line", "bits_a", "bits_b",
+  derived = { "k", "threads", "products", "sums", "fast", "slot_bytes", "lds_bytes", "room", "line", "bits_a", "bits_b",
               "bytes_e", "bytes_d", "a_across", "b_across" },
   derive = function(t, op, types, layout, target)
     t.k, t.threads, t.products = 128 // types.mul_a.bytes * t.slabs, 32 * t.wm * t.wn * t.wk, op.products
@@ -80,6 +80,7 @@ return schedule {
     t.line = 0
     t.slot_bytes = bytes("a", t.m) + op.products * bytes("b", t.n)
     local stage = 4 * t.wk * op.products * (layout.e == "r" and t.m * (t.n + 8) or t.n * (t.m + 4))
+    t.fast = layout.e == "r" and t.n or t.m
     -- Words behind a line's last are read, too.
     t.lds_bytes = max(t.depth * t.slot_bytes + 16, stage)
     t.room = min((target.lds + 1024) // t.blocks - 1024, target.lds)
@@ -95,6 +96,7 @@ return schedule {
     { "lines of {line} bytes are too long for {threads} threads", function(t)
       return t.threads * t.word >= t.line
     end },
+    { "{threads} threads finish rows of {fast} elements", function(t) return t.threads >= t.fast end },
     { "word {word}: warps of 8 columns", function(t) return t.word == 1 or t.n // t.wn % 16 == 0 end },
     { "LDS: {lds_bytes} bytes of {room} that each of {blocks} blocks has", function(t)
       return t.lds_bytes <= t.room
