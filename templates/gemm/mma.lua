@@ -89,15 +89,14 @@ return schedule {
     t.a_across, t.b_across = along_k(layout, "a") and 0 or 1, along_k(layout, "b") and 0 or 1
   end,
   rules = {
-    { "{wm} by {wn} warps do not share {m} rows and {n} columns in sixteens and eights", function(t)
-      return t.m % (16 * t.wm) == 0 and t.n % (8 * t.wn) == 0
+    { "{wm} by {wn} warps do not share {m} rows and {n} columns in sixteens", function(t)
+      return t.m % (16 * t.wm) == 0 and t.n % (16 * t.wn) == 0
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "lines of {line} bytes are too long for {threads} threads", function(t)
       return t.threads * t.word >= t.line
     end },
     { "{threads} threads finish rows of {fast} elements", function(t) return t.threads >= t.fast end },
-    { "word {word}: warps of 8 columns", function(t) return t.word == 1 or t.n // t.wn % 16 == 0 end },
     { "LDS: {lds_bytes} bytes of {room} that each of {blocks} blocks has", function(t)
       return t.lds_bytes <= t.room
     end },
