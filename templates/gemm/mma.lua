@@ -54,7 +54,7 @@ return schedule {
   end,
   tunables = {
     { "m", values = { 16, 32, 64, 128 }, doc = "rows of the block's tile" },
-    { "n", values = { 16, 32, 64, 128 }, doc = "columns of the block's tile" },
+    { "n", values = { 16, 32, 64, 128, 256 }, doc = "columns of the block's tile" },
     { "wm", values = { 1, 2, 4 }, doc = "warps of a block along M" },
     { "wn", values = { 1, 2, 4, 8 }, doc = "and along N" },
     { "wk", values = { 1, 2, 4 }, doc = "and along K" },

@@ -18,7 +18,7 @@ gemm "mma_gemm" {
   d        = { row = per_row(f32), col = per_col "e", all = full "e", o = full(f16, "c"), t = per_tensor(f32) },
   epilogue = function(acc, d) return acc * d.row + d.col + d.all * d.t - d.o end,
   tiles    = { sm_90a = { tile(64, 64, 2, 2, 4, 3), tile(16, 64, 1, 4, 6, 3), tile(128, 64, 4, 2, 3, 2),
-                          tile(16, 32, 1, 2, 2, 4, 3), tile(16, 32, 1, 1, 5, 4, 0, 4),
+                          tile(16, 32, 1, 2, 2, 4, 3, 2), tile(16, 32, 1, 1, 5, 4, 0, 4),
                           tile(32, 32, 1, 1, 3, 3, 0, 4, 2), words(64, 64, 2, 2, 4, 3, 4),
                           words(128, 128, 2, 4, 4, 1, 8), words(16, 32, 1, 1, 5, 3, 4, 0, 4, 2),
                           words(32, 64, 1, 2, 2, 3, 8, 3, 2) } },
@@ -55,7 +55,7 @@ gemm "mma_two" {
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
   epilogue = function(acc) return silu(acc.gate) * acc.up end,
-  tiles    = { sm_90a = { tile(64, 32, 2, 2, 4, 3), tile(16, 32, 1, 2, 6, 3, 8), words(64, 32, 2, 2, 4, 3, 4, 2) } },
+  tiles    = { sm_90a = { tile(64, 32, 2, 2, 4, 3), tile(16, 32, 1, 2, 6, 3, 8, 2), words(64, 32, 2, 2, 4, 3, 4, 2) } },
   check    = { shapes = odd },
 }
 
