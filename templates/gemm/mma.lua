@@ -66,8 +66,8 @@ return schedule {
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "k", "threads", "products", "sums", "fast", "slot_bytes", "lds_bytes", "room", "line", "bits_a", "bits_b",
-              "bytes_e", "bytes_d", "a_across", "b_across" },
+  derived = { "k", "threads", "products", "sums", "fast", "slot_bytes", "lds_bytes", "room", "line", "copies", "bits_a",
+              "bits_b", "bytes_e", "bytes_d", "a_across", "b_across" },
   derive = function(t, op, types, layout, target)
     t.k, t.threads, t.products = 128 // types.mul_a.bytes * t.slabs, 32 * t.wm * t.wn * t.wk, op.products
     t.sums = op.products * t.m * t.n // (32 * t.wm * t.wn)
@@ -84,6 +84,8 @@ return schedule {
     -- Words behind a line's last are read, too.
     t.lds_bytes = max(t.depth * t.slot_bytes + 16, stage)
     t.room = min((target.lds + 1024) // t.blocks - 1024, target.lds)
+    t.copies = ceil_div((t.m * types.a.bits + op.products * t.n * types.b.bits) * t.k // 8,
+                        (t.word == 1 and 16 or t.word) * t.threads) -- of a thread, for each tile
     t.bits_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bits, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.a_across, t.b_across = along_k(layout, "a") and 0 or 1, along_k(layout, "b") and 0 or 1
@@ -102,15 +104,20 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local function tile(m, n, wm, wn, wk, slabs, depth, blocks)
-      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = 1, depth = depth, blocks = blocks, split_k = 0 }
+    local function tile(m, n, wm, wn, wk, slabs, word, depth, blocks)
+      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, depth = depth, blocks = blocks,
+               split_k = 0 }
+    end
+    if op.products == 2 then
+      return { tile(64, 32, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 1, 3, 3), tile(64, 32, 2, 2, 1, 1, 4, 4, 3),
+               tile(16, 32, 1, 1, 4, 2, 4, 3, 3) }
     end
     local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
-    if op.products == 2 then return { tile(64, 32, 2, 2, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 3, 3) } end
-    local list = { tile(64, 64, 2, 2, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, across and 5 or 6, 4) }
+    local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, 1, across and 5 or 6, 4),
+                   tile(64, 64, 2, 2, 1, 1, 4, 4, 3), tile(16, 32, 1, 1, 4, 2, 4, 4, 3) }
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
-    if not full then list[3] = tile(32, 32, 1, 1, 4, 2, 3, across and 3 or 4) end
+    if not full then list[5] = tile(128, 256, 2, 4, 1, 1, 4, 3, 1) end
     return list
   end,
   name = function(t)
@@ -120,8 +127,12 @@ return schedule {
     return t.split_k > 0 and text .. "_s" .. t.split_k or text
   end,
   problem_rules = {
-    { "A's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t) return ge(p.align_a, t.word) end },
-    { "B's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t) return ge(p.align_b, t.word) end },
+    { "A's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t)
+      return ge(p.align_a, t.word)
+    end },
+    { "B's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t)
+      return ge(p.align_b, t.word)
+    end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
@@ -136,30 +147,34 @@ return schedule {
       { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
     }
   end,
-  -- Fitted to times of three tiles on an H200 (docs/mma.md).
+  -- Fitted to times on an H200 (docs/mma.md).
   cost = function(p, t, target)
     local s = parts(p, t)
     local blocks = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * s
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
-    -- Words of fragments that a warp reads in a step, twice where they begin within words, and its multiplications.
+    -- Words of fragments that a warp reads in a step, twice where they begin within words, half as long where ldmatrix
+    -- does; and its multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
-    local a = select(any(eq(t.a_across, 1), lt(p.align_a, 4)), 2, 1)
-    local b = select(any(eq(t.b_across, 1), lt(p.align_b, 4)), 2, 1)
+    local loose = eq(t.word, 1)
+    local a = select(loose, select(any(eq(t.a_across, 1), lt(p.align_a, 4)), 2, 1), 0.5)
+    local b = select(loose, select(any(eq(t.b_across, 1), lt(p.align_b, 4)), 2, 1), 0.5)
     local reads = turns * (rows * a + columns * b) / 4
     local multiplied = turns * rows * columns / 128
     local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
     -- A block's own time, and its share of the unit's.
     local ends = t.m * t.n * t.products / 4096
-    local alone = waves * (1.2 + steps * (0.35 + 0.0016 * reads + 0.016 * multiplied) + 1.12 * ends)
-    local each = steps * (t.threads / 32 * (0.0007 * reads + 0.0003 * multiplied) + 0.029 * kib)
-    local busy = 1.2 + most * (each + 1.49 * ends)
+    local step = 0.134 + t.copies * select(loose, 0.0109, 0.0043) + 0.00156 * reads + 0.007 * multiplied
+    local alone = waves * (2.17 + steps * step + 0.92 * ends * 128 / t.threads)
+    local copied = t.copies * select(loose, 0.0057, 0.00104)
+    local each = steps * (t.threads / 32 * (copied + 0.00091 * reads + 0.0001 * multiplied) + 0.0164 * kib)
+    local busy = 1.55 + most * (each + 1.04 * ends)
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = 1.2 + bytes / (gbps * 0.75e3)
-    local joined = select(gt(s, 1), 0.13, 0)
+    local memory = 1.55 + bytes / (gbps * 0.75e3)
+    local joined = select(gt(s, 1), 1.1, 0)
     return target.launch_us - 2 + max(alone, max(busy, memory)) + joined, {
       { "launching", target.launch_us - 2 + joined },
       { "a block, one after the other", alone },
