@@ -114,10 +114,12 @@ return schedule {
     end
     local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
     local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, 1, across and 5 or 6, 4),
-                   tile(64, 64, 2, 2, 1, 1, 4, 4, 3), tile(16, 32, 1, 1, 4, 2, 4, 4, 3) }
-    local full = false
-    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
-    if not full then list[5] = tile(128, 256, 2, 4, 1, 1, 4, 3, 1) end
+                   tile(64, 64, 2, 2, 1, 1, 4, 4, 3) }
+    for _, d in ipairs(op.d) do
+      if d.kind == "full" then return list end
+    end
+    list[4], list[5] = tile(16, 32, 1, 1, 4, 2, 4, 4, 3), tile(128, 128, 2, 4, 1, 1, 4, 4, 1)
+    if layout.b == "r" then list[6] = tile(32, 64, 1, 1, 4, 1, 4, 4, 3) end -- few rows, and much of B
     return list
   end,
   name = function(t)
@@ -154,29 +156,29 @@ return schedule {
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
-    -- Words of fragments that a warp reads in a step, twice where they begin within words, half as long where ldmatrix
-    -- does; and its multiplications.
+    -- Words of fragments that a warp reads in a step, three times as long where they begin within words, half as long by
+    -- ldmatrix; and its multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
     local loose = eq(t.word, 1)
-    local a = select(loose, select(any(eq(t.a_across, 1), lt(p.align_a, 4)), 2, 1), 0.5)
-    local b = select(loose, select(any(eq(t.b_across, 1), lt(p.align_b, 4)), 2, 1), 0.5)
+    local a = select(loose, select(eq(t.a_across, 1), 2, select(lt(p.align_a, 4), 3, 1)), 0.5)
+    local b = select(loose, select(eq(t.b_across, 1), 2, select(lt(p.align_b, 4), 3, 1)), 0.5)
     local reads = turns * (rows * a + columns * b) / 4
     local multiplied = turns * rows * columns / 128
     local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
     -- A block's own time, and its share of the unit's.
     local ends = t.m * t.n * t.products / 4096
-    local step = 0.134 + t.copies * select(loose, 0.0109, 0.0043) + 0.00156 * reads + 0.007 * multiplied
-    local alone = waves * (2.17 + steps * step + 0.92 * ends * 128 / t.threads)
-    local copied = t.copies * select(loose, 0.0057, 0.00104)
-    local each = steps * (t.threads / 32 * (copied + 0.00091 * reads + 0.0001 * multiplied) + 0.0164 * kib)
-    local busy = 1.55 + most * (each + 1.04 * ends)
+    local step = 0.135 + t.copies * select(loose, 0.0303, 0.0028) + 0.00082 * reads + 0.006 * multiplied
+    local alone = waves * (2.24 + steps * step + 109 * ends / t.threads) + 0.18
+    local copied = t.copies * select(loose, 0.005, 0.00064)
+    local each = steps * (t.threads / 32 * (copied + 0.0006 * reads + 0.00005 * multiplied) + 0.0192 * kib)
+    local busy = 1.81 + most * (each + 0.83 * ends)
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = 1.55 + bytes / (gbps * 0.75e3)
-    local joined = select(gt(s, 1), 1.1, 0)
-    return target.launch_us - 2 + max(alone, max(busy, memory)) + joined, {
-      { "launching", target.launch_us - 2 + joined },
+    local memory = 1.81 + bytes / (gbps * 0.45e3)
+    local joined = select(gt(s, 1), 1.43, 0)
+    return target.launch_us - 3 + max(alone, max(busy, memory)) + joined, {
+      { "launching", target.launch_us - 3 + joined },
       { "a block, one after the other", alone },
       { "a unit's blocks together", busy },
       { "moving bytes", memory },
