@@ -156,8 +156,8 @@ return schedule {
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
-    -- Words of fragments that a warp reads in a step, three times as long where they begin within words, half as long by
-    -- ldmatrix; and its multiplications.
+    -- Words of fragments that a warp reads in a step, three times as long where they begin within words, half as long
+    -- by ldmatrix; and its multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
     local loose = eq(t.word, 1)
     local a = select(loose, select(eq(t.a_across, 1), 2, select(lt(p.align_a, 4), 3, 1)), 0.5)

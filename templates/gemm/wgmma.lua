@@ -161,7 +161,7 @@ end
 -- answers what the ring has asked for.
 local function gathered(p, t)
   local bytes_a, bytes_b = t.m * t.k * t.bits_a // 8, t.n * t.products * t.k * t.bits_b // 8
-  return max(copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b), 1 / (t.depth - 1.5))
+  return max(1.22 * (copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b)), 1 / (t.depth - 1.5))
 end
 
 return schedule {
