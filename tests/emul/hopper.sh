@@ -191,13 +191,13 @@ any_fault "words that begin within words taken from their first byte" 's/return 
 any_fault "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
 any_fault "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'
 any_fault "a tile multiplied before it has come" 's/kiln_copy_wait<DEPTH - 2>\(\)/kiln_copy_wait<DEPTH - 1>()/'
-any_fault "elements ahead of E's first whole word left out" 's/at < 0 \? -at : 0/at < 0 ? 4 : 0/'
+any_fault "the ends of a row of E taken for neighbours" 's/at >= 0 \&\& at \+ 4 <= length/at + 4 <= length/'
 any_fault "what is behind K taken for a part of it" 's/of_k \? exists : inside\)/true)/'
-any_fault "what is behind K taken for a part of it, within a word" 's/FAR < left \? size : 0/FAR < left ? WORD : 0/' \
+any_fault "what is behind K taken for a part of it, within a word" 's/rest > 0 \? kiln_least\(rest, WORD\) : 0/rest > 0 ? WORD : 0/' \
     'emul_fault_words bf16,bf16,f32 rcr m=20 n=20 k=77 lda=80 ldb=80 align=256' \
     --instance sm_90a/emul_fault_words/bf16_bf16_f32/rcr/mma_64x64x64_w2x2_d3_b2_a4_s2
 any_fault "half of A's rows read twice" 's/x.name == "a" and low or high/x.name == "b" and low or high/'
-any_fault "sums of another block's part of K" 's/\+ at, r\)\)/+ at, rank))/'
+any_fault "sums of another block's part of K" 's/add\(r\);/add(rank);/'
 decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
