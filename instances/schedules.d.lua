@@ -201,12 +201,12 @@ function wgmma(axes) end
 ---@alias kiln.wgmma_decode.blocks 1|2|3|4
 ---@alias kiln.wgmma_decode.cluster 1|2
 ---@alias kiln.wgmma_decode.parts 1|16|64|128
----@alias kiln.wgmma_decode.m 8|16|32|64|80|96|112|128|144|160|192|208|224|240|256
+---@alias kiln.wgmma_decode.m 8|16|32|64|80|96|112|128|144|160|192|224|240|256
 ---@alias kiln.wgmma_decode.n 32|56|64|88|96|112|128|144|160|168|176|192|224|256|288|320|384|448
 ---@alias kiln.wgmma_decode.wg 1|2|3|4
 ---@alias kiln.wgmma_decode.slabs 1|2|4
 ---@alias kiln.wgmma_decode.box 128|64|32
----@alias kiln.wgmma_decode.ring 0|3|4|5|6|8
+---@alias kiln.wgmma_decode.ring 0|2|3|4|5|6|8
 ---@alias kiln.wgmma_decode.l2 0|1|2
 ---@alias kiln.wgmma_decode.fetch 128|256
 ---@alias kiln.wgmma_decode.release 0|1
@@ -228,9 +228,9 @@ function wgmma(axes) end
 ---@field m? kiln.wgmma_decode.m|kiln.wgmma_decode.m[] gemm: rows of the block's tile
 ---@field n? kiln.wgmma_decode.n|kiln.wgmma_decode.n[] gemm: columns of the block's tile
 ---@field wg? kiln.wgmma_decode.wg|kiln.wgmma_decode.wg[] gemm: warpgroups that multiply, each a part of the columns
----@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] gemm: boxes of 128 bytes along K of B that arrive together
+---@field slabs? kiln.wgmma_decode.slabs|kiln.wgmma_decode.slabs[] gemm: boxes of 128 bytes along K of B that arrive together; order: parts of K, each with warps of its own
 ---@field box? kiln.wgmma_decode.box|kiln.wgmma_decode.box[] gemm: bytes along K of a box of B; fewer than 128 of elements of 4 bits
----@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] gemm: tiles in the ring; 0: as many as fit
+---@field ring? kiln.wgmma_decode.ring|kiln.wgmma_decode.ring[] gemm: tiles in the ring, order: in a warp's; 0: as many as fit
 ---@field l2? kiln.wgmma_decode.l2|kiln.wgmma_decode.l2[] gemm: rings of B that come as far as L2 while the kernel ahead ends
 ---@field fetch? kiln.wgmma_decode.fetch|kiln.wgmma_decode.fetch[] gemm: bytes of B that L2 brings from memory at a time
 ---@field release? kiln.wgmma_decode.release|kiln.wgmma_decode.release[] gemm: the kernel behind may begin 0: when the last load is on its way, 1: at once

@@ -517,6 +517,16 @@ KILN_PAIRS(f16, plus, "add")
 KILN_PAIRS(f16, less, "sub")
 KILN_PAIRS(f16, times, "mul")
 #undef KILN_PAIRS
+#define KILN_PAIRS_FMA(type)                                                                       \
+    static KILN_DEVICE unsigned kiln_##type##_pairs_fma(unsigned x, unsigned y, unsigned z)        \
+    {                                                                                              \
+        unsigned w;                                                                                \
+        asm("fma.rn." #type "x2 %0, %1, %2, %3;" : "=r"(w) : "r"(x), "r"(y), "r"(z));              \
+        return w;                                                                                  \
+    }
+KILN_PAIRS_FMA(bf16)
+KILN_PAIRS_FMA(f16)
+#undef KILN_PAIRS_FMA
 static KILN_DEVICE unsigned kiln_low_twice(unsigned x)
 {
     unsigned y;

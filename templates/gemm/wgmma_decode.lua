@@ -31,6 +31,16 @@ local function passes(p, t)
   return t.n * t.bits_b * t.products // 8 + min(p.m, t.m) * t.bytes_a + from_b + from_a, rate
 end
 
+-- Microseconds of a tile, s blocks to it, whose warps multiply by themselves: a quarter of a unit has so many strips of
+-- 16 columns in each step.  Where warps are not alike, some have one less for quarters to have the same (derive).
+-- Fitted on an H200 (docs/benchmarks/blockscale.md).
+local function by_strips(p, t, s)
+  local warps, strips, rows = t.threads // 32 - 2, t.n // 16 * t.slabs, min(t.m, 16) - 8
+  local each = select(eq(warps * t.panels, strips), ceil_div(warps, 4) * t.panels, ceil_div(strips, 4))
+  local step = 0.3 + 0.1 * rows + (0.25 - 0.009 * rows) * each
+  return ceil_div(ceil_div(max(p.k, 1), t.k), s) * step * max(t.m, 16) / 16
+end
+
 -- Where nothing but memory limits, a unit gets no more than its share while all have work.
 local function streams(t) return all(eq(t.mixed, 0), eq(t.sum_chain, 0), not_(copies(t)), le(t.m, 64)) end
 
@@ -73,7 +83,7 @@ local function parts(p, t)
   end
   local best, least, soonest, memory = 1, load(1), soon(1), streams(t)
   for _, s in ipairs { 2, 3, 4, 6, 8 } do
-    local fit = select(gt(t.m, 64), fitting(units, s == 3 and 4 or s), units)
+    local fit = select(any(gt(t.m, 64), eq(t.order, 1)), fitting(units, s == 3 and 4 or s), units)
     local fits = le(tiles * s, s > 2 and fit or units * t.blocks)
     local less = all(le(10 * load(s), 9 * least), s % 3 > 0 or gt(t.m, 64), fits)
     local better = all(ge(steps, 4 * s), any(all(memory, s ~= 6, lt(soon(s), soonest)), all(not_(memory), less)))
@@ -139,15 +149,16 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = { 8, 16, 32, 64, 80, 96, 112, 128, 144, 160, 192, 208, 224, 240, 256 },
+    { "m", values = { 8, 16, 32, 64, 80, 96, 112, 128, 144, 160, 192, 224, 240, 256 },
       doc = "rows of the block's tile" },
     { "n", values = { 32, 56, 64, 88, 96, 112, 128, 144, 160, 168, 176, 192, 224, 256, 288, 320, 384, 448 },
       doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply, each a part of the columns" },
-    { "slabs", values = { 1, 2, 4 }, doc = "boxes of 128 bytes along K of B that arrive together" },
+    { "slabs", values = { 1, 2, 4 },
+      doc = "boxes of 128 bytes along K of B that arrive together; order: parts of K, each with warps of its own" },
     { "box", values = { 128, 64, 32 }, doc = "bytes along K of a box of B; fewer than 128 of elements of 4 bits" },
     { "blocks", values = { 1, 2, 3, 4 }, doc = "blocks that a unit holds at once; they share its memory for the ring" },
-    { "ring", values = { 0, 3, 4, 5, 6, 8 }, doc = "tiles in the ring; 0: as many as fit" },
+    { "ring", values = { 0, 2, 3, 4, 5, 6, 8 }, doc = "tiles in the ring, order: in a warp's; 0: as many as fit" },
     { "l2", values = { 0, 1, 2 }, doc = "rings of B that come as far as L2 while the kernel ahead ends" },
     { "fetch", values = { 128, 256 }, doc = "bytes of B that L2 brings from memory at a time" },
     { "release", values = { 0, 1 },
@@ -170,13 +181,10 @@ return schedule {
               "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
     t.k = 8 * t.box // types.b.bits * t.slabs
-    -- And warps that put A in order: three, or one where registers are few.
-    t.threads, t.registers = 128 * t.wg + (t.order == 0 and 32 or t.blocks > 1 and 64 or 128), 0
+    t.threads, t.registers = 128 * t.wg + 32, 0
     t.products = op.products
     t.at_a = ceil_div(t.box * t.slabs * op.products * t.n, 1024) * 1024
-    -- Lanes that read a row of A at once are in boxes of their own; 256 bytes more put them into other banks.
-    local slab = 128 * t.m + (t.order == 1 and 256 or 0)
-    t.slot_bytes = t.at_a + ceil_div(t.k * types.a.bytes // 128 * slab, 1024) * 1024
+    t.slot_bytes = t.at_a + ceil_div(t.k * types.a.bytes // 128 * (128 * t.m), 1024) * 1024
     -- Each block takes 1024 bytes unasked; tiles begin at multiples of 1024.
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
@@ -190,21 +198,40 @@ return schedule {
     t.boxes = ceil_div(t.n, layout.b == "r" and 64 or 256)
     local behind = (t.columns - t.n) * t.box
     local own, values = values_of(t, op)
-    local lanes = t.order == 1 and half_bytes.of_lanes(op, types, t.k)
+    local lanes = t.order == 1 and half_bytes.of_lanes(op, types, t.k // t.slabs)
     -- Lines that begin anywhere have 16 bytes more each.
     local of_b = layout.b == "c" and t.n or t.n // 64 * t.k
     local copied_rows = t.gather > 0 and t.gather < A_ALONE
     t.behind = copied_rows and ceil_div(16 * (op.products * of_b + t.k * types.a.bytes // 128 * t.m), 128) * 128 or 0
     if t.gather > 0 then t.threads = 128 * (t.wg + (copied_rows and t.gather or 1)) end
-    local eights = lanes and 2 * t.columns * lanes.pitch + 512 or 0 -- with more barriers
     local slot = t.slot_bytes + 4 * values + t.behind
-    t.depth = max(min((room - 512 - behind - eights) // slot, t.ring > 0 and t.ring or 32), 0)
-    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + eights + (copied_rows and 128 or 0)
+    t.depth = max(min((room - 512 - behind) // slot, t.ring > 0 and t.ring or 32), 0)
+    t.lds_bytes = 1024 + t.depth * (slot + 16) + behind + (copied_rows and 128 or 0)
+    if lanes then
+      -- Warps that multiply by themselves, each some columns of one slab of K, which come to a ring of its own; one
+      -- that loads A, and one that puts it in order.  Lanes that read a row of A at once are in boxes of their own; 256
+      -- bytes more put them into other banks.
+      -- Some have a strip of 16 columns less, where the quarters of a unit would have unequal shares of them otherwise.
+      local strips = t.n // 16
+      local alike = strips % t.panels == 0 and (strips // t.panels * t.slabs % 4 == 0 or t.m > 8)
+      local warps = (alike and strips // t.panels or min(4 * t.wg, strips)) * t.slabs
+      t.threads = 32 * (warps + 2)
+      t.slot_bytes = ceil_div(t.k * types.a.bytes // 128 * (128 * t.m + 256), 1024) * 1024 -- of A
+      local boxes = t.n * t.box * t.slabs -- one of each warp
+      room = room - 2048 - t.n * t.slabs * (32 + lanes.pitch)
+      -- Rings as deep as three tiles of A leave room for, or two; then more of A.
+      local function beside(tiles) return min((room - tiles * t.slot_bytes) // boxes, 8) end
+      local ring = t.ring > 0 and t.ring or max(beside(3), min(beside(2), 2))
+      t.at_a = max(ring, 0) * boxes
+      t.depth = ring > 1 and max(min((room - t.at_a) // t.slot_bytes, 8), 0) or 0
+      t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + t.n * t.slabs * (32 + lanes.pitch)
+    end
     t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
     t.stage_bytes = 4 * op.products * (e_row and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
+    if t.order == 1 then t.stage_bytes = t.stage_bytes * t.slabs end
     t.mixed = mixed(types) and 1 or 0
     t.runs = types.b.bits < 8 and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
@@ -239,7 +266,7 @@ return schedule {
       return not op.block or op.block.deep % t.k == 0 and t.apart == 0
     end },
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
-      return t.bits_b < 8 and t.slabs == 1 or t.bits_b >= 8 and t.box == 128
+      return t.bits_b < 8 and (t.slabs == 1 or t.order == 1) or t.bits_b >= 8 and t.box == 128
     end },
     { "gather with elements of 4 bits, blocks of K, several boxes of B along K or rings that come into L2 ahead",
       function(t, op)
@@ -253,7 +280,10 @@ return schedule {
       return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
     end },
     { "order: b_op is not (w - zero) * scale of values along K, one to a column and 32 or more, as long each",
-      function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k) ~= nil end },
+      function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k // t.slabs) ~= nil end },
+    { "order: {n} columns are no multiple of 16, or blocks begin at different places of K, or in L2", function(t)
+      return t.order == 0 or t.n % 16 == 0 and t.turn == 0 and t.l2 == 0
+    end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
     { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
@@ -274,9 +304,9 @@ return schedule {
     end },
     { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them",
       function(t) return t.needs <= t.has end },
-    { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 end },
+    { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 - t.order end },
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t)
-      return t.stage_bytes <= t.depth * t.slot_bytes
+      return t.stage_bytes <= t.depth * t.slot_bytes + (t.order == 1 and t.at_a or 0)
     end },
   },
   defaults = function(target, op, types, layout)
@@ -295,8 +325,12 @@ return schedule {
       if types.b.bits < 8 then
         local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
         if half_bytes.of_lanes(op, types, 256) then
-          few = { tile(8, 448, 4, 1, 0, { sets = 1, order = 1 }), tile(16, 448, 4, 1, 0, { sets = 1, order = 1 }),
-                  tile(8, 176, 2, 2, 0, { sets = 1, order = 1 }), tile(16, 176, 3, 1, 0, { sets = 1, order = 1 }) }
+          few = {}
+          for _, m in ipairs { 8, 16 } do
+            for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, { 128, 1, 32 // m } } do
+              few[#few + 1] = tile(m, size[1], size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
+            end
+          end
         end
         -- More rows are wgmma's, but for an E that no tensor map takes.
         few[#few + 1] = tile(64, 256, 4, 1, 1, { sets = 1, box = 64 })
@@ -388,7 +422,9 @@ return schedule {
     if t.gather == 0 then
       list[1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true }
     end
-    local inner, outer = 8 * t.box // types.b.bits, t.n // t.boxes
+    -- Of warps that are alike in order, all that one has.
+    local together = t.n // 16 * t.slabs == t.panels * (t.threads // 32 - 2) and t.panels or 1
+    local inner, outer = 8 * t.box // types.b.bits, t.order == 1 and 16 * together or t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
       list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = t.fetch }
@@ -417,7 +453,8 @@ return schedule {
     local bytes = p.batch * (all_weights * (1 + select(gt(all_weights, 60e6), 0.35, 0.32) * (tiles_m - 1))
                              + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local rate = gbps * 1e3 * select(eq(t.mixed, 1), 0.77, select(lt(t.m, 64), 0.93, 0.89))
+    local rate = gbps * 1e3 * select(all(eq(t.mixed, 1), eq(t.order, 0)), 0.77,
+                                     select(all(lt(t.m, 64), eq(t.mixed, 0)), 0.93, 0.89))
     local memory = max(bytes / rate, bytes / (gbps * 1e3) + written(p, t, t.n * t.bytes_e))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
     -- times their share.  What others read, too, comes faster, and what rings hold in 1.13 us.
@@ -442,7 +479,7 @@ return schedule {
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
     local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)
                   * select(gt(here * t.wg, 1), 1, 1.7)
-    local whole = most * share * ceil_div(t.n, 16) * 16 / 53e3 * (1 + 0.024 * (t.m - 8))
+    local whole = most * by_strips(p, t, s)
     -- Each warp loads its own values, and waits where they are many.
     widen = select(eq(t.order, 1), whole, widen * select(gt(t.runs, 2), 3.5, 1))
     -- Clusters of more than two do not fill every group of units.

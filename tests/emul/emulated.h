@@ -455,6 +455,15 @@ KE_PAIRS(bf16, times, *)
 KE_PAIRS(f16, plus, +)
 KE_PAIRS(f16, less, -)
 KE_PAIRS(f16, times, *)
+#define KE_PAIRS_FMA(type)                                                                         \
+    static inline unsigned kiln_##type##_pairs_fma(unsigned x, unsigned y, unsigned z)             \
+    {                                                                                              \
+        const auto half = [](unsigned w, int i) { return kiln_##type##_to_f32((kiln_##type##_t)(w >> 16 * i)); }; \
+        return kiln_##type##_pair(__builtin_fmaf(half(x, 0), half(y, 0), half(z, 0)), __builtin_fmaf(half(x, 1), half(y, 1), half(z, 1))); \
+    }
+KE_PAIRS_FMA(bf16)
+KE_PAIRS_FMA(f16)
+#undef KE_PAIRS_FMA
 #undef KE_PAIRS
 // Of a warp's lanes each gives its registers.
 #define KE_MMA(name, number, bits, of_x, of_y)                                                     \

@@ -69,6 +69,10 @@ for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
         "$BUILD/tests/one_memory" "$problem align=256" wgmma >"$tmp/out" 2>&1
     result $? "values in keys' memory: $(tail -n 1 "$tmp/out")" "$tmp/out"
 done
+# Scales of which four times is no number, and weights that are multiplied by that where it is.
+LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+    "$BUILD/tests/large_scales" 'emul_bits_128 bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
+result $? "scales beside the largest numbers" "$tmp/out"
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_sums --op emul_rows_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -203,8 +207,11 @@ decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ s
 decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
 decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
 decode_fault "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
+decode_fault "a box read before it has come" 's/kiln_mbarrier_wait\(full \+ slot \* 8, phase\);/;/'
+decode_fault "sums of one slab of K only" 's/r % SLABS \* OUT_BYTES/0/'
+decode_fault "values of another four of a column" 's/half \^ column \/ 4 % 2/half/'
 decode_fault "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
-decode_fault "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot \* 8, phase\);/;/'
+decode_fault "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot_a \* 8, phase_a\);/;/'
 decode_fault "eight values used before they have come" 's/kiln_copy_wait<0>\(\);/;/'
 attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'

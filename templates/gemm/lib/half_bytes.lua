@@ -68,8 +68,9 @@ function half_bytes.of_lanes(op, types, span)
   end
   v.each = max(span // 4 // v.run, 1)
   v.tiles = v.deep and 8 * v.deep // span
-  -- Words: as many as eight values may begin and end within, of two bytes and of half a byte.
-  v.pitch = #v.inputs == 0 and 0 or v.zero and 4 * (5 + 2) or 4 * 5
+  -- Words: as many as eight values may begin and end within, of two bytes and of half a byte, and one for the fourth
+  -- lane to fill with zeros.
+  v.pitch = #v.inputs == 0 and 0 or v.zero and 4 * (5 + 3) or 4 * 5
   v.words = #v.inputs == 0 and 0 or 2 * (v.zero and 2 or 1)
   return v
 end

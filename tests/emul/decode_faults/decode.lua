@@ -27,5 +27,5 @@ gemm "emul_fault_decode_bits" {
   b_op     = function(w, d) return (w - d.zero) * d.scale end,
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 2, box = { 128, 32 },
-                                         order = { 0, 1 } } } },
+                                         slabs = { 1, 2 }, order = { 0, 1 } } } },
 }

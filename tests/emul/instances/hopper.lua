@@ -478,15 +478,16 @@ gemm "emul_blocks_decode" {
 }
 
 -- Weights of 4 bits: what takes off a zero point and scales in 16 bits, in runs of 16 to more than a tile, from boxes
--- of each width; any other operator in f32, of values of every kind; and none. Of m, n, wg, box, sets, order.
-local of_bits = { ["8 56 1 128 2 0"] = true, ["64 112 2 64 1 0"] = true, ["16 64 1 32 1 0"] = true,
-                  ["8 56 1 128 1 1"] = true, ["64 112 2 64 1 1"] = true, ["16 112 1 128 1 1"] = true,
-                  ["8 176 2 128 1 1"] = true, ["8 176 3 64 1 1"] = true }
+-- of each width; any other operator in f32, of values of every kind; and none. Of m, n, wg, slabs, box, sets, order.
+local of_bits = { ["8 56 1 1 128 2 0"] = true, ["64 112 2 1 64 1 0"] = true, ["16 64 1 1 32 1 0"] = true,
+                  ["8 64 1 4 128 1 1"] = true, ["64 112 2 1 64 1 1"] = true, ["16 64 1 1 128 1 1"] = true,
+                  ["8 112 1 2 128 1 1"] = true, ["8 192 2 2 128 1 1"] = true, ["8 176 3 2 64 1 1"] = true }
 local function in_bits(t)
-  return of_bits[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.box, t.sets, t.order)] == true and t.turn == t.wg % 2
+  return of_bits[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.box, t.sets, t.order)] == true
+    and t.turn == (t.order == 0 and t.wg % 2 or 0)
 end
-local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112, 176 }, wg = { 1, 2, 3 }, box = { 128, 64, 32 }, sets = { 1, 2 },
-                 blocks = 1, turn = { 0, 1 }, order = { 0, 1 } }
+local bits   = { m = { 8, 16, 64 }, n = { 56, 64, 112, 176, 192 }, wg = { 1, 2, 3 }, slabs = { 1, 2, 4 },
+                 box = { 128, 64, 32 }, sets = { 1, 2 }, blocks = 1, turn = { 0, 1 }, order = { 0, 1 }, l2 = 0 }
 local groups = { { 3, 200, 96 }, { 17, 133, 1056 }, { 70, 72, 1001 } }
 for _, g in ipairs { 16, 128 } do
   gemm("emul_bits_" .. g) {

@@ -276,15 +276,17 @@ gemm "decode_blocks" {
 }
 
 -- Weights of 4 bits, K as it is and in the other order: values of every length along K, with zero points and without;
--- warps and warpgroups of several panels, and with none. Of m, n, wg, blocks, box, split_k, turn, order, sets.
-local halves = { ["16 112 2 1 128 0 0 0 1"] = true, ["64 168 3 1 64 3 1 0 1"] = true, ["8 448 4 1 128 0 0 1 1"] = true,
-                 ["16 224 4 1 128 1 1 1 1"] = true, ["16 112 2 2 128 3 0 1 1"] = true, ["32 176 3 1 64 0 1 1 1"] = true,
-                 ["64 112 2 1 64 3 0 1 1"] = true }
+-- warps of several panels, and of K's slabs. Of m, n, wg, slabs, blocks, box, split_k, turn, order, sets.
+local halves = { ["16 112 2 1 1 128 0 0 0 1"] = true, ["64 168 3 1 1 64 3 1 0 1"] = true,
+                 ["8 224 2 2 1 128 0 0 1 1"] = true,
+                 ["16 224 2 2 1 128 1 0 1 1"] = true, ["16 112 2 1 2 128 3 0 1 1"] = true,
+                 ["8 96 1 4 1 128 0 0 1 1"] = true, ["32 176 3 1 1 64 0 0 1 1"] = true,
+                 ["64 112 2 1 1 64 3 0 1 1"] = true }
 local function in_halves(t)
-  return halves[("%d %d %d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.blocks, t.box, t.split_k, t.turn, t.order,
-      t.sets)] == true
+  return halves[("%d %d %d %d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.box, t.split_k, t.turn,
+      t.order, t.sets)] == true
 end
-local of_4   = { m = { 8, 16, 32, 64 }, n = { 112, 168, 176, 224, 448 }, wg = { 2, 3, 4 },
+local of_4   = { m = { 8, 16, 32, 64 }, n = { 96, 112, 168, 176, 224, 448 }, wg = { 1, 2, 3, 4 }, slabs = { 1, 2, 4 },
                  blocks = { 1, 2 }, box = { 64, 128 }, split_k = { 0, 1, 3 }, turn = { 0, 1 }, order = { 0, 1 },
                  sets = 1, l2 = 0 }
 local long   = { { 1, 1, 0 }, { 1, 8, 32 }, { 3, 200, 96 }, { 8, 128, 128 }, { 17, 333, 1056 }, { 64, 512, 4096 },
