@@ -439,16 +439,17 @@ return schedule {
     local x, y = roles(op, types, layout, t.swap)
     local list = {}
     if t.gather == 2 then return list end
-    local function operand(name, id, rows, share)
+    local function operand(name, id, rows, share, clip)
       if along_k(layout, name) then
         local inner = name == x and t.k or t.k // t.slabs
-        return { operand = id, inner = inner, outer = rows // share, swizzle = inner * types[name].bits // 8 }
+        return { operand = id, inner = inner, outer = rows // share, swizzle = inner * types[name].bits // 8,
+                 clip = clip }
       end
       return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
-    local function add(name, rows, share)
-      if name == "a" then list[#list + 1] = operand("a", "a", rows, share) return end
-      for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share) end
+    local function add(name, rows, share, clip)
+      if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
+      for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
     add(x, t.x, 1)
     add(y, t.y, t.cluster)
@@ -466,6 +467,9 @@ return schedule {
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
+    -- Boxes with the rows that are left where the operand ends: those out of range take longer than others.
+    if along_k(layout, x) then add(x, t.x, 1, "rest") end
+    if along_k(layout, y) then add(y, t.y, t.cluster, "rest") end
     return list
   end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
