@@ -519,7 +519,7 @@ return schedule {
     -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), lt(t.gather, 2),
                        not_(by_block))
-    local two = select(lt(t.y, 192), 1.26, 1.01) * select(gt(t.blocks, 1), 0.96, 1)
+    local two = select(lt(t.y, 192), 1.26, select(lt(t.y, 224), 1.08, 1.01)) * select(gt(t.blocks, 1), 0.96, 1)
     converted = select(widens, select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.18, 1.28), two), converted)
                 * (1 + 0.04 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
