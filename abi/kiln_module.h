@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 12,
+    KILN_ABI_VERSION = 13,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -86,6 +86,9 @@ typedef struct kiln_schedule {
     void (*parts)(const kiln_shape *, const int32_t *t, double *); /* the value of each; NULL where there are none */
 } kiln_schedule;
 
+/* Rows of a map's box: box_outer; at most as many as the operand has; those of its last box, which may be fewer. */
+enum { KILN_CLIP_NOT, KILN_CLIP_ALL, KILN_CLIP_REST };
+
 /* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later).  An operand that every batch shares
  * (stride 0) has one batch: read coordinate 0.  Of an operand without elements (K = 0) a map is all zero: nothing may be
  * read through it. */
@@ -94,7 +97,7 @@ typedef struct kiln_map {
     uint8_t swizzle;      /* bytes: 0, 32, 64, 128 */
     uint16_t box_inner;   /* elements along the contiguous dimension; more than are swizzled: whole panels of these */
     uint16_t box_outer;   /* rows (columns if column-major) */
-    uint8_t clip;         /* 1: box_outer is at most as many as the operand has */
+    uint8_t clip;         /* KILN_CLIP_ */
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
     uint16_t box_planes;  /* planes, of an operand that has them; else 0 */
 } kiln_map;               /* rank 3 to 5: contiguous, strided, of panels panel, with planes plane, batch */

@@ -216,14 +216,16 @@ static bool map_fields(expansion *x, kg_pos pos)
     return !unknown;
 }
 
-static bool map_clip(expansion *x, kg_pos pos, bool *clip)
+static bool map_clip(expansion *x, kg_pos pos, uint8_t *clip)
 {
-    lua_pushliteral(x->cx->T, "clip");
-    const int type = lua_rawget(x->cx->T, -2);
-    *clip = lua_toboolean(x->cx->T, -1);
-    lua_pop(x->cx->T, 1);
-    if (type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
-    kg_error(x->cx, pos, "maps: 'clip' must be true or false");
+    lua_State *T = x->cx->T;
+    lua_pushliteral(T, "clip");
+    const int type = lua_rawget(T, -2);
+    const bool rest = type == LUA_TSTRING && strcmp(lua_tostring(T, -1), "rest") == 0;
+    *clip = rest ? KILN_CLIP_REST : lua_toboolean(T, -1) ? KILN_CLIP_ALL : KILN_CLIP_NOT;
+    lua_pop(T, 1);
+    if (rest || type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
+    kg_error(x->cx, pos, "maps: 'clip' must be true, false or 'rest'");
     return false;
 }
 
@@ -247,8 +249,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
 {
     lua_State *T = x->cx->T;
     int64_t inner, outer, planes, swizzle;
-    bool clip;
-    uint8_t promote;
+    uint8_t clip, promote;
     lua_pushstring(T, "operand");
     int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING
                       ? map_operand(x->op, lua_tostring(T, -1))

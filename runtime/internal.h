@@ -223,7 +223,7 @@ kiln_status kr_device_open_gpu(const char *vendor, int ordinal, const char *arch
 /* Puts ", SPEC" for each device that the vendor's driver has. */
 void kr_gpu_list(const char *vendor, kr_text *);
 
-enum { KR_MAX_MAPS = KILN_MAX_TENSORS }; /* tensor maps of one kernel: one per operand */
+enum { KR_MAX_MAPS = KILN_MAX_TENSORS + 4 }; /* of a kernel: one per operand, and of some the last box */
 
 /* ---- contexts (context.c) ---- */
 struct kiln_kernel {

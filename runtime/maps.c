@@ -82,7 +82,9 @@ static uint64_t panel_of(const kiln_map *m, const kr_operand *o)
 /* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
 static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
 {
-    const uint64_t outer = m->clip && o->outer < m->box_outer ? (uint64_t)o->outer : m->box_outer;
+    const uint64_t lines = (uint64_t)o->outer, rest = lines % m->box_outer;
+    const bool less = m->clip == KILN_CLIP_REST ? rest > 0 : m->clip && lines < m->box_outer;
+    const uint64_t outer = less ? rest : m->box_outer;
     const uint64_t swizzle = m->swizzle == 128 ? 3 : m->swizzle / 32;
     const uint64_t pitch = (uint64_t)kr_span(o, o->ld);
     const uint64_t per_byte = (uint64_t)kiln_per_byte(o->type);

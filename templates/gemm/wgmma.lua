@@ -370,7 +370,8 @@ return schedule {
               { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 2, 0, 0, warps },
                 { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
     elseif widened and along then
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 128, 2 }, { 64, 128, 2 }, { 64, 64, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 128, 96, 2 },
+                { 64, 128, 2 }, { 64, 192, 1 }, { 64, 128, 1 }, { 64, 96, 1 } }
     elseif not along and layout.a == "c" then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
                 { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
@@ -439,16 +440,17 @@ return schedule {
     local x, y = roles(op, types, layout, t.swap)
     local list = {}
     if t.gather == 2 then return list end
-    local function operand(name, id, rows, share)
+    local function operand(name, id, rows, share, clip)
       if along_k(layout, name) then
         local inner = name == x and t.k or t.k // t.slabs
-        return { operand = id, inner = inner, outer = rows // share, swizzle = inner * types[name].bits // 8 }
+        return { operand = id, inner = inner, outer = rows // share, swizzle = inner * types[name].bits // 8,
+                 clip = clip }
       end
       return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
-    local function add(name, rows, share)
-      if name == "a" then list[#list + 1] = operand("a", "a", rows, share) return end
-      for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share) end
+    local function add(name, rows, share, clip)
+      if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
+      for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
     add(x, t.x, 1)
     add(y, t.y, t.cluster)
@@ -466,6 +468,9 @@ return schedule {
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
+    -- Boxes with the rows that are left where the operand ends: those out of range take longer than others.
+    if along_k(layout, x) then add(x, t.x, 1, "rest") end
+    if along_k(layout, y) then add(y, t.y, t.cluster, "rest") end
     return list
   end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
@@ -510,7 +515,13 @@ return schedule {
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
-                             select(alone, 1.053, 1)) * (1 + 0.04 * t.turned)
+                             select(alone, 1.053, 1))
+    -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
+    local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), lt(t.gather, 2),
+                       not_(by_block))
+    local two = select(lt(t.y, 192), 1.26, select(lt(t.y, 224), 1.08, 1.01)) * select(gt(t.blocks, 1), 0.96, 1)
+    converted = select(widens, select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.18, 1.28), two), converted)
+                * (1 + 0.04 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
@@ -523,24 +534,23 @@ return schedule {
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
     -- And what a ring asks for comes after 0.9 us.
     local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
+    step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(by_block, eq(t.in_registers, 0))
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
     step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
-    -- Rows of A that tiles have beyond M, where clusters share A's tiles and are many: measured, not understood.
-    local beyond = t.y * ceil_div(p.m, t.y) / max(p.m, 1) - 1
-    local stretched = select(all(eq(t.swap, 1), eq(t.cluster, 2)), 1 + 0.53 * min(beyond, 1) * w.clusters / w.units, 1)
-    step = max(step * stretched, select(eq(t.gather, 2), gathered(p, t), 0))
+    step = max(step, select(eq(t.gather, 2), gathered(p, t), 0))
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 18.8e3
                 + 0.123 * t.blocks * t.y / t.strip
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
     local tile = rounds * step + ends
     -- Tiles that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
     local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound)) + t.slot_bytes / 2280e3
-    own = own * select(alone, 1.18, 1)
-    local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own * stretched)
-                 + select(few_bits, 2.4, select(by_block, 1.06, 1.97)) + select(scaled, ends, out) / 2
+    local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
+    own = own * select(widens, of_bytes, select(alone, 1.18, 1))
+    local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))
+    local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
     local idle = w.units - w.beyond
     local meanwhile = select(gt(w.halved, idle), 2, min(w.halved, 1)) * half

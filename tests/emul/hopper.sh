@@ -170,7 +170,9 @@ plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
 }
 fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
 fault "the first half of K in both blocks" 's/\(int\)rank \* half/0/'
-fault "a tile beyond X that is waited for" 's/SLOT_BYTES - @\{X\.count\} \* X_BYTES/SLOT_BYTES/'
+fault "rows beyond X that are waited for" 's/(bytes = @\{X\.count\} \* )@\{of_x\}/\1X_BYTES/'
+fault "rows beyond Y that are waited for" 's/\* @\{of_y\};/* Y_BYTES;/'
+fault "a last box that is as large as the others" 's/rest \+ p, first \+ p/first + p, first + p/'
 fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
 fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'

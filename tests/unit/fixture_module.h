@@ -315,7 +315,8 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
 /* B's lines come as two panels of 8. */
-static const kiln_map map[] = {{0, 128, 32, 128, 1, 3, 0}, {1, 32, 16, 64, 0, 1, 0}};
+static const kiln_map map[] = {{0, 128, 32, 128, KILN_CLIP_ALL, 3, 0},
+                               {1, 32, 16, 64, KILN_CLIP_REST, 1, 0}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,

@@ -464,7 +464,7 @@ static void test_map_fields(void **state)
     SPOIL(m->box_inner, 257);
     SPOIL(m->box_outer, 0);
     SPOIL(m->box_outer, 257);
-    SPOIL(m->clip, 2);
+    SPOIL(m->clip, KILN_CLIP_REST + 1);
     SPOIL(m->promote, 4);
     kr_module_close(module);
 }
