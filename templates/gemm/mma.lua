@@ -171,7 +171,8 @@ return schedule {
     local alone = waves * (2.24 + steps * step + 109 * ends / t.threads) + 0.18
     local copied = t.copies * select(loose, 0.005, 0.00064)
     local each = steps * (t.threads / 32 * (copied + 0.0006 * reads + 0.00005 * multiplied) + 0.0192 * kib)
-    local busy = 1.81 + most * (each + 0.83 * ends)
+    -- Two products in tiles of 16 rows take less (docs/benchmarks/tiles.csv).
+    local busy = 1.81 + most * (each + 0.83 * ends) * select(all(gt(t.products, 1), eq(t.m, 16)), 0.82, 1)
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
