@@ -42,7 +42,8 @@ stds.part = { read_globals = names(dtypes, sandbox, schedules, spelling) }
 files["**/instances/*.lua"] = { std = "instance" }
 files["examples/ops/*.lua"] = { std = "instance" }
 files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
-files["tests/host/corners/*.lua"] = { std = "instance" }
+files["tests/host/**/*.lua"] = { std = "instance" }
+files["tests/host/*.lua"] = { std = "instance" }
 files["tests/sim/attention*/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 files["tests/sim/forms/*.lua"] = { std = "instance" }

@@ -244,7 +244,7 @@ else
     skip codespell 'not installed'
 fi
 if command -v luacheck >/dev/null; then
-    luacheck -q --no-color instances examples/ops templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/sim tests/family >"$tmp/out" 2>&1; outcome $? 'luacheck'
+    luacheck -q --no-color instances examples/ops templates/*/*.lua templates/*/lib/*.lua templates/*/new/*.lua tests/gpu tests/host tests/sim tests/family >"$tmp/out" 2>&1; outcome $? 'luacheck'
 else
     skip luacheck 'not installed'
 fi

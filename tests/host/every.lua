@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Every pair of types, every layout of operands and E, one product and two, each output beside E, sums scaled by blocks of
--- K: all have a kernel on every target.  Only generated.
+-- Every pair of types, every layout of operands and E, one product and two, each output beside E, sums scaled by blocks
+-- of K: all have a kernel on every target.  Only generated.
 local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz }
 local b_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
 local results = {
@@ -29,7 +29,9 @@ for _, a in ipairs(a_types) do
   end
 end
 
-for _, types in ipairs { { bf16, bf16 }, { f32, f32 }, { i8, i8 }, { f8e4m3, f8e4m3 }, { bf16, i8 }, { bf16, u4 }, { f8e4m3, i4 } } do
+local scaled = { { bf16, bf16 }, { f32, f32 }, { i8, i8 }, { f8e4m3, f8e4m3 }, { bf16, i8 }, { bf16, u4 },
+                 { f8e4m3, i4 } }
+for _, types in ipairs(scaled) do
   for i, result in ipairs(results) do
     for _, products in ipairs { 1, 2 } do
       for _, deep in ipairs { 32, 128 } do

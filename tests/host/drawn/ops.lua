@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Ops that nobody wrote: types, layouts, kinds of inputs, operators and results drawn with a seed.  ../drawn.sh has the host
--- compute them; CONTRIBUTING.md says how other seeds are drawn, for a GPU, too.
+-- Ops that nobody wrote: types, layouts, kinds of inputs, operators and results drawn with a seed.  ../drawn.sh has the
+-- host compute them; CONTRIBUTING.md says how other seeds are drawn, for a GPU, too.
 local seed, count = 1, 16
 
 -- Knuth's MMIX generator (TAOCP 2, 3.3.4): its upper bits.
@@ -67,7 +67,8 @@ local function gemm_inputs()
   local kinds = {
     function() return per_row(one_of(floats)) end, function() return per_col(one_of(floats)) end,
     function() return per_tensor(f32) end, function() return per_col "e" end, function() return full "e" end,
-    function() return full(one_of { bf16, f16, f32, i8 }) end, function() return full(one_of(floats), one_of { "r", "c" }) end,
+    function() return full(one_of { bf16, f16, f32, i8 }) end,
+    function() return full(one_of(floats), one_of { "r", "c" }) end,
   }
   local d, names = {}, {}
   for i = 1, below(4) do
@@ -151,7 +152,8 @@ local function draw_attention(name)
   local bytes = likely(25)
   local d = {}
   local op = {
-    types = { { q = t, k = bytes and one_of { f8e4m3, f8e5m2 } or t, v = bytes and f8e4m3 or t, o = likely(80) and t or f32 } },
+    types = { { q = t, k = bytes and one_of { f8e4m3, f8e5m2 } or t, v = bytes and f8e4m3 or t,
+                o = likely(80) and t or f32 } },
     heads = { one_of { { 64, 64 }, { 96, 96 }, { 128, 128 }, { 192, 128 }, { 256, 256 }, { 40, 72 } } },
     mask = one_of { causal, window }, scalars = { "scale" },
   }
