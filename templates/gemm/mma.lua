@@ -128,18 +128,12 @@ return schedule {
     text = text .. ("_d%d_b%d"):format(t.depth, t.blocks) .. (t.word > 1 and "_a" .. t.word or "")
     return t.split_k > 0 and text .. "_s" .. t.split_k or text
   end,
-  problem_rules = {
+  problem_rules = require "limits" {
     { "A's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t)
       return ge(p.align_a, t.word)
     end },
     { "B's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t)
       return ge(p.align_b, t.word)
-    end },
-    { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
-    { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
-    { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
-    { "more than 2^27 tiles", function(p, t)
-      return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728)
     end },
   },
   launch = function(p, t, target)

@@ -400,18 +400,12 @@ return schedule {
     end
     return text
   end,
-  problem_rules = {
+  problem_rules = require "limits" {
     { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
       return any(gt(t.gather, 0), ge(p.align_a, 16))
     end },
     { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
       return any(copies(t), ge(p.align_b, 16))
-    end },
-    { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
-    { "K is above 2^30", function(p, t) return le(p.k, 1073741824) end },
-    { "a leading dimension is above 2^37 elements", function(p, t) return le(max(p.lda, p.ldb), 137438953472) end },
-    { "more than 2^27 tiles", function(p, t)
-      return le(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 134217728)
     end },
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,

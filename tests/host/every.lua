@@ -12,41 +12,43 @@ local results = {
 local kinds = { false, per_row(f32), per_col(f32), per_block("e", f32, 1, 128) }
 
 local n = 0
+local function all_of(op)
+  for i, result in ipairs(results) do
+    for _, products in ipairs { 1, 2 } do
+      n = n + 1
+      gemm("every_" .. n) {
+        types    = op.types,
+        layouts  = op.layouts,
+        b        = products == 2 and { "x", "y" } or nil,
+        d        = op.d,
+        b_op     = op.b_op,
+        block    = op.block,
+        outputs  = kinds[i] and { o = kinds[i] } or nil,
+        epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
+      }
+    end
+  end
+end
+
 for _, a in ipairs(a_types) do
   for _, b in ipairs(b_types) do
-    for i, result in ipairs(results) do
-      for _, products in ipairs { 1, 2 } do
-        n = n + 1
-        gemm("every_" .. n) {
-          types    = { { a = a, b = b, e = f16 } },
-          layouts  = { "rcr", "rrr", "crr", "ccr", "rcc", "rrc", "crc", "ccc" },
-          b        = products == 2 and { "x", "y" } or nil,
-          outputs  = kinds[i] and { o = kinds[i] } or nil,
-          epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
-        }
-      end
-    end
+    all_of {
+      types   = { { a = a, b = b, e = f16 } },
+      layouts = { "rcr", "rrr", "crr", "ccr", "rcc", "rrc", "crc", "ccc" },
+    }
   end
 end
 
 local scaled = { { bf16, bf16 }, { f32, f32 }, { i8, i8 }, { f8e4m3, f8e4m3 }, { bf16, i8 }, { bf16, u4 },
                  { f8e4m3, i4 } }
 for _, types in ipairs(scaled) do
-  for i, result in ipairs(results) do
-    for _, products in ipairs { 1, 2 } do
-      for _, deep in ipairs { 32, 128 } do
-        n = n + 1
-        gemm("every_" .. n) {
-          types    = { { a = types[1], b = types[2], e = f16 } },
-          layouts  = { "rcr", "ccr", "rcc", "rrc" },
-          b        = products == 2 and { "x", "y" } or nil,
-          d        = { s = per_block("a", f32, 1, deep), z = per_block("b", f32, 1, 32) },
-          b_op     = function(w, d) return w * d.z end,
-          block    = function(acc, d) return acc * d.s end,
-          outputs  = kinds[i] and { o = kinds[i] } or nil,
-          epilogue = function(acc) return result(products == 2 and acc.x * acc.y or acc) end,
-        }
-      end
-    end
+  for _, deep in ipairs { 32, 128 } do
+    all_of {
+      types   = { { a = types[1], b = types[2], e = f16 } },
+      layouts = { "rcr", "ccr", "rcc", "rrc" },
+      d       = { s = per_block("a", f32, 1, deep), z = per_block("b", f32, 1, 32) },
+      b_op    = function(w, d) return w * d.z end,
+      block   = function(acc, d) return acc * d.s end,
+    }
   end
 end

@@ -26,7 +26,7 @@ rows() { grep -c '^"several .*,host/several/' "$1"; }
 untouched() { KILN_TUNING=$tmp/none.csv run find "$(sized 64)" && tuned 0 && [ ! -e "$tmp/none.csv" ] && says 'none.csv: No such file'; }
 check 'without KILN_TUNE nothing is tuned' untouched
 export KILN_TUNE=first:0.15s
-memory() { run find "$(sized 64)" "$(sized 64)" && tuned 1 && ! grep -q "refused: .*\(csv\|KILN\)" "$tmp/err" && [ "$(sort -u "$tmp/out" | wc -l)" = 1 ] && says 'kiln: tuned several in .* us, best of [1-3] (3 legal'; }
+memory() { KILN_TUNE=first:2s run find "$(sized 64)" "$(sized 64)" && tuned 1 && ! grep -q "refused: .*\(csv\|KILN\)" "$tmp/err" && [ "$(sort -u "$tmp/out" | wc -l)" = 1 ] && says 'kiln: tuned several in .* us, best of 3 (3 legal'; }
 check 'where no file is named the winner is kept in memory' memory
 keeps() {
     KILN_TUNING=$tmp/f.csv run find "$(sized 64)" && tuned 1 && ! grep -q "refused: .*\(csv\|KILN\)" "$tmp/err" && [ "$(grep -c '^Validator,' "$tmp/f.csv")" = 4 ] &&
