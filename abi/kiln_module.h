@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 13,
+    KILN_ABI_VERSION = 14,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -212,6 +212,7 @@ typedef struct kiln_row {
     uint32_t host_fn;         /* position in host_fns (host target) */
     uint32_t first_map;       /* position in maps */
     uint8_t maps;
+    uint8_t realigns;         /* 1: what none of its maps takes is copied, by the module's kiln_realign */
     uint8_t sig[KILN_MAX_SIG]; /* kiln_dtype of each of the op's types, then kiln_layout of the family's layouts, then with
                                   fixed sizes the row's position */
     int32_t t[KILN_MAX_SLOTS]; /* tunables, then derived values: schedule->slot_name */
@@ -219,6 +220,12 @@ typedef struct kiln_row {
 
 /* Host kernel: computes the whole problem with at most args' `units` threads of `each`; returns when done. */
 typedef void (*kiln_host_fn)(const void *args, kiln_each each);
+
+/* A code object that is no row's. */
+typedef struct kiln_object {
+    uint64_t offset, hash; /* in the blob; XXH3_64bits */
+    uint32_t size;         /* 0: there is none */
+} kiln_object;
 
 typedef struct kiln_module {
     uint64_t magic;
@@ -230,6 +237,7 @@ typedef struct kiln_module {
     uint32_t nrows, nops, nschedules, nnodes, nmaps, nhost_fns, nshapes;
     uint32_t units;                        /* of the machine that the target's file describes; 0: it does not say */
     uint64_t strings_size, code_size;
+    kiln_object realign;                   /* of the kernel KILN_REALIGN_SYMBOL (kiln_realign.h) */
     const kiln_row *rows;
     const kiln_op_row *ops;
     const kiln_family *families;

@@ -164,7 +164,7 @@ struct kg_schedule {
     kg_rule *rule, *problem_rule;
     size_t nrules, nproblem_rules;
     /* Functions, LUA_NOREF where absent. */
-    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps, flags;
+    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps, realigns, flags;
     /* One per target, in the order of cx->target; NULL until first used there. */
     kg_lowered **lowered;
     struct kg_tmpl **tmpl; /* hip, c: compiled when first used */
@@ -260,7 +260,7 @@ uint64_t kg_content(const char *name, const void *object, size_t size);
 /* ---- unit.c: kernels that are compiled together ---- */
 typedef struct kg_unit {
     const char *source, *object; /* under the output folder; where it is one kernel's, that one's */
-    const kg_instance *first;    /* of its op and schedule are all */
+    const kg_instance *first;    /* of its op and schedule are all; NULL: it is KG_REALIGN */
     size_t kernels, added;
     kg_buf includes, body; /* of its text */
 } kg_unit;
@@ -270,6 +270,10 @@ typedef struct kg_units {
     kg_unit **of; /* each of the slice's instances */
 } kg_units;
 kg_units *kg_units_make(kg_ctx *, const kg_slice *);
+/* Whether an instance wants the kernel that copies to where tensor maps begin; it is a unit of its own, which is of no
+ * instance: TARGET/realign.EXT. */
+#define KG_REALIGN "realign"
+bool kg_realigns(const kg_slice *);
 /* A kernel as it was rendered; then, when there are all, the unit. */
 void kg_unit_add(kg_unit *, const kg_instance *, const kg_buf *text);
 void kg_unit_text(const kg_unit *, const kg_target *, kg_buf *);

@@ -299,6 +299,21 @@ static bool read_maps(expansion *x, const kg_schedule *s, int t, kg_instance *in
     return good;
 }
 
+static bool read_realigns(expansion *x, const kg_schedule *s, int t, kg_instance *in)
+{
+    lua_State *T = x->cx->T;
+    if (s->realigns == LUA_NOREF) return true;
+    kg_pos pos = kg_function_pos(x->cx, s->realigns, s->pos);
+    if (!call_with_t(x, s->realigns, t, 1, pos)) return false;
+    const bool good = lua_isboolean(T, -1) && (in->nmaps || !lua_toboolean(T, -1));
+    in->realigns = lua_toboolean(T, -1);
+    if (!good)
+        kg_error(x->cx, pos,
+                 "realigns must return true or false, and false where there are no maps");
+    lua_pop(T, 1);
+    return good;
+}
+
 /* simt_64x64x16: the schedule and what its `name` says of t. */
 static const char *tile_name(expansion *x, const kg_schedule *s, int t)
 {
@@ -357,11 +372,11 @@ static bool add_instance(expansion *x, const candidate *c, int t, tally *count)
     const kg_lowered *f = kg_schedule_lower(cx, s, x->target);
     if (!f) return false;
     x->limit = kg_size_limit(s, f, c->slot);
-    if (x->any_size_only && x->limit) return true;
     kg_instance *in = kg_alloc(cx->arena, sizeof *in);
     const char *tile = tile_name(x, s, t);
-    if (!tile || !read_maps(x, s, t, in)) return false;
-    in->any_size = !x->limit;
+    if (!tile || !read_maps(x, s, t, in) || !read_realigns(x, s, t, in)) return false;
+    in->any_size = !x->limit && !in->realigns; /* what all else falls back to wants no copies */
+    if (x->any_size_only && !in->any_size) return true;
     in->op = x->op;
     in->types = x->view.types;
     in->layout = x->view.layout;

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lines of a manifest: `name source object`, sorted. */
+/* Lines of a manifest: `name source object`, sorted.  A name without an op is a unit's that is of
+ * no instance. */
 typedef struct lines {
     const char **v;
     size_t n;
@@ -68,10 +69,15 @@ static void read_manifest(kg_ctx *cx, output *o)
 static void list_instances(kg_ctx *cx, output *o)
 {
     const kg_slice *s = &o->slice;
-    o->now.v = kg_alloc(cx->arena, (s->n + 1) * sizeof *o->now.v);
+    o->now.v = kg_alloc(cx->arena, (s->n + 2) * sizeof *o->now.v);
     for (size_t i = 0; i < s->n; i++)
         o->now.v[o->now.n++] = kg_printf(cx->arena, "%s %s %s", s->instance[i]->name,
                                          s->instance[i]->path, o->units->of[i]->object);
+    const kg_unit *last = o->units->n ? &o->units->unit[o->units->n - 1] : NULL;
+    if (!last || last->first) return;
+    o->now.v[o->now.n++] = kg_printf(cx->arena, "%s/" KG_REALIGN " %s %s", s->target->name,
+                                     last->source, last->object);
+    qsort(o->now.v, o->now.n, sizeof *o->now.v, by_text);
 }
 
 static void join(const lines *l, kg_buf *b)
@@ -168,7 +174,7 @@ static bool stage_sources(kg_ctx *cx, output *o)
         kg_unit *u = &o->units->unit[i];
         text.len = 0;
         kg_unit_text(u, o->slice.target, &text);
-        if (u->kernels > 1)
+        if (u->kernels > 1 || !u->first)
             good = good && kg_changes_put(o->changes, u->source + skip, text.p, text.len);
         kg_buf_free(&u->includes);
         kg_buf_free(&u->body);

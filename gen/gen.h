@@ -227,6 +227,7 @@ typedef struct kg_instance {
     const char *path;                 /* of the source under the output folder */
     kiln_map *map; size_t nmaps;
     size_t stages;
+    bool realigns;                    /* what no map takes is copied (abi/kiln_realign.h) */
     bool any_size;                    /* takes any sizes, strides and alignments */
 } kg_instance;
 

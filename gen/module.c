@@ -529,6 +529,7 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     size_t schedule = position((const void *const *)w->schedule, w->nschedules, in->schedule);
     kg_putf(b, ".op = %zu, .schedule = %zu, .host_fn = %zu, .first_map = %u, .maps = %zu,\n", op,
             schedule, host ? i : 0, first_map, in->nmaps);
+    if (in->realigns) kg_puts(b, "      .realigns = 1,\n");
     kg_puts(b, "      .sig = {");
     for (size_t k = 0; k < in->op->nsig_types; k++)
         kg_putf(b, "%s %s", k ? "," : "", dtype_name[in->types->type[k]]);
@@ -541,6 +542,7 @@ static void put_row(writer *w, size_t i, uint32_t first_map, bool host)
     kg_puts(b, " } },\n");
     feed_text(&w->id, in->name);
     feed_number(&w->id, in->stages);
+    feed_number(&w->id, in->realigns);
     feed(&w->id, in->slot, sizeof in->slot);
     feed(&w->id, in->nmaps ? (const void *)in->map : "", in->nmaps * sizeof *in->map);
 }
@@ -651,6 +653,7 @@ static void put_table(writer *w, bool host, uint32_t nnodes, size_t nmaps, uint3
             nshapes, s->target->units, host ? "" : " .code_size = KILN_CODE_SIZE,");
     kg_puts(w->out, "    .rows = rows, .ops = ops, .families = families, .schedules = schedules, "
                     ".nodes = nodes,");
+    if (kg_realigns(s)) kg_puts(w->out, " .realign = CODE_" KG_REALIGN ",");
     if (nmaps) kg_puts(w->out, " .map = maps,");
     if (host) kg_puts(w->out, " .host_fns = host_fns,");
     if (nshapes) kg_puts(w->out, " .shapes = shapes,");

@@ -122,6 +122,13 @@ static void place_objects(pack *w)
     }
 }
 
+/* TARGET/KERNEL, where an instance's has its op and more. */
+static bool no_row(const object *o)
+{
+    const char *slash = strchr(o->name, '/');
+    return slash && !strchr(slash + 1, '/');
+}
+
 static void header_text(const pack *w, kg_buf *out)
 {
     XXH3_state_t all;
@@ -136,12 +143,20 @@ static void header_text(const pack *w, kg_buf *out)
                 (unsigned long long)w->object[i].hash, (unsigned long long)w->object[i].content);
     if (!w->blob) return;
     kg_putf(out, "#define KILN_CODE_SIZE %lluull\n", (unsigned long long)w->total);
-    for (size_t i = 0; i < w->n; i++)
-        kg_putf(out,
+    for (size_t i = 0, row = 0; i < w->n; i++) {
+        const object *o = &w->object[i];
+        if (no_row(o))
+            kg_putf(out, "#define CODE_%s { %lluull, 0x%016llxull, %lluu }\n",
+                    strchr(o->name, '/') + 1, (unsigned long long)o->offset,
+                    (unsigned long long)o->hash, (unsigned long long)o->size);
+        else
+            kg_putf(
+                out,
                 "#define CODE_%zu .code_offset = %lluull, .code_hash = 0x%016llxull, .content = "
                 "0x%016llxull, .code_size = %lluu\n",
-                i, (unsigned long long)w->object[i].offset, (unsigned long long)w->object[i].hash,
-                (unsigned long long)w->object[i].content, (unsigned long long)w->object[i].size);
+                row++, (unsigned long long)o->offset, (unsigned long long)o->hash,
+                (unsigned long long)o->content, (unsigned long long)o->size);
+    }
 }
 
 static bool write_blob(const pack *w, const char *path)

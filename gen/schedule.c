@@ -52,6 +52,7 @@ static const field schedule_field[] = {
     {"cost", LUA_TFUNCTION, true, IN_SCHEDULE(cost)},
     {"stages", LUA_TFUNCTION, false, IN_SCHEDULE(stages)},
     {"maps", LUA_TFUNCTION, false, IN_SCHEDULE(maps)},
+    {"realigns", LUA_TFUNCTION, false, IN_SCHEDULE(realigns)},
     {"flags", LUA_TFUNCTION, false, IN_SCHEDULE(flags)},
     {"name", LUA_TFUNCTION, false, IN_SCHEDULE(name_ref)},
 };

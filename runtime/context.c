@@ -275,7 +275,8 @@ void kiln_close(kiln_ctx *ctx)
     if (!ctx) return;
     if (ctx->device) {
         for (size_t i = 0; ctx->kernel && i < ctx->nkernels; i++)
-            if (ctx->kernel[i].code) ctx->device->ops->unload(ctx->device, &ctx->kernel[i]);
+            if (ctx->kernel[i].code || ctx->kernel[i].realign_code)
+                ctx->device->ops->unload(ctx->device, &ctx->kernel[i]);
         ctx->device->ops->close(ctx->device);
     }
     kr_first_close(ctx);

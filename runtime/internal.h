@@ -18,6 +18,7 @@
 #include <time.h>
 #include "kiln.h"
 #include "../abi/kiln_module.h"
+#include "../abi/kiln_realign.h"
 #include "../abi/kiln_values.h"
 
 #define KR_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -165,6 +166,7 @@ kiln_status kr_absent_check(const char *file, const kiln_module *, const kiln_ab
 typedef struct kr_device kr_device;
 typedef struct kr_view kr_view;
 typedef struct kr_maps kr_maps;
+typedef struct kr_realigned kr_realigned;
 enum {
     KR_MAX_PLACES = 24, /* pointers, and pitches, of a kernel's arguments */
     KR_MAX_ARGS = 1024
@@ -176,6 +178,7 @@ typedef struct kr_launch {
     const kiln_args *given;
     const kr_view *view;
     const kiln_plan *plan;
+    const kr_realigned *realigned;
 } kr_launch;
 
 typedef struct kr_device_ops {
@@ -234,6 +237,7 @@ struct kiln_kernel {
     const kiln_schedule *schedule;
     void *code;                          /* the driver's module */
     bool shared;                         /* another kernel has loaded it, and unloads it */
+    void *realign, *realign_code;        /* the module's kiln_realign; what this kernel has loaded for all, else NULL */
     _Atomic(void *) fn[KILN_MAX_STAGES]; /* the driver's functions; fn[0] is stored last */
 };
 
@@ -328,6 +332,23 @@ struct kr_view {
     kiln_shape shape;
     kr_operand t[KILN_MAX_TENSORS]; /* by position in the op's tensors */
 };
+
+/* Largest power of two that divides base, pitch and the strides of planes and batches; at most 4096. */
+int64_t kr_common_alignment(const kr_operand *);
+
+/* ---- tensors by way of the workspace (realign.c) ---- */
+struct kr_realigned {
+    int n; /* of them: positions in the op's tensors, and where in the workspace */
+    uint8_t tensor[KILN_MAX_TENSORS];
+    uint64_t at[KILN_MAX_TENSORS];
+    int inputs, outputs; /* from here on what kr_realign fills in; nothing where n is 0 */
+    kiln_realign_args in, out;
+    uint32_t in_grid[3], out_grid[3];
+};
+/* Bytes of workspace, and which tensors go by way of it. */
+uint64_t kr_workspace(const kiln_kernel *, const kr_view *, kr_realigned *);
+/* What to copy; the view and the arguments become those of the copies. */
+void kr_realign(const kiln_kernel *, kr_realigned *, kr_view *, kiln_args *, int units);
 
 /* ---- types, layouts and key of a problem (signature.c) ---- */
 typedef struct kr_signature {

@@ -78,13 +78,14 @@ size_t kiln_workspace_size(const kiln_kernel *k, const kiln_problem *p)
     }
     if (match(k, p, k->ctx->device, &v)) return SIZE_MAX;
     if (nothing_to_do(k, &v)) return 0;
-    const uint64_t size = k->schedule->workspace(&v.shape, k->row->t);
+    kr_realigned realigned;
+    const uint64_t size = kr_workspace(k, &v, &realigned);
     return size > SIZE_MAX ? SIZE_MAX : (size_t)size;
 }
 
-static kiln_status check_workspace(const kiln_kernel *k, const kr_view *v, const kiln_args *args)
+static kiln_status check_workspace(const kiln_kernel *k, const kr_view *v, const kiln_args *args,
+                                   uint64_t need)
 {
-    const uint64_t need = k->schedule->workspace(&v->shape, k->row->t);
     if (need == 0) return KILN_OK;
     if (!args->workspace || args->workspace_size < need)
         return kr_fail(KILN_WORKSPACE,
@@ -155,25 +156,32 @@ kiln_status kiln_launch(kiln_ctx *ctx, const kiln_kernel *k, const kiln_problem 
 {
     kr_view v;
     kiln_args room;
+    kr_realigned realigned;
     kiln_status status = check_kernel(ctx, k);
     if (status == KILN_OK) status = match(k, p, ctx->device, &v);
     if (status == KILN_OK && !(args = kr_args_in(args, &room))) status = KILN_INVALID;
     if (status == KILN_OK) status = kr_args_check(&v, k->module, k->op, args, true);
     if (status) return status;
     if (nothing_to_do(k, &v)) return KILN_OK;
-    status = check_workspace(k, &v, args);
+    status = check_workspace(k, &v, args, kr_workspace(k, &v, &realigned));
     if (status == KILN_OK) status = load(ctx, k);
     if (status) return status;
 
     _Alignas(16) unsigned char filled[KR_MAX_ARGS];
     kiln_plan plan;
     memset(&plan, 0, sizeof plan);
+    if (realigned.n) {
+        if (args != &room) room = *args;
+        kr_realign(k, &realigned, &v, &room, ctx->device->info.units);
+        args = &room;
+    }
     fill_args(ctx, k, &v, args, filled);
     k->schedule->plan(&v.shape, k->row->t, &plan);
     if (plan.stages == 0) return KILN_OK;
     if (plan.stages > KILN_MAX_STAGES)
         return kr_fail(KILN_BAD_MODULE, "%s plans %u stages, at most %d", kr_kernel_name(k),
                        plan.stages, KILN_MAX_STAGES);
-    const kr_launch l = {k, filled, kr_family(k->module, k->op)->args_size, args, &v, &plan};
+    const kr_launch l = {k,     filled,    kr_family(k->module, k->op)->args_size, args, &v,
+                         &plan, &realigned};
     return ctx->device->ops->launch(ctx->device, &l, stream);
 }

@@ -8,11 +8,9 @@
 
 /* ---- loading ---- */
 
-static kiln_status check_code(const kiln_kernel *k)
+static kiln_status check_code(const kiln_kernel *k, uint64_t offset, size_t size, uint64_t hash)
 {
-    const kiln_row *r = k->row;
-    if (XXH3_64bits(k->module->table->code + r->code_offset, r->code_size) == r->code_hash)
-        return KILN_OK;
+    if (XXH3_64bits(k->module->table->code + offset, size) == hash) return KILN_OK;
     return kr_fail(KILN_BAD_MODULE, "%s: its code object in %s is damaged; build the module again",
                    kr_kernel_name(k), k->module->path);
 }
@@ -61,20 +59,47 @@ static void *loaded_by_another(const kiln_kernel *k)
     return NULL;
 }
 
+/* The module's kernel that copies what maps cannot take: once for all of its kernels that want it.
+ */
+static kiln_status load_realign(kr_device *dev, kiln_kernel *k)
+{
+    const kr_driver *d = kr_driver_of(dev);
+    const kiln_object *code = &k->module->table->realign;
+    for (size_t i = 0; i < k->ctx->nkernels && !k->realign; i++)
+        if (k->ctx->kernel[i].module == k->module) k->realign = k->ctx->kernel[i].realign;
+    if (k->realign) return KILN_OK;
+    kiln_status status = check_code(k, code->offset, code->size, code->hash);
+    if (status) return status;
+    status =
+        kr_driver_check(d, d->module_load(&k->realign_code, k->module->table->code + code->offset),
+                        KILN_REALIGN_SYMBOL);
+    if (status) return status;
+    status =
+        kr_driver_check(d, d->module_function(&k->realign, k->realign_code, KILN_REALIGN_SYMBOL),
+                        KILN_REALIGN_SYMBOL);
+    if (status) {
+        d->module_unload(k->realign_code);
+        k->realign = k->realign_code = NULL;
+    }
+    return status;
+}
+
 kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
 {
     const kr_driver *d = kr_driver_of(dev);
     kr_scope scope;
     void *code = loaded_by_another(k);
     const bool shared = code != NULL;
-    kiln_status status = shared ? KILN_OK : check_code(k);
+    kiln_status status =
+        shared ? KILN_OK : check_code(k, k->row->code_offset, k->row->code_size, k->row->code_hash);
     if (status) return status;
     status = kr_enter(dev, &scope);
     if (status) return status;
     /* Loading must not spoil a capture that goes on in this thread, nor be refused for it. */
     int mode = CAPTURE_RELAXED;
     const bool exchanged = d->capture_mode(&mode) == 0;
-    if (!shared)
+    if (k->row->realigns) status = load_realign(dev, k);
+    if (status == KILN_OK && !shared)
         status =
             kr_driver_check(d, d->module_load(&code, k->module->table->code + k->row->code_offset),
                             kr_kernel_name(k));
@@ -91,10 +116,11 @@ kiln_status kr_gpu_load(kr_device *dev, kiln_kernel *k)
 void kr_gpu_unload(kr_device *dev, kiln_kernel *k)
 {
     kr_scope scope;
-    if (k->shared || kr_enter(dev, &scope)) return;
-    kr_driver_of(dev)->module_unload(k->code);
+    if ((k->shared && !k->realign_code) || kr_enter(dev, &scope)) return;
+    if (k->code && !k->shared) kr_driver_of(dev)->module_unload(k->code);
+    if (k->realign_code) kr_driver_of(dev)->module_unload(k->realign_code);
     kr_leave(dev, &scope);
-    k->code = NULL;
+    k->code = k->realign = k->realign_code = NULL;
 }
 
 /* ---- launching ---- */
@@ -149,6 +175,16 @@ static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, 
     return d->launch_ex(&config, fn, params, NULL);
 }
 
+/* Copies of tensors that no map takes, ahead of the kernel or behind it. */
+static int copy(const kr_driver *d, void *fn, const kiln_realign_args *args, const uint32_t grid[3],
+                void *stream)
+{
+    const kiln_stage_plan s = {
+        .grid = {grid[0], grid[1], grid[2]}, .block = {KILN_REALIGN_THREADS, 1, 1}, .early = 1};
+    void *params[1] = {(void *)(uintptr_t)args};
+    return launch_stage(d, fn, &s, stream, params);
+}
+
 static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream)
 {
     _Alignas(KR_MAP_ALIGN) uint64_t map[KR_MAX_MAPS][KR_MAP_WORDS];
@@ -163,6 +199,11 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
         const int code = kr_map_make(d, dev->maps, l, m, map[i]);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
+    const kr_realigned *const copies = l->realigned;
+    if (copies->n && copies->inputs) {
+        const int code = copy(d, k->realign, &copies->in, copies->in_grid, stream);
+        if (code) return kr_driver_check(d, code, kr_kernel_name(k));
+    }
     void *params[2] = {(void *)(uintptr_t)l->args, map};
     for (uint32_t i = 0; i < l->plan->stages; i++) {
         const kiln_stage_plan *s = &l->plan->stage[i];
@@ -175,6 +216,10 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
             return kr_fail(KILN_BAD_MODULE, "%s plans stage %u, but names no symbol for it",
                            kr_kernel_name(k), i + 1);
         const int code = launch_stage(d, fn, s, stream, params);
+        if (code) return kr_driver_check(d, code, kr_kernel_name(k));
+    }
+    if (copies->n && copies->outputs) {
+        const int code = copy(d, k->realign, &copies->out, copies->out_grid, stream);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     return KILN_OK;

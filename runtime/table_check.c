@@ -342,6 +342,11 @@ static bool schedule_ok(const check *c, const kiln_schedule *s)
            is_code(c, (uintptr_t)s->workspace) && is_code(c, (uintptr_t)s->cost);
 }
 
+static bool code_inside(const kiln_module *t, uint64_t offset, uint64_t size)
+{
+    return offset <= t->code_size && size <= t->code_size - offset;
+}
+
 static bool row_ok(const check *c, const kiln_row *r, bool host)
 {
     const kiln_module *t = c->t;
@@ -364,9 +369,10 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
         if (t->map[r->first_map + (uint32_t)i].operand >= op->ntensors) return false;
     for (int i = 0; i < KILN_MAX_STAGES; i++)
         if (!text_ok(c, r->symbol[i])) return false;
+    if (r->realigns && (r->realigns > 1 || !r->maps || !t->realign.size)) return false;
     if (host) return r->host_fn < t->nhost_fns && is_code(c, (uintptr_t)t->host_fns[r->host_fn]);
-    return r->code_size > 0 && r->code_offset <= t->code_size &&
-           r->code_size <= t->code_size - r->code_offset && t->strings[r->symbol[0]];
+    return r->code_size > 0 && code_inside(t, r->code_offset, r->code_size) &&
+           t->strings[r->symbol[0]];
 }
 
 static bool map_ok(const kiln_map *m)
@@ -394,7 +400,8 @@ static bool arrays_ok(const check *c)
 static bool contents_ok(const check *c)
 {
     const kiln_module *t = c->t;
-    if (!arrays_ok(c)) return BAD(c, "an array lies outside the file); build it again", c->file);
+    if (!arrays_ok(c) || !code_inside(t, t->realign.offset, t->realign.size))
+        return BAD(c, "an array lies outside the file); build it again", c->file);
     if (t->strings_size == 0 || t->strings[0] || t->strings[t->strings_size - 1] ||
         !name_ok(c, t->target))
         return BAD(c, "its text is not whole); build it again", c->file);

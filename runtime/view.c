@@ -156,7 +156,7 @@ static bool place_operand(const asked *a, kr_operand *o, bool *fit)
 }
 
 /* Largest power of two that divides base, pitch and the strides of planes and batches. */
-static int64_t common_alignment(const kr_operand *o)
+int64_t kr_common_alignment(const kr_operand *o)
 {
     int64_t bits = ALIGN_LIMIT | o->align | kr_span(o, o->ld) | kr_span(o, o->plane);
     if (o->batches > 1) bits |= kr_span(o, o->stride);
@@ -259,9 +259,9 @@ static void note_shape(const kiln_tensor_row *row, const kr_operand *o, kiln_sha
     if (row->own != KILN_NOWHERE) {
         s->ld[row->own] = o->ld;
         s->plane[row->own] = o->plane;
-        s->align[row->own] = common_alignment(o);
+        s->align[row->own] = kr_common_alignment(o);
     } else if (row->kind == KILN_D_FULL) {
-        const int64_t align = common_alignment(o);
+        const int64_t align = kr_common_alignment(o);
         const int64_t vector = 8 * align / o->bits;
         if (align < s->align_d) s->align_d = align;
         if (vector < s->vector) s->vector = vector;

@@ -130,7 +130,8 @@ local function full_inputs(op)
   return full
 end
 
--- Default tiles for what tensor maps cannot take: any operand; E alone, of rows as odd as N often is.
+-- Default tiles for operands that tensor maps cannot take and of which copies would take too long: few rows beside many
+-- weights.
 local function gathering(target, op, types, layout)
   local function tile(x, y, cluster, gather)
     local any = gather == 2 and 1 or 0
@@ -144,17 +145,8 @@ local function gathering(target, op, types, layout)
     t.depth = max(min(t.depth, (target.lds - whole.beside_ring) // (whole.slot_bytes + whole.behind)), 2)
     return t
   end
-  local plain = not (changed(op, types, "a") or changed(op, types, "b"))
-  -- Across K an A of any M that is no multiple of 8 goes that way: few rows, and many.
-  if layout.a == "c" and plain then return { tile(128, 128, 1, 2), tile(64, 128, 1, 2) } end
-  -- Warps that load have registers that others lack, which wider tiles would want.  Fewer rows or columns are
-  -- wgmma_decode's.
-  local list, full = { tile(128, 128, 1, 2) }, full_inputs(op)
-  local along = along_k(layout, "a") and along_k(layout, "b")
-  if plain and along and op.products == 1 and types.a.bytes == 2 and full == 0 then
-    list[#list + 1] = tile(128, 256, 2, 1)
-  end
-  return list
+  -- Warps that load have registers that others lack, which wider tiles would want.
+  return { tile(128, 128, 1, 2) }
 end
 
 -- Microseconds that a step of the ring takes warps that copy (gather = 2): shared memory's, and no faster than memory
@@ -414,18 +406,6 @@ return schedule {
     return text
   end,
   problem_rules = {
-    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(eq(t.gather, 2), ge(p.align_a, 16))
-    end },
-    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(eq(t.gather, 2), ge(p.align_b, 16))
-    end },
-    { "E's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(ge(t.gather, 1), ge(p.align_e, 16))
-    end },
-    { "a full extra input's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(eq(t.gather, 2), eq(t.full_d, 0), ge(p.align_d, 16))
-    end },
     { "K is 0, of which nothing comes from any address", function(p, t) return any(lt(t.gather, 2), gt(p.k, 0)) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t)
@@ -473,6 +453,7 @@ return schedule {
     if along_k(layout, y) then add(y, t.y, t.cluster, "rest") end
     return list
   end,
+  realigns = function(t) return t.gather < 2 end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
     local w = sharing.work(p, t)
@@ -573,12 +554,17 @@ return schedule {
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    return target.launch_us + 0.15 + begun + joined + longer + waits, {
+    local by_map = lt(t.gather, 2)
+    local copies = require "realigned"(p, target, {
+      { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
+      { by_map, p.align_d, p.m * p.n * t.bytes_d }, { eq(t.gather, 0), p.align_e, p.m * p.n * t.bytes_e, true } })
+    return target.launch_us + 0.15 + begun + joined + longer + waits + copies, {
       { "launching", target.launch_us + 0.15 + begun },
       { "tiles of the busiest unit", busy },
       { "moving bytes", memory },
       { "waiting for one another", waits },
       { "sums of parts of K", joined },
+      { "copies at multiples of 16 bytes", copies },
       { "tiles", w.items * t.cluster + w.halved, "count" },
       { "tiles whose K two blocks share", w.halved, "count" },
       { "rounds of the device", (w.items + w.halved / 2) / max(p.units // t.cluster, 1), "count" },

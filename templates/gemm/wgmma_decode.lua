@@ -15,9 +15,9 @@ local function copies(t) return all(gt(t.gather, 0), lt(t.gather, A_ALONE)) end
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
--- Units that clusters of s blocks find room on: of four 30 fit on 132, of eight 14.
+-- Units that clusters of s blocks find room on: of three 38 fit on 132, of four 30, of eight 14.
 local function fitting(units, s)
-  return units * select(ge(s, 8), 34, select(ge(s, 6), 32, select(ge(s, 4), 36, select(ge(s, 3), 37, 40)))) // 40
+  return units * select(ge(s, 8), 34, select(ge(s, 6), 32, select(ge(s, 4), 36, select(ge(s, 3), 35, 40)))) // 40
 end
 
 -- Bytes of an element along K in shared memory: what is written, and read by the matrix unit or, two bytes where there
@@ -401,12 +401,6 @@ return schedule {
     return text
   end,
   problem_rules = require "limits" {
-    { "A's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(gt(t.gather, 0), ge(p.align_a, 16))
-    end },
-    { "B's address, pitch or batch stride is no multiple of 16 bytes", function(p, t)
-      return any(copies(t), ge(p.align_b, 16))
-    end },
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
@@ -425,6 +419,7 @@ return schedule {
     end
     return list
   end,
+  realigns = function(t) return t.gather == 0 or t.gather == A_ALONE end,
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t)
@@ -498,6 +493,8 @@ return schedule {
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
+    begun = begun + require "realigned"(p, target, {
+      { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
     local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
@@ -506,7 +503,7 @@ return schedule {
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.
     local again = (1.48 + select(eq(t.blocks, 1), 0.46 + out, out / 2)) * (ceil_div(blocks, room) - 1)
     local round = 0.5 + 0.2 * s + t.m * t.m / 2000 + min(1, 3 * t.k / max(share, 1))
-    again = select(streaming, round * (rounds - 1), again)
+    again = select(streaming, round * (rounds - 1), again) * select(all(eq(t.mixed, 1), gt(tiles_m, 8)), 2, 1)
     return start + bound + ahead + values + turning + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },

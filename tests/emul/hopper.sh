@@ -24,9 +24,9 @@ for old in kernels corners; do
     [ tests/lib/hopper_cc.sh -ot "$out/$old/gen/generated.stamp" ] || rm -rf "${out:?}/$old"
 done
 
-module() { # NAME FOLDER TEMPLATES: its kernels, into $out/NAME/lib
+module() { # NAME FOLDER TEMPLATES [VARIABLE=VALUE]: its kernels, into $out/NAME/lib
     make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
-        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh tests/lib/hopper_cc.sh" all >"$tmp/log" 2>&1
+        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh tests/lib/hopper_cc.sh" "${@:4}" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
     LD_LIBRARY_PATH=$out/driver "$kiln" verify --modules "$out/$1/lib" --device nvidia --seed 1 "${@:2}"
@@ -123,6 +123,14 @@ done
 for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 align=4' 'm=70 n=143 k=1001'; do
     KILN_EMULATOR_UNITS=24 verify kernels "emul_gather bf16,bf16,bf16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "any address: $problem" "$tmp/out"
+done
+# Tensors that no map takes, by way of the workspace: long lines and short ones, many batches and one that all share, ends of
+# lines and of matrices within words; inputs alone, outputs, too.
+realigned=('m=40 n=72 k=2101' 'm=40 n=72 k=2101 lda=2102 ldb=2103 lde=76' 'm=9 n=4500 k=40 align=2 lde=4501' 'm=37 n=5 k=3 batch=9'
+    'm=20 n=24 k=70 batch=3 sb=broadcast lda=72 aligna=8' 'm=1 n=1 k=1')
+for problem in "${realigned[@]}"; do
+    KILN_EMULATOR_UNITS=1 verify kernels "emul_gemm f16,f16,f16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
+    result $? "realigned: $problem" "$tmp/out"
 done
 # A device that is lost ends a run of many problems, which says where.
 KILN_EMULATOR_LOST=1 LD_LIBRARY_PATH=$out/driver "$kiln" bench --modules "$out/kernels/lib" --device nvidia --seconds 0.01 --idle 0 \
@@ -259,5 +267,25 @@ row_fault "what sums lost that stays in its wave" 's/"\.lost" \}\)\[i\]/".lost *
 row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
     'emul_flat_fault bf16 rows=5 cols=333 ldup=340'
 row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
+# In the copies: their header is compiled from a folder of its own.
+realign_fault() { # NAME EXPRESSION PROBLEM
+    rm -rf "$tmp/device" "$out/fault"
+    cp -r templates/device "$tmp/device"
+    sed -i -E "$2" "$tmp/device/kiln_realign_kernel.h"
+    if cmp -s templates/device/kiln_realign_kernel.h "$tmp/device/kiln_realign_kernel.h"; then
+        result 1 "$1: the header has nothing to plant it in"
+    elif MAKEFLAGS= module fault tests/emul/realign_faults templates "DEVICE=-Iabi -I$tmp/device"; then
+        ! KILN_EMULATOR_UNITS=1 verify fault "emul_fault_realign bf16,bf16,bf16 rcr $3" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
+        result $? "found: $1"
+    else
+        result 1 "$1: the fault compiles" "$tmp/log"
+    fi
+}
+realign_fault "pieces shifted by whole words alone" 's/ >> 8 \* \(at \& 3\)/ >> 0/' 'm=40 n=24 k=71'
+realign_fault "the ends of lines left out" 's/if \(rest \& 1\)/if (false)/' 'm=40 n=23 k=64'
+realign_fault "ends of lines that take more than is theirs" 's/left < 16 \? \(int\)left : 16/16/' 'm=40 n=23 k=64'
+realign_fault "a long line's runs taken from its first" 's/128 \* run \+ lane/lane/' 'm=40 n=72 k=2101'
+realign_fault "batches that are the first" 's/batch \* p\.from_stride/0/' 'm=37 n=5 k=3 batch=9'
+realign_fault "a piece taken for the next one" 's/high\[u\] = piece\[1\]/high[u] = piece[0]/' 'm=40 n=24 k=71'
 rm -rf "$out/fault"
 finish

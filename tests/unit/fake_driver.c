@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <kiln_args.h>
+#include <kiln_realign.h>
 #include "fake_driver.h"
 #include "fixture_families.h"
 
@@ -374,8 +375,9 @@ static int record(const unsigned grid[3], const unsigned block[3], const unsigne
     l->early = early;
     l->stream = stream;
     l->function = f;
-    memcpy(l->args, params[0], sizeof(kiln_gemm_args));
-    if (S.maps > 0) memcpy(l->map, params[1], 2 * 128);
+    const int copies = strcmp(f, KILN_REALIGN_SYMBOL) == 0;
+    memcpy(l->args, params[0], copies ? FAKE_ARGS : sizeof(kiln_gemm_args));
+    if (S.maps > 0 && !copies) memcpy(l->map, params[1], 2 * 128);
     return 0;
 }
 BOTH(cuLaunchKernel, hipModuleLaunchKernel,

@@ -378,6 +378,9 @@ __attribute__((constructor)) static void finish(void)
         if (r->schedule == 1) {
             r->first_map = 0;
             r->maps = 2;
+#ifdef FIXTURE_REALIGNS
+            r->realigns = 1;
+#endif
         }
 #endif
     }
@@ -413,6 +416,9 @@ __attribute__((visibility("default"))) const kiln_module kiln_module_table = {
     .map = map,
     .code = code,
     .code_size = sizeof code,
+#ifdef FIXTURE_REALIGNS
+    .realign = {16, 0x2ffb6918c12c256eull, 64}, /* XXH3_64bits of 64 zeros */
+#endif
 #else
     .nhost_fns = sizeof host_fn / sizeof *host_fn,
     .host_fns = host_fn,

@@ -2,4 +2,5 @@
 // The fixture for NVIDIA sm_90a.
 #define FIXTURE_TARGET "sm_90a"
 #define FIXTURE_GPU
+#define FIXTURE_REALIGNS
 #include "fixture_module.h"

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <kiln_args.h>
+#include <kiln_realign.h>
 #include "driver.h"
 #include "fake_driver.h"
 #include "fixture_families.h"
@@ -261,6 +262,72 @@ static void test_clusters_and_maps(void **state)
     assert_error(kiln_launch(ctx, find(ctx, &p), &p, &args, NULL), KILN_NOT_SUPPORTED,
                  "needs tensor maps");
     kiln_close(ctx);
+}
+
+/* What no map takes is copied to the workspace, at a pitch that one does. */
+static void test_realigned(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p =
+        problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 ldb=66 batch=2 align=256");
+    const kiln_kernel *k = find(ctx, &p);
+    assert_says(kr_kernel_name(k), "wide_128");
+    const size_t size = kiln_workspace_size(k, &p);
+    assert_int_equal(size, 256 + 2 * 300 * 256 + 256);
+    static _Alignas(256) char work[256 + 2 * 300 * 256 + 256];
+    kiln_args args = arguments();
+    args.workspace = NULL;
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE, "needs a workspace of 154112");
+    args.workspace = work;
+    args.workspace_size = sizeof work;
+    fake->fail = "cuModuleLoadData";
+    fake->fail_code = 1;
+    fake->fail_after = 0;
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_DRIVER, KILN_REALIGN_SYMBOL);
+    fake->fail = NULL;
+    fake->loads = fake->launches = 0;
+    assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    assert_int_equal(fake->loads, 2);
+    assert_int_equal(fake->launches, 2);
+    const fake_launch *copy = &fake->launch[0], *l = &fake->launch[1];
+    assert_string_equal(copy->function, KILN_REALIGN_SYMBOL);
+    assert_int_equal(copy->block[0], KILN_REALIGN_THREADS);
+    assert_int_equal(copy->grid[0] * 100 + copy->grid[1] * 10 + copy->grid[2], 1921);
+    kiln_realign_args copies;
+    memcpy(&copies, copy->args, sizeof copies < FAKE_ARGS ? sizeof copies : FAKE_ARGS);
+    const kiln_realign_part *part = &copies.part[0];
+    assert_int_equal(copies.chunks, 1);
+    assert_ptr_equal(part->from, args.b[0]);
+    assert_ptr_equal(part->begin, args.b[0]);
+    assert_ptr_equal(part->end, (char *)args.b[0] + (600 * 66 - 2) * 4);
+    assert_ptr_equal(part->to, work + 256);
+    assert_int_equal(part->from_pitch, 66 * 4);
+    assert_int_equal(part->to_pitch, 64 * 4);
+    assert_int_equal(part->from_stride, 300 * 66 * 4);
+    assert_int_equal(part->to_stride, 300 * 64 * 4);
+    assert_int_equal(part->bytes, 64 * 4);
+    assert_int_equal(part->lines, 300);
+    assert_int_equal(part->batches, 2);
+    assert_int_equal(part->chunks, 16);
+    assert_int_equal(part->padded, 1);
+    /* The kernel sees the copy, in its arguments and its map. */
+    kiln_gemm_args g;
+    memcpy(&g, l->args, sizeof g);
+    assert_ptr_equal(g.a, args.a);
+    assert_ptr_equal(g.b[0], work + 256);
+    assert_int_equal(g.ldb, 64);
+    assert_int_equal(g.stride_b, 300 * 64);
+    assert_ptr_equal((void *)(uintptr_t)l->map[1][1], work + 256);
+    /* It is loaded once, and not for a problem that needs none. */
+    const kiln_problem aligned = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=256");
+    assert_int_equal(kiln_workspace_size(k, &aligned), 0);
+    assert_ok(kiln_launch(ctx, k, &aligned, &args, NULL));
+    assert_int_equal(fake->launches, 3);
+    assert_int_equal(fake->loads, 2);
+    fake->unloads = 0;
+    kiln_close(ctx);
+    assert_int_equal(fake->unloads, 2);
 }
 
 /* ---- tensor maps are encoded once per problem ---- */
@@ -793,6 +860,7 @@ int main(int argc, char **argv)
         TEST(test_devices_that_are_not_there),
         TEST(test_plain_launch),
         TEST(test_clusters_and_maps),
+        TEST(test_realigned),
         TEST(test_maps_are_kept),
         TEST(test_maps_without_replace),
         TEST(test_maps_fail),

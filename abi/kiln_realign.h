@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What kiln_realign, a kernel of modules with rows that ask for it, is told: tensors to copy line by line from one
+// address and pitch to another.  The runtime launches it ahead of a kernel's first stage for inputs that no tensor map
+// takes, to lines in the workspace that begin at multiples of 16 bytes, and behind its last one for outputs.
+#ifndef KILN_REALIGN_H
+#define KILN_REALIGN_H
+#define KILN_REALIGN_SYMBOL "kiln_realign"
+
+enum {
+    KILN_REALIGN_THREADS = 256,
+    KILN_REALIGN_CHUNKS = 4, /* of 16 bytes that a thread copies at once, at most */
+    KILN_REALIGN_MOST = 12   /* tensors of a launch: blocks' z; x: parts of a batch; y: batches */
+};
+
+typedef struct kiln_realign_part {
+    const char *from, *begin, *end; /* first line; all that may be read */
+    char *to;
+    long long from_pitch, to_pitch;   /* bytes from line to line */
+    long long from_stride, to_stride; /* bytes from batch to batch */
+    long long bytes, batches;         /* of a line; in all.  Neither, nor `lines`, is 0. */
+    unsigned lines;                   /* of a batch */
+    unsigned chunks;                  /* pieces of 16 bytes, aligned where they are written, of the longest line: its bytes
+                                         over 16, and one more where lines begin between them */
+    int padded;                       /* not 0: lines may be written up to the next multiple of 16 bytes, where all of
+                                         `to` begin; else they end where they end */
+} kiln_realign_part;
+
+typedef struct kiln_realign_args {
+    unsigned chunks; /* that a thread copies at once: few where there are few */
+    kiln_realign_part part[KILN_REALIGN_MOST];
+} kiln_realign_args;
+#endif

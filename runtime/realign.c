@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Tensors that a kernel's maps name and cannot take, because address, pitch or batch stride is no
+// multiple of 16 bytes, go by way of the workspace: inputs are copied there before the kernel runs,
+// outputs from there afterwards (abi/kiln_realign.h).  What is left for the kernel is a problem
+// whose tensors all are aligned.
+#include <string.h>
+#include "internal.h"
+
+_Static_assert((int)KILN_REALIGN_MOST == (int)KILN_MAX_TENSORS, "one launch copies all inputs");
+
+enum {
+    MAP_ALIGN = 16,     /* bytes */
+    LINE = 128,         /* of memory: what long lines begin at, */
+    LONG = 1024,        /* of so many bytes and more */
+    PLACE = 256,        /* where copies begin in the workspace, */
+    SLACK = 256,        /* with so much around them, which may be read */
+    BLOCKS_PER_UNIT = 2 /* of KILN_REALIGN_THREADS: all run at once */
+};
+
+static uint64_t rounded(uint64_t bytes, uint64_t to)
+{
+    return bytes > UINT64_MAX - to ? UINT64_MAX : (bytes + to - 1) / to * to;
+}
+
+static uint64_t plus(uint64_t x, uint64_t y)
+{
+    return x > UINT64_MAX - y ? UINT64_MAX : x + y;
+}
+
+static uint64_t times(uint64_t x, uint64_t y)
+{
+    return y && x > UINT64_MAX / y ? UINT64_MAX : x * y;
+}
+
+/* What all batches share is there once. */
+static uint64_t batches_of(const kr_operand *o)
+{
+    return o->stride ? (uint64_t)o->batches : 1;
+}
+
+static uint64_t pitch_of(const kr_operand *o)
+{
+    const uint64_t line = (uint64_t)kr_span(o, o->inner);
+    return rounded(line, line < LONG ? MAP_ALIGN : LINE);
+}
+
+static bool listed(const kr_realigned *r, uint8_t tensor)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->tensor[i] == tensor) return true;
+    return false;
+}
+
+uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
+{
+    uint64_t bytes = k->schedule->workspace(&v->shape, k->row->t);
+    r->n = 0;
+    if (!k->row->realigns) return bytes;
+    const kiln_map *const map = k->module->table->map + k->row->first_map;
+    for (int i = 0; i < k->row->maps; i++) {
+        const kr_operand *o = &v->t[map[i].operand];
+        if (o->bytes == 0 || kr_common_alignment(o) >= MAP_ALIGN || listed(r, map[i].operand))
+            continue;
+        bytes = plus(rounded(bytes, PLACE), SLACK);
+        r->tensor[r->n] = map[i].operand;
+        r->at[r->n++] = bytes;
+        bytes = plus(bytes, times(times(pitch_of(o), (uint64_t)o->outer), batches_of(o)));
+        bytes = plus(bytes, SLACK);
+    }
+    return bytes;
+}
+
+static long long at_least_one(long long x)
+{
+    return x > 0 ? x : 1;
+}
+
+/* As many blocks as run at once, if there is work for them: first one chunk for each thread. */
+static void spread(kiln_realign_args *args, int n, int units, uint32_t grid[3])
+{
+    const long long room = at_least_one(units) * BLOCKS_PER_UNIT;
+    long long blocks = 1, batches = 1;
+    for (int i = 0; i < n; i++) {
+        const kiln_realign_part *p = &args->part[i];
+        const long long want = ((long long)p->lines * p->chunks - 1) / KILN_REALIGN_THREADS + 1;
+        if (want > blocks) blocks = want;
+        if (p->batches > batches) batches = p->batches;
+    }
+    const long long y = batches < room / n ? batches : at_least_one(room / n);
+    const long long most = at_least_one(room / (n * y)), each = blocks / most;
+    args->chunks = each < KILN_REALIGN_CHUNKS ? (unsigned)at_least_one(each) : KILN_REALIGN_CHUNKS;
+    grid[0] = (uint32_t)(blocks < most ? blocks : most);
+    grid[1] = (uint32_t)y;
+    grid[2] = (uint32_t)n;
+}
+
+/* Copies between a tensor and its place in the workspace; the view and the arguments get the
+ * latter. */
+void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *args, int units)
+{
+    r->inputs = r->outputs = 0;
+    for (int i = 0; i < r->n; i++) {
+        const kiln_tensor_row *t = &k->op->tensor[r->tensor[i]];
+        kr_operand *o = &v->t[r->tensor[i]];
+        char *const theirs = args->tensor[t->arg], *const ours = (char *)args->workspace + r->at[i];
+        const long long pitch = (long long)pitch_of(o), stride = pitch * o->outer,
+                        their_pitch = kr_span(o, o->ld), their_stride = kr_span(o, o->stride),
+                        batches = (long long)batches_of(o);
+        const kiln_realign_part both = {.bytes = kr_span(o, o->inner),
+                                        .lines = (unsigned)o->outer,
+                                        .batches = batches,
+                                        .chunks =
+                                            (unsigned)((kr_span(o, o->inner) + 15) / 16 + t->out)};
+        kiln_realign_part *p;
+        if (t->out) {
+            p = &r->out.part[r->outputs++];
+            *p = both;
+            p->from = ours, p->begin = ours - SLACK, p->end = ours + stride * batches + SLACK;
+            p->from_pitch = pitch, p->from_stride = stride;
+            p->to = theirs, p->to_pitch = their_pitch, p->to_stride = their_stride;
+        } else {
+            p = &r->in.part[r->inputs++];
+            *p = both;
+            p->from = p->begin = theirs, p->end = theirs + o->bytes;
+            p->from_pitch = their_pitch, p->from_stride = their_stride;
+            p->to = ours, p->to_pitch = pitch, p->to_stride = stride;
+            p->padded = 1;
+        }
+        const int64_t per_byte = kiln_per_byte(o->type), bytes = per_byte > 1 ? 1 : o->bits / 8;
+        args->tensor[t->arg] = ours;
+        o->ld = pitch / bytes * per_byte;
+        if (o->stride) o->stride = o->ld * o->outer;
+        o->align = MAP_ALIGN;
+    }
+    if (r->inputs) spread(&r->in, r->inputs, units, r->in_grid);
+    if (r->outputs) spread(&r->out, r->outputs, units, r->out_grid);
+}
