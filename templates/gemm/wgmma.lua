@@ -522,6 +522,13 @@ return schedule {
     step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
     step = max(step, select(eq(t.gather, 2), gathered(p, t), 0))
+    -- L2's lines, of which rows that begin inside of them touch two, and those more slowly; copies begin at lines.
+    local function touched(a, bytes)
+      local align = select(eq(t.x_is_a, a), p.align_a, p.align_b)
+      return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
+    end
+    local lines_x, lines_y = touched(1, t.slot_bytes - t.shared_bytes), touched(0, t.shared_bytes)
+    step = max(step, lines_x + lines_y / t.cluster)
     local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 18.8e3
                 + 0.123 * t.blocks * t.y / t.strip
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
@@ -530,6 +537,7 @@ return schedule {
     local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound)) + t.slot_bytes / 2280e3
     local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
     own = own * select(widens, of_bytes, select(alone, 1.18, 1))
+    own = max(own, lines_x + lines_y)
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
@@ -555,7 +563,7 @@ return schedule {
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     local by_map = lt(t.gather, 2)
-    local copies = require "realigned"(p, target, {
+    local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d }, { eq(t.gather, 0), p.align_e, p.m * p.n * t.bytes_e, true } })
     return target.launch_us + 0.15 + begun + joined + longer + waits + copies, {

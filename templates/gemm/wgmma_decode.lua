@@ -493,7 +493,7 @@ return schedule {
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
-    begun = begun + require "realigned"(p, target, {
+    begun = begun + require "realigned"(p, {
       { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
     local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
