@@ -21,6 +21,8 @@
     X(units, units, FEW)             /* compute units of a device, 0 for the chip's own */         \
     X(errors, errors, SWITCH)        /* findings make the launch fail */                           \
     X(cost, cost, SWITCH)            /* every launch is priced and printed */                      \
+    X(latency, latency, COUNT)       /* priced launches: cycles of global memory, 0: usual */       \
+    X(rounds, rounds, FEW)           /* priced launches: workgroups in each place of a unit */     \
     X(log, log, TEXT)                /* a file that findings are added to, or off */               \
     X(llvm, llvm, TEXT)              /* the path of libLLVM */                                     \
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \

@@ -20,6 +20,7 @@ template <typename T, int n> struct kiln_vector {
     extern "C" __attribute__((global)) void                                                        \
         __attribute__((amdgpu_flat_work_group_size(threads, threads), amdgpu_waves_per_eu(waves, waves)))
 
+#define KILN_LIKELY(x) __builtin_expect(x, 1) // what is likely stands ahead: a jump takes as long as four instructions
 #define KILN_GLOBAL __attribute__((address_space(1))) // what a number that is an address points to
 
 // A matrix as a buffer resource (ISA document, "Buffer resource descriptor"): loads from `bytes` on give zero.
@@ -147,6 +148,13 @@ static KILN_DEVICE void kiln_keep_order(void)
 #if __has_builtin(__builtin_amdgcn_sched_barrier)
     __builtin_amdgcn_sched_barrier(0);
 #endif
+}
+
+// Loads ahead of it stay ahead: what a loop's first round is given LLVM would read in the loop, behind all that is
+// computed once for its rounds.
+static KILN_DEVICE void kiln_loads_stay(void)
+{
+    asm volatile("" ::: "memory");
 }
 
 // 0 to 3: of the waves of a SIMD that could issue, the one with the largest does.
@@ -277,7 +285,7 @@ static KILN_DEVICE long long kiln_wide(int x, int y)
 // than one.  Fewer where y is a power of two.
 static KILN_DEVICE unsigned kiln_quotient(unsigned x, unsigned y)
 {
-    if ((y & (y - 1)) == 0) return x >> __builtin_ctz(y);
+    if (KILN_LIKELY((y & (y - 1)) == 0)) return x >> __builtin_ctz(y);
     const float estimate = (float)x * __builtin_amdgcn_rcpf((float)y);
     unsigned q = (unsigned)kiln_uniform((int)estimate);
     const int left = (int)(x - q * y);
