@@ -50,10 +50,9 @@ typedef struct unit {
     step *step;
     runner *wave;
     uint32_t waves, per_group, left;
-    uint32_t waiting; /* workgroups that begin where others end */
     uint64_t latency; /* of global memory, in cycles */
-    uint64_t now;  /* in steps */
-    uint64_t wake; /* the step when those that a barrier has just let go may issue */
+    uint64_t now;     /* in steps */
+    uint64_t wake;    /* the step when those that a barrier has just let go may issue */
     uint64_t valu_free[8], matrix_free[8], matrix_busy; /* by SIMD, in steps */
     uint64_t lds_free, memory_free, scalar_free;        /* in cycles */
     ks_timeline *timeline;
@@ -201,29 +200,11 @@ static void release(unit *u, uint32_t group)
         first[i].at_barrier = false;
     }
 }
-/* If all of a group's waves have ended, and another group waits: it begins in their place. */
-static bool next_group(unit *u, uint32_t group)
-{
-    runner *first = u->wave + group * u->per_group;
-    for (uint32_t i = 0; i < u->per_group; i++)
-        if (!first[i].ended) return false;
-    if (!u->waiting) return true;
-    u->waiting--;
-    for (uint32_t i = 0; i < u->per_group; i++) {
-        first[i] = (runner){.trace = first[i].trace,
-                            .group = group,
-                            .ready = u->now + 1,
-                            .ended = !first[i].trace->count};
-        u->left += !first[i].ended;
-    }
-    u->wake = u->now + 1;
-    return true;
-}
 static void end(unit *u, runner *w)
 {
     w->ended = true;
     u->left--;
-    if (!next_group(u, w->group)) release(u, w->group);
+    release(u, w->group);
 }
 static void access_lds(unit *u, runner *w, uint32_t cycles)
 {
@@ -393,14 +374,13 @@ static double rest(const ks_cost *c)
 bool ks_cost_model(const ks_launch *l, const ks_cost *c, uint32_t groups, double *cycles,
                    double *matrix_share)
 {
-    const ks_options *o = ks_options_get();
     unit u = {.arch = l->object->arch,
               .inst = l->object->inst,
               .waves = groups * c->waves,
               .per_group = c->waves,
-              .waiting = (o->rounds > 1 ? o->rounds - 1 : 0) * groups,
-              .latency = o->latency ? o->latency : ks_cost_constants[KS_COST_GLOBAL_LATENCY][l->object->arch],
+              .latency = ks_options_get()->latency,
               .timeline = c->timeline};
+    if (!u.latency) u.latency = CONSTANT(&u, GLOBAL_LATENCY);
     u.step = calloc(l->object->inst_count, sizeof(*u.step));
     u.wave = calloc(u.waves, sizeof(*u.wave));
     if (u.step && u.wave) {

@@ -21,8 +21,7 @@
     X(units, units, FEW)             /* compute units of a device, 0 for the chip's own */         \
     X(errors, errors, SWITCH)        /* findings make the launch fail */                           \
     X(cost, cost, SWITCH)            /* every launch is priced and printed */                      \
-    X(latency, latency, COUNT)       /* priced launches: cycles of global memory, 0: usual */       \
-    X(rounds, rounds, FEW)           /* priced launches: workgroups in each place of a unit */     \
+    X(latency, latency, COUNT)       /* cycles of memory in the cost model, 0: its own */          \
     X(log, log, TEXT)                /* a file that findings are added to, or off */               \
     X(llvm, llvm, TEXT)              /* the path of libLLVM */                                     \
     X(variant, variant, VARIANT)     /* code for the host's vector unit */                         \

@@ -520,8 +520,7 @@ typedef struct ks_options {
     unsigned units;   /* of a device; 0: the chip's own */
     bool errors;      /* findings make the launch fail */
     bool cost;        /* every launch is priced and printed */
-    uint64_t latency; /* of global memory in the cost model, in cycles; 0: cost.h's */
-    unsigned rounds;  /* workgroups that the cost model has in each place of a unit, one after the other; 0: one */
+    uint64_t latency; /* of global memory, of launches that are priced, in cycles; 0: cost.h's */
     const char *log;  /* where findings go: a path; NULL: standard error; "off" */
     const char *llvm; /* path of libLLVM */
     const char *variant; /* of the vector unit's code: base, v3, v4; NULL or one that this CPU lacks: the best */

@@ -20,7 +20,6 @@ template <typename T, int n> struct kiln_vector {
     extern "C" __attribute__((global)) void                                                        \
         __attribute__((amdgpu_flat_work_group_size(threads, threads), amdgpu_waves_per_eu(waves, waves)))
 
-#define KILN_LIKELY(x) __builtin_expect(x, 1) // what is likely stands ahead: a jump takes as long as four instructions
 #define KILN_GLOBAL __attribute__((address_space(1))) // what a number that is an address points to
 
 // A matrix as a buffer resource (ISA document, "Buffer resource descriptor"): loads from `bytes` on give zero.
@@ -152,16 +151,6 @@ static KILN_DEVICE unsigned kiln_pack_bf16(const float *x)
         r[i] = x[i] != x[i] ? 0x7fc00000u : u + (u >> 16 & 1) + 0x7fffu;
     }
     return __builtin_amdgcn_perm(r[1], r[0], 0x07060302u);
-}
-// Saturated; NaN is 0.
-static KILN_DEVICE unsigned kiln_pack_i8(const float *x)
-{
-    unsigned r[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) // 1.5 * 2^23: the sum's last place is 1
-        r[i] = kiln_bits(__builtin_amdgcn_fmed3f(x[i] == x[i] ? x[i] : 0.0f, -128.0f, 127.0f) + 12582912.0f);
-    return __builtin_amdgcn_perm(__builtin_amdgcn_perm(r[3], r[2], 0x0c0c0400u),
-                                 __builtin_amdgcn_perm(r[1], r[0], 0x0c0c0400u), 0x05040100u);
 }
 
 // x & mask | bits: one instruction, though it has room for but one constant that is in no vector register.
@@ -315,7 +304,7 @@ static KILN_DEVICE long long kiln_wide(int x, int y)
 // than one.  Fewer where y is a power of two.
 static KILN_DEVICE unsigned kiln_quotient(unsigned x, unsigned y)
 {
-    if (KILN_LIKELY((y & (y - 1)) == 0)) return x >> __builtin_ctz(y);
+    if ((y & (y - 1)) == 0) return x >> __builtin_ctz(y);
     const float estimate = (float)x * __builtin_amdgcn_rcpf((float)y);
     unsigned q = (unsigned)kiln_uniform((int)estimate);
     const int left = (int)(x - q * y);

@@ -62,7 +62,10 @@ local function shared(p, t, target)
   local slots = units * t.resident -- blocks that the device holds at once
   local rest = select(eq(t.stream, 1), tiles % slots, select(gt(t.split_k, 1), tiles, 0))
   local runs = rest * min(t.split_k, steps)
-  runs = select(eq(t.stream, 1), min(runs, slots), runs)
+  -- Of two tiles a run has parts, a beginning and a way out each: no run does where at most an eighth of the slots is
+  -- left empty by that.
+  local even = slots // max(rest, 1) * rest
+  runs = select(eq(t.stream, 1), min(runs, select(ge(8 * even, 7 * slots), even, slots)), runs)
   local function time(blocks, length) -- in ns, of so many blocks at once and one after the other
     return max(ceil_div(blocks, units) * t.step_ns, ceil_div(blocks, slots) * t.chain_ns) * length * each
   end
@@ -182,8 +185,8 @@ return schedule {
     t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
-    t.begin_ns = 1200 + 150 * t.stream + 10 * t.sums + (op.block and 250 or 0)
-    t.out_ns = (200 + 20 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
+    t.begin_ns = 1170 + 50 * t.stream + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
+    t.out_ns = (250 + 18 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
     t.rest_ns = 200 + 5 * t.sums -- where K's end cuts chunks: that tile's are put right, and it is multiplied by itself
   end,
   rules = {

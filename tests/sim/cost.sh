@@ -21,7 +21,7 @@ ${CC:-cc} -std=gnu11 -Wall -Wextra "${san[@]}" -Isim -o "$tmp/driver" $kernels/c
 price() { # OBJECT KERNEL BLOCKS_X BLOCKS_Y THREADS NUMBER...: the cost in $tmp/out
     local object=$1 kernel=$2 x=$3 y=$4 threads=$5
     shift 5
-    KILN_SIM=arch=$target timeout 60 "$tmp/driver" "$object" "$kernel" "$x" "$y" "$threads" 4194304 "$@" >"$tmp/out" 2>&1
+    KILN_SIM=arch=$target${setting:+,$setting} timeout 60 "$tmp/driver" "$object" "$kernel" "$x" "$y" "$threads" 4194304 "$@" >"$tmp/out" 2>&1
 }
 value() { # NAME
     awk -v name="$1" '$1 == name { print $2 }' "$tmp/out"
@@ -84,6 +84,12 @@ for target in gfx942 gfx90a; do
     price "$gemm.co" gemm_f16 2 1 256 256 1024
     within "$(value modelled_matrix_share)" "$(awk -v a="$alone" 'BEGIN { print a * 1.1 }')" 1
     result $? "$target: two workgroups of a GEMM share a compute unit better than one: $(value modelled_matrix_share), $alone"
+    # memory that is farther away: one trip more of each of its loads that nothing covers
+    price "$gemm.co" gemm_f16 1 1 256 128 1024
+    usual=$(value modelled_cycles)
+    setting=latency=1260 price "$gemm.co" gemm_f16 1 1 256 128 1024
+    within "$(value modelled_cycles)" $((${usual%.*} + 940)) $((${usual%.*} + 40 * 940))
+    result $? "$target: with memory 940 cycles farther away: $(value modelled_cycles), $usual"
     if [ -z "$mca" ]; then
         skip "$target: beside llvm-mca" "no llvm-mca"
         continue

@@ -64,6 +64,7 @@ static bool all_on(void)
     X("units=3,units=0", khip_units(khip_chip_of(KS_GFX90A)) == 104)                                   \
     X("errors=off", !O.errors)                                                                     \
     X("cost=on", O.cost)                                                                           \
+    X("latency=1260", O.latency == 1260)                                                           \
     X("log=off", strcmp(O.log, "off") == 0)                                                        \
     X("log=a,log=/tmp/x y", strcmp(O.log, "/tmp/x y") == 0)                                        \
     X("llvm=/usr/lib/libLLVM.so", strcmp(O.llvm, "/usr/lib/libLLVM.so") == 0)                      \
