@@ -26,9 +26,9 @@ for target in $targets; do
         result $? "$target: $problem, unaligned"
     done
     # Few units, so that there are more tiles than the device holds blocks, and fewer; batches in one row of work; K that is
-    # worth sharing, and not; of 128x128 three tiles in nine runs of the device's ten, and four in ten.
+    # worth sharing, and not; six tiles in 18 runs, as many for each, where the device holds 20, and eight in 20.
     for problem in '3 rcr m=300 n=500 k=4112' '3 crc m=304 n=272 k=3333 batch=3' '3 rcr m=65 n=127 k=6000' \
-        '3 crc m=16 n=144 k=40' '5 rcr m=300 n=128 k=6000' '5 rcr m=400 n=128 k=6000'; do
+        '3 crc m=16 n=144 k=40' '5 rcr m=380 n=64 k=6000' '5 rcr m=500 n=64 k=6000'; do
         units=${problem%% *} problem=${problem#* }
         for instance in $("$kiln" list $modules --op matrix_stream --target $target | sed -n "s,^\(.*/i8_i8_i32/${problem%% *}/mfma_[^ ]*_stream[0-9]*\) .*,\1,p"); do
             KILN_SIM=units=$units "$kiln" verify $modules "matrix_stream i8,i8,i32 $problem align=16" --device sim:$target --instance "$instance" --seed 1 >"$tmp/out" 2>&1
