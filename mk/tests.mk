@@ -6,7 +6,9 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz_*.
 FIXTURES := $(patsubst tests/unit/%.c,$(BUILD)/tests/lib%.so,$(wildcard tests/unit/fixture_*.c))
 FAKES := $(if $(wildcard tests/unit/fake_driver.c),$(BUILD)/tests/fake/libcuda.so.1 $(BUILD)/tests/fake/libamdhip64.so.6)
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/%,$(wildcard tests/bench/*.c))
-TEST_PROGRAMS = $(UNIT) $(SIMTESTS) $(FUZZ) $(FIXTURES) $(FAKES) $(BENCHES)
+# What runs once more under sanitizers, and what that needs; the other programs, nothing runs there.
+CHECKED = $(UNIT) $(SIMTESTS) $(FUZZ) $(FIXTURES) $(FAKES)
+TEST_PROGRAMS = $(CHECKED) $(BENCHES)
 
 GEN_AR := $(BUILD)/obj/gen.a
 RT_AR  := $(BUILD)/obj/runtime.a
@@ -43,8 +45,9 @@ $(BUILD)/tests/fake/libamdhip64.so.6: $(BUILD)/tests/fake/libcuda.so.1
 	$(Q)ln -sf libcuda.so.1 $@
 -include $(wildcard $(BUILD)/tests/*.d)
 
-.PHONY: test test-programs check-gpu check-sim check-emul check-san
+.PHONY: test test-programs checked-programs check-gpu check-sim check-emul
 test-programs: programs $(TEST_PROGRAMS)
+checked-programs: $(BUILD)/bin/kiln-gen $(CHECKED)
 # What was built before, and the host, are tested whole.  Of what is for the simulator a clean checkout has nothing, and
 # builds each form of op, schedule and type once; others differ in what their epilogues compute, which the host's kernels
 # show.  gfx90a has fewer types, other matrix instructions and the same templates.  `make check-sim` is for all of them.
@@ -56,7 +59,7 @@ TEST_OPS_gfx942 := a16w8_blockscale a16w8_linear add_rmsnorm_quant add_rmsnorm_s
     silu_mul_quant_block_i8 sink_attention softmax swiglu swiglu_quant swiglu_quant_static w4a16_g32 w4a16_sym_g128 \
     w4a8_g128 window_attention
 test: test-programs $(BUILD)/toolchain.mk ## everything that needs no GPU; closes with `N passed, N failed`
-	$(Q)$(if $(SAN),,$(MAKE) SAN=1 programs test-programs)
+	$(Q)$(if $(SAN),,$(MAKE) SAN=1 checked-programs)
 	$(check_folders)+$(Q)$(call build_modules,$(INSTANCES),$(HERE),$(OPS))
 	+$(call sim_modules,$(HERE),test_ops)
 	+$(Q)if [ -n "$$(PYTHON='$(PYTHON)' mk/python.sh)" ]; then $(MAKE) python; fi

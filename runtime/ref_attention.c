@@ -41,6 +41,11 @@ typedef struct weight {
     bool seen;
 } weight;
 
+/* What a column of O is made of: of V weighted, in V, and of how far weights may move it. */
+typedef struct column {
+    double sum, wide, square, lo, hi, y, moved;
+} column;
+
 typedef struct attention {
     const kr_job *job;
     int64_t keys, queries, dim, dimv; /* of the sequence, */
@@ -50,6 +55,8 @@ typedef struct attention {
     double *k, *v, *q; /* of a head: keys x dim, keys x dimv; dim */
     bool *lost;        /* of a key: its page is none */
     weight *key;
+    bool *finite; /* of a column of V: all that the sequence's keys have there */
+    column *col;
     iv *scratch;
     bool *absolute; /* of a node of the score: TANH_OFF is what it may be off by */
     double to_p; /* what rounding a weight for its product with V is off by */
@@ -298,26 +305,43 @@ static bool not_finite(const attention *a, int64_t col, iv *x)
     return any;
 }
 
-static iv average(const attention *a, const query *r, const weight *sink, int64_t col)
+/* Sums over the keys, of all columns at once: each in the order of keys. */
+static void add_up(attention *a, const query *r, const weight *sink)
+{
+    const int64_t n = a->dimv;
+    column *col = a->col;
+    for (int64_t c = 0; c < n; c++)
+        col[c] = (column){.lo = sink->w > 0 ? 0 : INFINITY, .hi = sink->w > 0 ? 0 : -INFINITY};
+    for (int64_t j = 0; j < a->keys; j++) {
+        const double *v = a->v + j * n, w = a->key[j].w;
+        for (int64_t c = 0; w != 0 && c < n; c++) {
+            const double wv = w * v[c];
+            col[c].sum += wv, col[c].wide += fabs(wv), col[c].square += wv * wv;
+            col[c].lo = v[c] < col[c].lo ? v[c] : col[c].lo;
+            col[c].hi = v[c] > col[c].hi ? v[c] : col[c].hi;
+        }
+    }
+    for (int64_t c = 0; c < n; c++) col[c].y = col[c].sum / r->sum;
+    for (int64_t j = 0; a->job->bounds && j < a->keys; j++) {
+        const double *v = a->v + j * n, by = a->key[j].w * a->key[j].d;
+        for (int64_t c = 0; by != 0 && c < n; c++) col[c].moved += by * fabs(v[c] - col[c].y);
+    }
+}
+
+static iv average(const attention *a, const query *r, const weight *sink, int64_t c)
 {
     iv x;
     if (r->nan) return kr_point(NAN);
     if (r->vague) return (iv){-INFINITY, INFINITY, 1};
-    if (not_finite(a, col, &x)) return x;
+    if (!a->finite[c] && not_finite(a, c, &x)) return x;
     if (r->empty) return kr_point(0);
-    double sum = 0, wide = 0, square = 0, lo = sink->w > 0 ? 0 : INFINITY, hi = -lo;
-    for (int64_t j = 0; j < a->keys; j++) {
-        const double v = a->v[j * a->dimv + col], wv = a->key[j].w * v;
-        if (a->key[j].w == 0) continue;
-        sum += wv, wide += fabs(wv), square += wv * wv;
-        lo = fmin(lo, v), hi = fmax(hi, v);
-    }
-    const double y = sum / r->sum;
+    const column *col = &a->col[c];
+    const double y = col->y;
     if (!a->job->bounds) return kr_point(y);
-    double moved = sink->w * sink->d * fabs(y), largest = fmax(fabs(lo), fabs(hi));
-    for (int64_t j = 0; j < a->keys; j++)
-        moved += a->key[j].w * a->key[j].d * fabs(a->v[j * a->dimv + col] - y);
-    const double size = wide / r->sum, rounded = fmin(size, KR_LAMBDA * sqrt(square) / r->sum);
+    const double moved = sink->w * sink->d * fabs(y) + col->moved;
+    const double largest = fmax(fabs(col->lo), fabs(col->hi));
+    const double size = col->wide / r->sum;
+    const double rounded = fmin(size, KR_LAMBDA * sqrt(col->square) / r->sum);
     /* Sums and their quotient; weights that meet V rounded; those that are lost below the smallest
      * number, of f16 if that is what they are rounded to. */
     const double rest = r->rel * (size + fabs(y)) + a->to_p * (rounded + fabs(y)) +
@@ -325,7 +349,7 @@ static iv average(const attention *a, const query *r, const weight *sink, int64_
                         (double)r->count * (a->to_p == F16_U ? 0x1p-25 : 0x1p-125) * largest +
                         (double)FLT_MIN;
     /* Wherever the weights are, the average lies among what is averaged. */
-    iv among = {lo - rest, hi + rest, 0};
+    iv among = {col->lo - rest, col->hi + rest, 0};
     if (r->least < 0.25 * r->sum) return kr_interval_widen(among, largest * r->rel);
     const double by = moved / r->least + rest;
     x = (iv){fmax(y - by, among.lo), fmin(y + by, among.hi), 0};
@@ -374,6 +398,7 @@ static void do_query(attention *a, double *lo, double *hi)
     for (int64_t e = 0; e < a->dim; e++)
         a->q[e] = element(a, Q, a->head, a->first_query + a->query, e);
     weigh_all(a, &r, &sink);
+    if (!r.nan && !r.vague && !r.empty) add_up(a, &r, &sink);
     for (int64_t c = 0; c < a->dimv; c++) {
         iv x = average(a, &r, &sink, c);
         if (has(a, EPILOGUE))
@@ -443,6 +468,10 @@ static void load_head(attention *a)
             a->k[j * a->dim + e] = a->lost[j] ? 0 : key_element(a, K, page, i, e);
         for (int64_t e = 0; e < a->dimv; e++)
             a->v[j * a->dimv + e] = a->lost[j] ? 0 : key_element(a, V, page, i, e);
+    }
+    for (int64_t e = 0; e < a->dimv; e++) {
+        a->finite[e] = true;
+        for (int64_t j = 0; j < a->keys; j++) a->finite[e] &= isfinite(a->v[j * a->dimv + e]);
     }
 }
 
@@ -544,14 +573,17 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
     a.q = malloc((size_t)a.dim * sizeof *a.q);
     a.key = malloc(keys * sizeof *a.key);
     a.lost = calloc(keys, sizeof *a.lost);
+    a.col = malloc((size_t)a.dimv * sizeof *a.col);
+    a.finite = malloc((size_t)a.dimv * sizeof *a.finite);
     a.scratch = malloc(nodes * sizeof *a.scratch);
     a.absolute = calloc(nodes, sizeof *a.absolute);
     bool *varies = calloc(nodes, sizeof *varies);
-    const bool room = a.k && a.v && a.q && a.key && a.lost && a.scratch && a.absolute && varies;
+    const bool room = a.k && a.v && a.q && a.key && a.lost && a.col && a.finite && a.scratch &&
+                      a.absolute && varies;
     if (room) mark_absolute(&a, varies);
     if (room) do_all(&a, lo, hi);
     free(a.k), free(a.v), free(a.q), free(a.key), free(a.lost), free(a.scratch);
-    free(a.absolute), free(varies);
+    free(a.col), free(a.finite), free(a.absolute), free(varies);
     return room ? KILN_OK
                 : kr_fail(KILN_NO_MEMORY, "no memory for a reference with kv=%lld",
                           (long long)a.keys);

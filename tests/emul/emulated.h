@@ -465,38 +465,19 @@ KE_PAIRS_FMA(bf16)
 KE_PAIRS_FMA(f16)
 #undef KE_PAIRS_FMA
 #undef KE_PAIRS
-// Of a warp's lanes each gives its registers.
-#define KE_MMA(name, number, bits, of_x, of_y)                                                     \
+#define KE_MMA(name, number, types)                                                                \
     static inline void kiln_mma_##name(number *sum, const unsigned (&x)[4], unsigned y0,           \
                                        unsigned y1)                                                \
     {                                                                                              \
-        const int in_word = 32 / bits, half = 4 * in_word; /* of K: a lane's word, all four lanes' */\
         const unsigned own[6] = {x[0], x[1], x[2], x[3], y0, y1};                                  \
-        unsigned all[32][6];                                                                       \
-        ke_warp_words(&all[0][0], own, 6);                                                         \
-        const int lane = kiln_thread() % 32;                                                       \
-        for (int i = 0; i < 4; i++)                                                                \
-            for (int k = 0; k < 2 * half; k++) {                                                   \
-                const int with = k % half / in_word, bit = k % in_word * bits;                     \
-                const unsigned a = all[lane / 4 * 4 + with][i / 2 + k / half * 2],                 \
-                               b = all[(lane % 4 * 2 + i % 2) * 4 + with][4 + k / half];           \
-                sum[i] += of_x(a >> bit) * of_y(b >> bit);                                         \
-            }                                                                                      \
+        ke_mma(sum, own, types);                                                                   \
     }
-#define KE_F16(w) kiln_f16_to_f32((kiln_f16_t)(w))
-#define KE_BF16(w) kiln_bf16_to_f32((kiln_bf16_t)(w))
-#define KE_I8(w) (int)(kiln_i8_t)(w)
-#define KE_U8(w) (int)(kiln_u8_t)(w)
-KE_MMA(bf16, float, 16, KE_BF16, KE_BF16)
-KE_MMA(f16, float, 16, KE_F16, KE_F16)
-KE_MMA(i8_i8, int, 8, KE_I8, KE_I8)
-KE_MMA(i8_u8, int, 8, KE_I8, KE_U8)
-KE_MMA(u8_i8, int, 8, KE_U8, KE_I8)
-KE_MMA(u8_u8, int, 8, KE_U8, KE_U8)
-#undef KE_F16
-#undef KE_BF16
-#undef KE_I8
-#undef KE_U8
+KE_MMA(bf16, float, "f32.bf16.bf16")
+KE_MMA(f16, float, "f32.f16.f16")
+KE_MMA(i8_i8, int, "s32.s8.s8")
+KE_MMA(i8_u8, int, "s32.s8.u8")
+KE_MMA(u8_i8, int, "s32.u8.s8")
+KE_MMA(u8_u8, int, "s32.u8.u8")
 #undef KE_MMA
 static inline unsigned kiln_low_halves(unsigned x, unsigned y)
 {

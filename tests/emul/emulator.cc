@@ -728,13 +728,30 @@ void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned)
             memcpy((char *)&word[i] + element * 2, matrix_element(i, element, turned), 2);
     ke_warp_barrier();
 }
-void ke_warp_words(unsigned *all, const unsigned *own, int words)
+void ke_mma(void *sum, const unsigned *own, const char *types)
 {
-    const unsigned thread = ke_here->thread, first = thread / 32 * 32;
+    const unsigned thread = ke_here->thread, lane = thread % 32;
+    const char *x_name = strchr(types, '.') + 1, *y_name = strchr(x_name, '.') + 1;
+    const number tx = number_of(x_name), ty = number_of(y_name);
+    const int in_word = 4 / tx.bytes, half = 4 * in_word; // of K: a lane's word, all four lanes'
     running->in->x[thread] = own;
     ke_warp_barrier();
-    for (unsigned lane = 0; lane < 32; lane++)
-        memcpy(all + lane * (unsigned)words, running->in->x[first + lane], (size_t)words * sizeof *all);
+    const unsigned *const *lanes = &running->in->x[thread - lane];
+    float x[2][32], y[2][32];
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2 * half; k++) {
+            const int with = k % half / in_word, shift = k % in_word * tx.bytes * 8;
+            const unsigned mask = (1u << tx.bytes * 8) - 1;
+            x[i][k] = tx.decode(lanes[lane / 4 * 4 + with][i + k / half * 2] >> shift & mask);
+            y[i][k] = ty.decode(lanes[(lane % 4 * 2 + i) * 4 + with][4 + k / half] >> shift & mask);
+        }
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2 * half; k++) {
+            if (*types == 's')
+                ((int *)sum)[i] += (int)x[i / 2][k] * (int)y[i % 2][k];
+            else
+                ((float *)sum)[i] += x[i / 2][k] * y[i % 2][k];
+        }
     ke_warp_barrier();
 }
 void ke_wgmma_issue(const ke_wgmma &w)

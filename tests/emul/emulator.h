@@ -59,7 +59,8 @@ void ke_copy_arrive(unsigned barrier); // once those so far are there
 unsigned ke_of_lane(unsigned x, unsigned lane); // what another lane of the warp gave
 void ke_stmatrix(unsigned address, const unsigned *word, int matrices, bool turned);
 void ke_ldmatrix(unsigned address, unsigned *word, int matrices, bool turned);
-void ke_warp_words(unsigned *all, const unsigned *own, int words); // of each lane so many
+// mma of 32 bytes along K: a lane's four sums, and its registers of X and, behind four, of Y.
+void ke_mma(void *sum, const unsigned *own, const char *types);
 void ke_wgmma_issue(const ke_wgmma &);
 void ke_wgmma_commit(void);
 void ke_wgmma_wait(int pending);

@@ -20,13 +20,13 @@ if ! [ -e "$driver" ] || [ -n "$(find tests/emul/*.cc tests/emul/*.h tests/unit/
     result $? "the emulation compiles"
 fi
 # Kernels depend on their compiler, too; make knows the rest.
-for old in kernels corners; do
+for old in kernels corners sound; do
     [ tests/lib/hopper_cc.sh -ot "$out/$old/gen/generated.stamp" ] || rm -rf "${out:?}/$old"
 done
 
-module() { # NAME FOLDER TEMPLATES [VARIABLE=VALUE]: its kernels, into $out/NAME/lib
+module() { # NAME FOLDER TEMPLATES [OP [VARIABLE=VALUE]]: its kernels, or of that op, into $out/NAME/lib
     make --no-print-directory -j"$(nproc)" -f mk/instances.mk DIR="$2" OUT="$out/$1/gen" LIB="$out/$1/lib" BUILD="$BUILD" TARGETS=sm_90a \
-        SCHEDULES="$3" KILN_HIPCC_sm_90a="sh tests/lib/hopper_cc.sh" "${@:4}" all >"$tmp/log" 2>&1
+        SCHEDULES="$3" OPS="${4-}" KILN_HIPCC_sm_90a="sh tests/lib/hopper_cc.sh" "${@:5}" all >"$tmp/log" 2>&1
 }
 verify() { # NAME OPTION...
     LD_LIBRARY_PATH=$out/driver "$kiln" verify --modules "$out/$1/lib" --device nvidia --seed 1 "${@:2}"
@@ -81,6 +81,11 @@ for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=
     result $? "one row of all: $problem" "$tmp/out"
 done
 if [ "${1-}" = --full ]; then
+    # What faults are planted in is sound without one.
+    module sound tests/emul/faults templates
+    result $? "what faults are planted in compiles" "$tmp/log"
+    for schedule in wgmma wgmma_decode mma simt_decode; do every sound $schedule --quick; done
+    every sound simt --quick --op emul_row_fault --op emul_sum_fault --op emul_flat_fault
     mkdir "$tmp/corners"
     cp tests/gpu/instances/wgmma*.lua tests/gpu/instances/mma.lua tests/gpu/instances/attention.lua tests/gpu/instances/rowwise.lua "$tmp/corners"
     module corners "$tmp/corners" templates
@@ -141,31 +146,24 @@ result $? "bench stops where the device is lost" "$tmp/out"
 KILN_EMULATOR_SEED=2 verify kernels --all --quick --op emul_two --schedule wgmma >"$tmp/out" 2>&1
 result $? "with threads and copies in another order"
 
-# fault NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of faults/ must
-# find it, or with these arguments of short/, and then in every instance.  decode_fault: in wgmma_decode's, of
-# decode_faults/; row_fault: in rowwise's, of row_faults/; attention_fault: in attention's wgmma, of attention_faults/;
-# page_fault, byte_fault: in attention's wgmma_decode or its second stage.
-fault() {
-    local folder=faults
-    [ $# -eq 2 ] || folder=short
-    plant gemm wgmma $folder "$@"
-}
-decode_fault() { plant gemm wgmma_decode decode_faults "$@"; }
-few_fault() { plant gemm simt_decode few_faults "$@"; } # of few_faults/
-any_fault() { plant gemm mma any_faults "$@"; } # of any_faults/
-row_fault() { plant rowwise simt row_faults "$@"; }
-attention_fault() { plant attention wgmma attention_faults "$@"; }
-page_fault() { plant attention wgmma_decode page_faults "$@"; } # of page_faults/
-latent_fault() { plant attention wgmma_decode latent_faults "$@"; } # of latent_faults/
-byte_fault() { plant attention wgmma_decode byte_faults "$@"; } # of byte_faults/
-plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
-    local family=$1 schedule=$2 folder=$3 name=$4
+# fault OP NAME EXPRESSION [ARGUMENT...]: sed's expression makes one in wgmma's template or its parts; verify of that op of
+# faults/ must find it, or with these arguments, and then in every instance.  The others' are in other schedules: mma's,
+# simt_decode's, wgmma_decode's, rowwise's, attention's wgmma and its wgmma_decode with its second stage.
+fault() { plant gemm wgmma "$@"; }
+mma_fault() { plant gemm mma "$@"; }
+few_fault() { plant gemm simt_decode "$@"; }
+decode_fault() { plant gemm wgmma_decode "$@"; }
+row_fault() { plant rowwise simt "$@"; }
+attention_fault() { plant attention wgmma "$@"; }
+keys_fault() { plant attention wgmma_decode "$@"; }
+plant() { # FAMILY SCHEDULE OP NAME EXPRESSION [ARGUMENT...]
+    local family=$1 schedule=$2 op=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
     find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl \) -exec sed -i -E "$5" {} +
     if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
         result 1 "$name: the template has nothing to plant it in"
-    elif module fault tests/emul/"$folder" "$tmp/templates"; then
+    elif module fault tests/emul/faults "$tmp/templates" "$op"; then
         if [ $# -gt 5 ]; then
             ! verify fault --schedule "$schedule" "${@:6}" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
         else
@@ -176,97 +174,97 @@ plant() { # FAMILY SCHEDULE FOLDER NAME EXPRESSION [ARGUMENT...]
         result 1 "$name: the fault compiles" "$tmp/log"
     fi
 }
-fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
-fault "the first half of K in both blocks" 's/\(int\)rank \* half/0/'
-fault "rows beyond X that are waited for" 's/(bytes = @\{X\.count\} \* )@\{of_x\}/\1X_BYTES/'
-fault "rows beyond Y that are waited for" 's/\* @\{of_y\};/* Y_BYTES;/'
-fault "a last box that is as large as the others" 's/rest \+ p, first \+ p/first + p, first + p/'
-fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
-fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
-fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
-fault "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
-fault "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
-fault "what is behind a line taken from its first word" 's/byte == inner - 16 \?/byte == inner ?/'
-fault "lines that begin within words left there" 's/^( *)if \(!loose\) return;/\1return;/'
-fault "a matrix's first bytes left out" 's/i >= first_byte \&\& i </i > first_byte \&\& i </'
-fault "a block of K that is left out" 's/^( *)promote\(total\[q\]\[i\], sum, (.*), part\);/\1if (k != p.begin + 1) promote(total[q][i], sum, \2, part);/'
-fault "a slot taken for filled that was not asked for" 's/filled = kiln_mbarrier_test\(.*\);/filled = 1;/'
-fault "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
-fault "values handed over before they have come" 's/kiln_copy_arrive\(shared/kiln_mbarrier_arrive(shared/'
-fault "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
-fault "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
+fault emul_fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
+fault emul_fault "the first half of K in both blocks" 's/\(int\)rank \* half/0/'
+fault emul_fault "rows beyond X that are waited for" 's/(bytes = @\{X\.count\} \* )@\{of_x\}/\1X_BYTES/'
+fault emul_fault "rows beyond Y that are waited for" 's/\* @\{of_y\};/* Y_BYTES;/'
+fault emul_fault "a last box that is as large as the others" 's/rest \+ p, first \+ p/first + p, first + p/'
+fault emul_fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
+fault emul_fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
+fault emul_fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
+fault emul_fault_op "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
+fault emul_fault_any "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'
+fault emul_fault_any "what is behind a line taken from its first word" 's/byte == inner - 16 \?/byte == inner ?/'
+fault emul_fault_any "lines that begin within words left there" 's/^( *)if \(!loose\) return;/\1return;/'
+fault emul_fault_any "a matrix's first bytes left out" 's/i >= first_byte \&\& i </i > first_byte \&\& i </'
+fault emul_fault_block "a block of K that is left out" 's/^( *)promote\(total\[q\]\[i\], sum, (.*), part\);/\1if (k != p.begin + 1) promote(total[q][i], sum, \2, part);/'
+fault emul_fault_block "a slot taken for filled that was not asked for" 's/filled = kiln_mbarrier_test\(.*\);/filled = 1;/'
+fault emul_fault_block "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
+fault emul_fault_block "values handed over before they have come" 's/kiln_copy_arrive\(shared/kiln_mbarrier_arrive(shared/'
+fault emul_fault_any "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
+fault emul_fault_f8 "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
-few_fault "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'
-few_fault "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\)/for (int w = 1; w + 1 < waves; w++)/' \
+few_fault emul_fault_few "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'
+few_fault emul_fault_few "the last wave along K left out" 's/for \(int w = 1; w < waves; w\+\+\)/for (int w = 1; w + 1 < waves; w++)/' \
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=1100'
-few_fault "elements behind the last chunk left out" 's/int k = begin \+ /int k = g.k + /' \
+few_fault emul_fault_few "elements behind the last chunk left out" 's/int k = begin \+ /int k = g.k + /' \
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=77 lda=80 ldb=80 align=256'
-any_fault "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
-any_fault "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
-any_fault "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'
-any_fault "a tile multiplied before it has come" 's/kiln_copy_wait<DEPTH - 2>\(\)/kiln_copy_wait<DEPTH - 1>()/'
-any_fault "the ends of a row of E taken for neighbours" 's/at >= 0 \&\& at \+ 4 <= length/at + 4 <= length/'
-any_fault "what is behind K taken for a part of it" 's/of_k \? exists : inside\)/true)/'
-any_fault "what is behind K taken for a part of it, within a word" 's/rest > 0 \? kiln_least\(rest, WORD\) : 0/rest > 0 ? WORD : 0/' \
+mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
+mma_fault emul_fault_mma "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
+mma_fault emul_fault_mma "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'
+mma_fault emul_fault_mma "a tile multiplied before it has come" 's/kiln_copy_wait<DEPTH - 2>\(\)/kiln_copy_wait<DEPTH - 1>()/'
+mma_fault emul_fault_mma "the ends of a row of E taken for neighbours" 's/at >= 0 \&\& at \+ 4 <= length/at + 4 <= length/'
+mma_fault emul_fault_words "what is behind K taken for a part of it" 's/of_k \? exists : inside\)/true)/'
+mma_fault emul_fault_words "what is behind K taken for a part of it, within a word" 's/rest > 0 \? kiln_least\(rest, WORD\) : 0/rest > 0 ? WORD : 0/' \
     'emul_fault_words bf16,bf16,f32 rcr m=20 n=20 k=77 lda=80 ldb=80 align=256' \
     --instance sm_90a/emul_fault_words/bf16_bf16_f32/rcr/mma_64x64x64_w2x2_d3_b2_a4_s2
-any_fault "half of A's rows read twice" 's/x.name == "a" and low or high/x.name == "b" and low or high/'
-any_fault "sums of another block's part of K" 's/add\(r\);/add(rank);/'
-decode_fault "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
-decode_fault "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
-decode_fault "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
-decode_fault "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
-decode_fault "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
-decode_fault "a box read before it has come" 's/kiln_mbarrier_wait\(full \+ slot \* 8, phase\);/;/'
-decode_fault "sums of one slab of K only" 's/r % SLABS \* OUT_BYTES/0/'
-decode_fault "values of another four of a column" 's/half \^ column \/ 4 % 2/half/'
-decode_fault "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
-decode_fault "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot_a \* 8, phase_a\);/;/'
-decode_fault "eight values used before they have come" 's/kiln_copy_wait<0>\(\);/;/'
-attention_fault "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
-attention_fault "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
-attention_fault "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
-attention_fault "sums that stay as large as they were" 's/^            shrink_sums\(o, shrink\);/            ;/'
-KILN_EMULATOR_UNITS=2 attention_fault "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
-attention_fault "scores that have grown unseen" 's/ \|\| most\[0\] > limit \|\| most\[1\] > limit//'
-attention_fault "scores below 0 whose bits are in no order" 's/limit < 0 \|\| //'
-attention_fault "a row whose slope is that of the row 8 ahead" 's/\(float\)\(r \* 8\)/0.0f/'
-attention_fault "a largest score of products with a negative factor" 's/if \(!\(x\.factor < 0\)\) return;/return;/'
-attention_fault "a tanh that is off by 2^-16" 's/h\[0\] = b \* of_ab/h[0] = b * of_ab * 1.00002f/'
-attention_fault "a reciprocal of others" 's/kiln_fma\(c, of_cd, of_cd\)/kiln_fma(c, of_ab, of_ab)/'
-attention_fault "powers whose product is infinity" 's/x\.rate, 30\.0f/x.rate, 100.0f/'
-attention_fault "unseen keys that share a reciprocal" 's/score = text \.\. .*/score = score/'
-attention_fault "a score that falls where h grows" 's/x->factor < 0 \? rate/x->factor < 0 ? -rate/'
-attention_fault "values of the next sequence that stay" 's/if \(count >= KEYS\) return;/return;/'
-attention_fault "keys of the first sequence for each" 's/w\.s\.k_first \+ //'
-attention_fault "sequences that only those of their warp are behind" 's/^( *)before = of_warp\[i\] .*/\1;/' \
+mma_fault emul_fault_words "half of A's rows read twice" 's/x.name == "a" and low or high/x.name == "b" and low or high/'
+mma_fault emul_fault_mma "sums of another block's part of K" 's/add\(r\);/add(rank);/'
+decode_fault emul_fault_decode "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
+decode_fault emul_fault_decode "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'
+decode_fault emul_fault_decode "boxes of B that arrive at one place" 's/ \+ box \/ BOX \* BOX_BYTES//'
+decode_fault emul_fault_decode_block "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
+decode_fault emul_fault_decode_bits "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
+decode_fault emul_fault_decode_bits "a box read before it has come" 's/kiln_mbarrier_wait\(full \+ slot \* 8, phase\);/;/'
+decode_fault emul_fault_decode_bits "sums of one slab of K only" 's/r % SLABS \* OUT_BYTES/0/'
+decode_fault emul_fault_decode_bits "values of another four of a column" 's/half \^ column \/ 4 % 2/half/'
+decode_fault emul_fault_decode_bits "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
+decode_fault emul_fault_decode_bits "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot_a \* 8, phase_a\);/;/'
+decode_fault emul_fault_decode_bits "eight values used before they have come" 's/kiln_copy_wait<0>\(\);/;/'
+attention_fault emul_fault_attention "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
+attention_fault emul_fault_attention "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
+attention_fault emul_fault_attention "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
+attention_fault emul_fault_attention "sums that stay as large as they were" 's/^            shrink_sums\(o, shrink\);/            ;/'
+KILN_EMULATOR_UNITS=2 attention_fault emul_fault_attention "a tile whose queries are those of the one before" 's/q \+ n % 2 \* Q_BYTES/q/'
+attention_fault emul_fault_attention "scores that have grown unseen" 's/ \|\| most\[0\] > limit \|\| most\[1\] > limit//'
+attention_fault emul_fault_low "scores below 0 whose bits are in no order" 's/limit < 0 \|\| //'
+attention_fault emul_fault_ragged "a row whose slope is that of the row 8 ahead" 's/\(float\)\(r \* 8\)/0.0f/'
+attention_fault emul_fault_negative "a largest score of products with a negative factor" 's/if \(!\(x\.factor < 0\)\) return;/return;/'
+attention_fault emul_fault_capped "a tanh that is off by 2^-16" 's/h\[0\] = b \* of_ab/h[0] = b * of_ab * 1.00002f/'
+attention_fault emul_fault_capped "a reciprocal of others" 's/kiln_fma\(c, of_cd, of_cd\)/kiln_fma(c, of_ab, of_ab)/'
+attention_fault emul_fault_capped "powers whose product is infinity" 's/x\.rate, 30\.0f/x.rate, 100.0f/'
+attention_fault emul_fault_capped "unseen keys that share a reciprocal" 's/score = text \.\. .*/score = score/'
+attention_fault emul_fault_capped "a score that falls where h grows" 's/x->factor < 0 \? rate/x->factor < 0 ? -rate/'
+attention_fault emul_fault_ragged "values of the next sequence that stay" 's/if \(count >= KEYS\) return;/return;/'
+attention_fault emul_fault_ragged "keys of the first sequence for each" 's/w\.s\.k_first \+ //'
+attention_fault emul_fault_ragged "sequences that only those of their warp are behind" 's/^( *)before = of_warp\[i\] .*/\1;/' \
     'emul_fault_ragged f16,f16,f16,f32 heads=2 kv_heads=1 q=400 kv=500 batch=300 align=16'
-page_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
-page_fault "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
-page_fault "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
-page_fault "pages of the 32 pieces before" 's/now = known_page\(&g, ahead\), at = 0/at = 0/'
-page_fault "pages read early for another sequence" 's/early\.batch == t\.batch \&\& early\.begin == begin/true/'
-page_fault "a sequence that is not the likely one" 's/^( *)if \(!likely\) t->batch = .*/\1;/'
-page_fault "another panel's elements" 's/map, 0, row, 0, head, matrix/map, 0, row, 1, head, matrix/'
-page_fault "values behind the last key cleared where panels lie apart" 's/key % PIECE \* 128 \+ piece/key * 128 + piece/'
-page_fault "parts of a row that other threads have left out" 's/for \(int i = 1; i < SHARES; i\+\+\) \{/for (int i = 2; i < SHARES; i++) {/'
-page_fault "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
-latent_fault "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'
-latent_fault "largest scores that the other warpgroup does not follow" 's/x->top\[r\] = top;/;/'
-latent_fault "scores of the second warpgroup read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
-latent_fault "a block that goes on when the other one has ended" 's/lane, whether \&\& lane < CLUSTER/0, whether \&\& lane == 0/'
-byte_fault "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
-byte_fault "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'
-byte_fault "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
-byte_fault "keys of a page that is none" 's/^        mask_pieces\(there, key, s\);/        ;/'
-row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
-row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
-row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'
-row_fault "a compensated sum without what it lost" 's/x = "kiln_total\(" \.\. x \.\. "\)"/x = x .. ".sum"/'
-row_fault "what sums lost that stays in its wave" 's/"\.lost" \}\)\[i\]/".lost * 0" })[i]/'
-row_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
+keys_fault emul_fault_pages "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
+keys_fault emul_fault_pages "keys of a page that is none" 's/^        mask_pieces\(there, s\);/        ;/'
+keys_fault emul_fault_pages "pages of the block before" 's/const int page = kiln_of_lane\(now, at/const int page = kiln_of_lane(now, (at ? at - PIECES : 0)/'
+keys_fault emul_fault_pages "pages of the 32 pieces before" 's/now = known_page\(&g, ahead\), at = 0/at = 0/'
+keys_fault emul_fault_pages "pages read early for another sequence" 's/early\.batch == t\.batch \&\& early\.begin == begin/true/'
+keys_fault emul_fault_pages "a sequence that is not the likely one" 's/^( *)if \(!likely\) t->batch = .*/\1;/'
+keys_fault emul_fault_pages "another panel's elements" 's/map, 0, row, 0, head, matrix/map, 0, row, 1, head, matrix/'
+keys_fault emul_fault_pages "values behind the last key cleared where panels lie apart" 's/key % PIECE \* 128 \+ piece/key * 128 + piece/'
+keys_fault emul_fault_pages "parts of a row that other threads have left out" 's/for \(int i = 1; i < SHARES; i\+\+\) \{/for (int i = 2; i < SHARES; i++) {/'
+keys_fault emul_fault_pages "a part's sums left in another's place" 's/partial\(g, tile, parts, w\.part, row/partial(g, tile, parts, 0, row/'
+keys_fault emul_fault_latent "P that the other warpgroup does not wait for" 's/kiln_barrier_of\(P_THERE \+ 1 - team, TEAM\);/;/'
+keys_fault emul_fault_latent "largest scores that the other warpgroup does not follow" 's/x->top\[r\] = top;/;/'
+keys_fault emul_fault_latent "scores of the second warpgroup read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'
+keys_fault emul_fault_latent "a block that goes on when the other one has ended" 's/lane, whether \&\& lane < CLUSTER/0, whether \&\& lane == 0/'
+keys_fault emul_fault_fp8 "a largest score that two warps do not tell" 's/kiln_max_fast\(told\[row\], told\[ROWS \+ row\]\)/most[n]/'
+keys_fault emul_fault_fp8 "sums that stay as large as they were" 's/x->sum\[n\] \*= shrink/;/'
+keys_fault emul_fault_fp8 "values behind the last key that stay" 's/if \(count >= KEYS\) return;/return;/'
+keys_fault emul_fault_fp8 "keys of a page that is none" 's/^        mask_pieces\(there, key, s\);/        ;/'
+row_fault emul_row_fault "warps that read what others have not written yet" 's/^        kiln_barrier\(\);$/;/'
+row_fault emul_row_fault "columns behind the row's end in its sum" 's/j \* APART < valid \? %s::two/true ? %s::two/'
+row_fault emul_row_fault "a block that reads what others of its cluster have not sent yet" 's/kiln_mbarrier_wait_cluster\(.*/;/'
+row_fault emul_sum_fault "a compensated sum without what it lost" 's/x = "kiln_total\(" \.\. x \.\. "\)"/x = x .. ".sum"/'
+row_fault emul_sum_fault "what sums lost that stays in its wave" 's/"\.lost" \}\)\[i\]/".lost * 0" })[i]/'
+row_fault emul_flat_fault "rows of a wider matrix taken for one row" 's/^    flat \&= .*/;/' \
     'emul_flat_fault bf16 rows=5 cols=333 ldup=340'
-row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
+row_fault emul_row_fault "a block's columns that its neighbour has, too" 's/begin \+ span < cols \? begin \+ span : cols/cols/'
 # In the copies: their header is compiled from a folder of its own.
 realign_fault() { # NAME EXPRESSION PROBLEM
     rm -rf "$tmp/device" "$out/fault"
@@ -274,7 +272,7 @@ realign_fault() { # NAME EXPRESSION PROBLEM
     sed -i -E "$2" "$tmp/device/kiln_realign_kernel.h"
     if cmp -s templates/device/kiln_realign_kernel.h "$tmp/device/kiln_realign_kernel.h"; then
         result 1 "$1: the header has nothing to plant it in"
-    elif MAKEFLAGS= module fault tests/emul/realign_faults templates "DEVICE=-Iabi -I$tmp/device"; then
+    elif module fault tests/emul/faults templates emul_fault_realign "DEVICE=-Iabi -I$tmp/device"; then
         ! KILN_EMULATOR_UNITS=1 verify fault "emul_fault_realign bf16,bf16,bf16 rcr $3" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
         result $? "found: $1"
     else

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- What hopper.sh plants faults of gemm's mma in.
-gemm "emul_fault_any" {
+gemm "emul_fault_mma" {
   types    = { { a = bf16, b = bf16, e = f32 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
