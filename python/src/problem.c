@@ -47,10 +47,13 @@ static bool bad_strides(const solver *s, int i)
         PyTuple_SetItem(strides, d, PyLong_FromLongLong(v->stride[d]));
     if (!strides) return false;
     const bool matrix = t->rows >= 0 && t->cols >= 0;
-    kp_invalid("%s: '%s' has strides %S (elements): %s; make it contiguous", s->b->info.name,
-               t->name, strides,
-               matrix ? "neither its rows nor its columns are contiguous"
-                      : "its elements do not lie side by side");
+    const char *const lies =
+        !matrix             ? "its elements do not lie side by side; make it contiguous"
+        : !s->at[i].layouts ? "neither its rows nor its columns are contiguous; make it contiguous"
+        : s->at[i].layouts & ROW_BIT
+            ? "the op has it column-major, elements of a column side by side"
+            : "the op has it row-major, elements of a row side by side";
+    kp_invalid("%s: '%s' has strides %S (elements): %s", s->b->info.name, t->name, strides, lies);
     Py_DECREF(strides);
     return false;
 }
@@ -163,13 +166,30 @@ static bool read_types(solver *s)
     return true;
 }
 
-/* Elements of less than a byte change what shapes mean: the first signature whose types fit says
- * whether there are. */
+/* Whether each tensor of bytes with two elements is contiguous where the signature has them. */
+static bool bytes_fit(const solver *s, const kp_signature *sig)
+{
+    for (int i = 0; i < s->b->ntensors; i++) {
+        const kp_view *v = s->c->view[i];
+        const int side = v ? kp_packed_side(s, i, sig) : 0;
+        const int d = v ? v->ndim - (side == KILN_COL ? 2 : 1) : 0;
+        if (side && (d < 0 || (v->shape[d] > 1 && v->stride[d] != 1))) return false;
+    }
+    return true;
+}
+
+/* Elements of less than a byte change what shapes mean: the first signature whose types fit, and
+ * whose bytes do where there is one, says whether there are, and along which dimension. */
 static const kp_signature *first_of_types(const solver *s)
 {
-    for (size_t i = 0; i < s->b->nsignatures; i++)
-        if (kp_types_fit(s, &s->b->signature[i])) return &s->b->signature[i];
-    return NULL;
+    const kp_signature *first = NULL;
+    for (size_t i = 0; i < s->b->nsignatures; i++) {
+        const kp_signature *sig = &s->b->signature[i];
+        if (!kp_types_fit(s, sig)) continue;
+        if (bytes_fit(s, sig)) return sig;
+        if (!first) first = sig;
+    }
+    return first;
 }
 
 /* ---- the problem ---- */

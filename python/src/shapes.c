@@ -126,15 +126,25 @@ static bool batch_fits(const solver *s, const kp_tensor *t, const kp_view *v, in
     return true;
 }
 
-static void add_batch(solver *s, const kp_view *v, int nb)
+/* Whether it is not the matrices but what goes with their rows or columns, or with all of it. */
+static bool is_beside(const kp_tensor *t)
 {
-    if (nb > s->nb) {
-        const int more = nb - s->nb;
+    return t->rows < 0 || t->cols < 0;
+}
+
+/* A scale of shape [1], a bias of [1, n] make no batch of what has none. */
+static void add_batch(solver *s, const kp_tensor *t, const kp_view *v, int nb)
+{
+    int own = nb;
+    if (is_beside(t))
+        while (own > s->nb && v->shape[nb - own] == 1) own--;
+    if (own > s->nb) {
+        const int more = own - s->nb;
         memmove(s->batch + more, s->batch, (size_t)s->nb * sizeof *s->batch);
         for (int i = 0; i < more; i++) s->batch[i] = 1;
-        s->nb = nb;
+        s->nb = own;
     }
-    for (int i = 0; i < nb; i++) {
+    for (int i = 0; i < own; i++) {
         int64_t *y = &s->batch[s->nb - 1 - i];
         if (*y == 1) *y = v->shape[nb - 1 - i];
     }
@@ -218,18 +228,19 @@ static bool count_batches(solver *s)
     return true;
 }
 
-/* Those that tell sizes first, then those of blocks and of bytes with two elements. */
+/* Matrices tell sizes first, then what has a 1 for those that it has not, then what has an element
+ * for several of theirs: blocks, and bytes with two. */
 bool kp_solve_sizes(solver *s, const kp_signature *sig)
 {
     const kp_bound *b = s->b;
     for (int i = 0; i < KP_SIZES; i++) s->size[i] = s->b->told >> i & 1 ? -1 : s->c->size[i];
     s->nb = 0;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < 3; round++) {
         for (int i = 0; i < b->ntensors; i++) {
             const kp_tensor *t = &b->tensor[i];
             const kp_view *v = s->c->view[i];
-            const bool late = t->row_block > 1 || t->col_block > 1 || kp_packed_side(s, i, sig);
-            if (!v || late != (round == 1)) continue;
+            const bool few = t->row_block > 1 || t->col_block > 1 || kp_packed_side(s, i, sig);
+            if (!v || round != (few ? 2 : is_beside(t))) continue;
             bool done = false;
             for (int gap = 0; gap < 2 && !done; gap++) {
                 int64_t known[KP_SIZES];
@@ -239,7 +250,7 @@ bool kp_solve_sizes(solver *s, const kp_signature *sig)
                     !batch_fits(s, t, v, p.nb, known))
                     continue;
                 memcpy(s->size, known, sizeof known);
-                if (t->batches == KILN_BATCH) add_batch(s, v, p.nb);
+                if (t->batches == KILN_BATCH) add_batch(s, t, v, p.nb);
                 s->at[i] = p;
                 done = true;
             }

@@ -68,6 +68,48 @@ def test_instance_files_are_built_and_opened():
     raises(FileNotFoundError, "no such folder", kiln.load, "nothing/there")
 
 
+SHAPES = """rowwise "by_row" {
+  types   = { { x = f32 } },
+  d       = { scale = per_row(f32), tensor = per_tensor(f32), x = full "x", w = per_col(f32) },
+  outputs = { y = full "x" },
+  body    = function(d) return d.x * d.scale * d.tensor * d.w end,
+}
+gemm "four_bits" {
+  types    = { { a = f32, b = u4, e = f32 } },
+  layouts  = { "rrr", "rcr" },
+  d        = { scale = per_block("b", f32, 1, 32, "c") },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+}
+"""
+
+
+def test_ones_in_place_of_what_a_tensor_has_not():
+    """Whichever of the tensors comes first by name; and bytes of two elements along either dimension."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "shapes.lua")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SHAPES)
+        kiln.build(path, targets=["host"])
+    x, scale, w, two = numbers(5, 8), numbers(5, 1, seed=1), numbers(8, seed=2), np.full(1, 2, np.float32)
+    by_row = kiln.ops.by_row
+    for s in scale, scale[:, 0], scale.T:
+        for columns in w, w[None]:
+            for tensor in two, two[0], two[None]:
+                same(by_row(x=x, scale=s, w=columns, tensor=tensor), 2 * x * scale * w)
+    same(by_row(x=x[None], scale=scale, w=w, tensor=two), 2 * (x * scale * w)[None])
+    batches = numbers(3, 5, 8)
+    same(by_row(x=batches, scale=scale, w=w, tensor=two), 2 * batches * scale * w)
+
+    codes = np.random.default_rng(0).integers(0, 16, (64, 6), dtype=np.uint8)
+    a, scales = numbers(3, 64), np.asfortranarray(np.full((2, 6), 0.5, np.float32))
+    for packed, letter in (codes[:, ::2] | codes[:, 1::2] << 4, "r"), ((codes[::2] | codes[1::2] << 4).T.copy().T, "c"):
+        assert f" r{letter}r m=3 n=6 k=64" in kiln.ops.four_bits.problem(a, packed, scales)
+        same(kiln.ops.four_bits(a, packed, scales), a @ codes.astype("f4") / 2)
+    raises(ValueError, "'scale' has strides (6, 1) (elements): the op has it column-major", kiln.ops.four_bits, a,
+           codes[:, ::2].copy(), np.ones((2, 6), np.float32))
+
+
 def run(*arguments, **options):
     return subprocess.run([sys.executable, "-m", "kiln", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False, **options)
@@ -119,7 +161,7 @@ def test_stubs_are_of_what_there_is():
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
     names = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
-    assert names == {n for n in dir(kiln.ops) if n != "own_scale"}
+    assert names == {n for n in dir(kiln.ops) if n not in ("own_scale", "by_row", "four_bits")}
     call = next(f for c in tree.body if isinstance(c, ast.ClassDef) and c.name == "_linear_abde_i8" for f in c.body
                 if f.name == "__call__")
     assert [a.arg for a in call.args.args] == ["self", "a", "b", "bias", "alpha", "beta"]
