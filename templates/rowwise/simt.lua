@@ -6,10 +6,12 @@ local R = require "rows"
 
 -- Columns that a lane takes side by side: 16 bytes of the commonest formats.  Of AMD's, where anything along the row
 -- has 32 bits: two loads of 16 bytes a lane would each touch every segment of 64 that the wave's row has, half of it;
--- what NVIDIA's caches fetch, 32 bytes, is what a lane has.
+-- what NVIDIA's caches fetch, 32 bytes, is what a lane has.  A block of columns is within a wave: of 256, each of 32
+-- lanes has 8.
 local function piece_of(op, target)
   local s = R.sizes(op)
-  return (target.vendor == "amd" and s.widest or s.narrow) == 4 and 4 or 8
+  local four = (target.vendor == "amd" and s.widest or s.narrow) == 4 and R.largest_block(op) <= 4 * target.wave
+  return four and 4 or 8
 end
 
 return schedule {
@@ -17,9 +19,6 @@ return schedule {
   title = "rows in registers, on lanes, waves or blocks: any size, stride and alignment",
   supports = function(target, op)
     if target.vendor == "host" then return nil, "needs a GPU" end
-    if R.largest_block(op) // piece_of(op, target) > target.wave then
-      return nil, "a block of columns is larger than a wave holds"
-    end
     return true
   end,
   tunables = {

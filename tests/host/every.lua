@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Every pair of types, every layout of operands and E, one product and two, each output beside E, sums scaled by blocks
--- of K: all have a kernel on every target.  Only generated.
+-- of K; blocks of rows of each length: all have a kernel on every target.  Only generated.
 local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz }
 local b_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
 local results = {
@@ -50,5 +50,19 @@ for _, types in ipairs(scaled) do
       b_op    = function(w, d) return w * d.z end,
       block   = function(acc, d) return acc * d.s end,
     }
+  end
+end
+
+for _, x in ipairs { bf16, f32, i8 } do
+  for _, y in ipairs { bf16, f32, f8e4m3 } do
+    for columns = 1, 8 do
+      n = n + 1
+      rowwise("every_" .. n) {
+        types   = { { x = x, y = y } },
+        d       = { x = full "x" },
+        outputs = { y = full "y", s = per_block(f32, 1, 2 ^ columns) },
+        body    = function(d) return { y = d.x, s = block_max(d.x, 2 ^ columns) } end,
+      }
+    end
   end
 end

@@ -24,7 +24,9 @@ return function(op, call, layout, to_f32, g, held)
   c.place = { "(float)place", "(float)j", "(float)head", "(float)batch" }
   local function place(i) return c.place[i + 1] end
   function c.score(x)
-    if not op.has_score then return ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5) end
+    if not op.has_score then -- a head of one element is scaled by 1, and 1f is no number
+      return layout.dim == 1 and x or ("%s * %.9gf"):format(x, 1 / layout.dim ^ 0.5)
+    end
     return call.score(function() return x end, place, scalar, input)
   end
   -- a * x + b * (key - query) = score, a and b the same for a head: their texts (affine.lua), or nil.

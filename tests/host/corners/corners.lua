@@ -60,3 +60,9 @@ gemm "corner_conditions" {
     return select(or_(inside, ne(d.other, d.other)), select(even, acc, -acc), floor(acc * 0.25) + d.other)
   end,
 }
+-- Heads of one element, whose scores are scaled by 1, and of odd numbers.
+attention "corner_heads" {
+  types   = { { q = f16, k = f8e5m2, v = bf16, o = f32 } },
+  heads   = { { 1, 1 }, { 33, 17 } },
+  outputs = { lse = per_query(f32) },
+}
