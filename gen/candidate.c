@@ -427,7 +427,7 @@ bool kg_expand_consider(expansion *x, candidate *c, tally *count)
     x->stop = !derive(x, c, t);
     bool good = !x->stop;
     if (good && c->sweep) /* where it fails, other ops may go on */
-        good = kg_lang_where(x->cx, x->op, s->slot, c->slot, s->nslots, &keep);
+        good = kg_lang_where(x->cx, x->op, s->name, s->slot, c->slot, s->nslots, &keep);
     if (good && !keep) count->by_where++;
     if (good && keep) {
         x->stop = !check_rules(x, c, t, &broken);

@@ -356,6 +356,9 @@ static const struct {
 static int refuse(lua_State *L)
 {
     lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
+    lua_Debug by;
+    if (i < 2 && lua_getstack(L, 1, &by) && lua_getinfo(L, "nS", &by) && *by.what == 'C' && by.name)
+        return kg_raise(L, by.name, KG_OF_LIBRARY, by.name); /* math.max compares, too */
     kg_traced kind = kg_trace_kind(L, 1);
     const char *what = said(L, kind == KG_IS_NUMBER || kind == KG_IS_OTHER ? 2 : 1);
     if (strncmp(what, "a condition", 11) == 0) what = "a condition";

@@ -319,8 +319,8 @@ static inline const char *kg_size_at(const kg_family *f, uint8_t position)
 /* lang.c: reads files and folders of *.lua into cx->op; reports, and false if any is wrong. */
 bool kg_lang_load(kg_ctx *, const char *const *paths, size_t n);
 /* Calls op's `where`, if it has one, with a table of these names and values; *keep = its verdict. */
-bool kg_lang_where(kg_ctx *, const kg_op *, const char *const *name, const int32_t *value, size_t n,
-                   bool *keep);
+bool kg_lang_where(kg_ctx *, const kg_op *, const char *schedule, const char *const *name,
+                   const int32_t *value, size_t n, bool *keep);
 void kg_lang_close(kg_ctx *);
 
 /* vary.c: along what each node of the op's main function varies; v: one for each node. */

@@ -583,6 +583,7 @@ bool kg_lang_load(kg_ctx *cx, const char *const *paths, size_t n)
 
 typedef struct where_call {
     const kg_op *op;
+    const char *schedule;
     const char *const *name;
     const int32_t *value;
     size_t n;
@@ -593,27 +594,32 @@ static int unknown_tunable(lua_State *L)
 {
     kg_ctx *cx = kg_sandbox_ctx(L);
     size_t len, n = 0;
-    const char *known[KILN_MAX_SLOTS];
+    const char *known[KILN_MAX_SLOTS + 1];
     const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &len) : NULL;
     if (!key) return kg_raise(L, NULL, "where: indexes the tunables with %s", kg_kind_of(L, 2));
-    for (lua_pushnil(L); lua_next(L, 1) && n < KILN_MAX_SLOTS; lua_pop(L, 1))
+    for (lua_pushnil(L); lua_next(L, 1) && n <= KILN_MAX_SLOTS; lua_pop(L, 1))
         known[n++] = lua_tostring(L, -2);
     qsort(known, n, sizeof *known, by_name);
     const char *near = kg_closest(key, known, n), *quoted = kg_quote(cx, key, len);
+    lua_getfield(L, 1, "schedule");
+    const char *schedule = lua_tostring(L, -1);
     if (near)
-        return kg_raise(L, key, "where: unknown tunable %s (did you mean '%s'?)", quoted, near);
-    return kg_raise(L, key, "where: unknown tunable %s", quoted);
+        return kg_raise(L, key, "where: %s has no tunable %s (did you mean '%s'?)", schedule,
+                        quoted, near);
+    return kg_raise(L, key, "where: %s has no tunable %s", schedule, quoted);
 }
 
 static int call_where(lua_State *L) /* where_call* */
 {
     where_call *c = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->op->where_ref);
-    lua_createtable(L, 0, (int)c->n);
+    lua_createtable(L, 0, (int)c->n + 1);
     for (size_t i = 0; i < c->n; i++) {
         lua_pushinteger(L, c->value[i]);
         lua_setfield(L, -2, c->name[i]);
     }
+    lua_pushstring(L, c->schedule);
+    lua_setfield(L, -2, "schedule");
     luaL_setmetatable(L, WHERE);
     lua_call(L, 1, 1);
     if (!lua_isboolean(L, -1))
@@ -623,10 +629,10 @@ static int call_where(lua_State *L) /* where_call* */
     return 0;
 }
 
-bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *const *name, const int32_t *value,
-                   size_t n, bool *keep)
+bool kg_lang_where(kg_ctx *cx, const kg_op *op, const char *schedule, const char *const *name,
+                   const int32_t *value, size_t n, bool *keep)
 {
-    where_call c = {op, name, value, n, true};
+    where_call c = {op, schedule, name, value, n, true};
     *keep = true;
     if (op->where_ref == LUA_NOREF) return true;
     lua_pushcfunction(cx->L, call_where);

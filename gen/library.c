@@ -84,6 +84,11 @@ static int unknown_name(lua_State *L)
         return kg_raise(L, key, "Lua's '%s' is not available here", key);
     if (*owner && near)
         return kg_raise(L, key, "%s has no %s (did you mean '%s'?)", owner, quoted, near);
+    if (strcmp(owner, "string") == 0)
+        return kg_raise(L, key,
+                        "a text has no %s; of a_op, b_op and block the last argument is one, the "
+                        "product's name",
+                        quoted);
     if (*owner) return kg_raise(L, key, "%s has no %s here", owner, quoted);
     const char *hint = kg_sandbox_hint(L, key);
     if (near) return kg_raise(L, key, "unknown name %s (did you mean '%s'?)%s", quoted, near, hint);

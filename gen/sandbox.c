@@ -345,11 +345,9 @@ static const char *plainer(kg_ctx *cx, const char *text, const char *word)
     if (strstr(text, "C stack overflow")) return "nested too deeply";
     if (strstr(text, "'}' expected"))
         return kg_printf(cx->arena, "%s: is a comma missing before it?", text);
-    if (strstr(text, "got traced value"))
-        return kg_printf(cx->arena,
-                         "'%s' of Lua's library takes numbers; for traced values use the "
-                         "language's own functions",
-                         word);
+    if (strstr(text, "got traced value")) return kg_printf(cx->arena, KG_OF_LIBRARY, word);
+    if (strstr(text, "attempt to call a string value") && *word)
+        return kg_printf(cx->arena, "'%s' is a text and no function: write it by itself", word);
     return text;
 }
 

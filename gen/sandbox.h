@@ -55,6 +55,10 @@ bool kg_sandbox_call_as(kg_ctx *, lua_State *, int nargs, int nresults, kg_pos f
 
 int64_t kg_sandbox_work(lua_State *); /* that the last call from outside took, in instructions */
 
+/* What a function of Lua's library, %s, is told that gets a traced value. */
+#define KG_OF_LIBRARY \
+    "'%s' of Lua's library takes numbers; for traced values use the language's own functions"
+
 /* Raises an error at the Lua line that is running; token: text on that line to point at. */
 int kg_raise(lua_State *, const char *token, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

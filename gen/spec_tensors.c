@@ -98,12 +98,27 @@ void kg_spec_own(kg_spec *sp)
     op->first_input = op->ntensors;
 }
 
+/* Whether one of the family's own tensors is called so; own: but that one. */
+static bool is_taken(const kg_op *op, const kg_own *own, const char *name)
+{
+    for (const kg_own *x = op->family->own; x < op->family->own + op->family->nown; x++) {
+        const bool products = x->count > 1 && op->products > 1;
+        for (size_t k = 0; k < (products ? op->products : 1); k++)
+            if (x != own && strcmp(products ? op->b_name[k] : x->name, name) == 0) return true;
+    }
+    return false;
+}
+
 void kg_spec_b(kg_spec *sp, const kg_value *v)
 {
     kg_op *op = sp->op;
     const kg_own *own = several(op->family);
     const char *word = kg_count_word(sp->cx, own->count);
     size_t before = sp->cx->errors, n = kg_spec_names(sp, v, own->word, op->b_name, own->count);
+    for (size_t k = 0; k < n; k++)
+        if (is_taken(op, own, op->b_name[k]))
+            kg_wrong(sp, v->pos, "%s: '%s' is what another tensor of this op is called", own->name,
+                     op->b_name[k]);
     if (n > 1)
         op->products = n;
     else if (sp->cx->errors == before)
@@ -268,6 +283,8 @@ static void keep_tensor(kg_spec *sp, const list *l, const kg_tensor *t, const kg
                                   : "%s: one of each product's is called '%s', as "
                                     "another is",
                  what, name);
+    } else if (is_taken(op, NULL, name)) {
+        kg_wrong(sp, t->pos, "%s: '%s' is what another tensor of this op is called", what, name);
     } else {
         kg_tensor *to = add(op);
         *to = *t;

@@ -2,7 +2,7 @@
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },
-  d        = { a = full(), b = full(), c = full(), dd = full(), e = full(),
+  d        = { aa = full(), bb = full(), c = full(), dd = full(), ee = full(),
                f = full(), g = full(), h = full(), i = full() },
   epilogue = function(acc) return acc end,
 }

@@ -1,4 +1,4 @@
--- expect: 6:46: error: gemm "x": where: unknown tunable 'tmm' (did you mean 'tm'?)
+-- expect: 6:46: error: gemm "x": where: simt has no tunable 'tmm' (did you mean 'tm'?)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

@@ -94,9 +94,9 @@ gemm "decode_two" {
 }
 
 -- Names that the kernel itself uses.
-local named  = { g = per_col "e", m = per_row "e", e = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
+local named  = { g = per_col "e", m = per_row "e", t = per_tensor(f32), i = full "e", n = full(f32), c = full(f16, "c"),
                  at = full(i8, "r") }
-local function of_named(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.e + d.c * d.at end
+local function of_named(acc, d, s) return (acc * 0.01 + d.i) * s.k * d.n + d.m * d.g + d.t + d.c * d.at end
 gemm "decode_inputs" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr", "rcc" },

@@ -65,7 +65,7 @@ local pairs_of_types = {
   { bf16, u4 }, { f16, i4 }, { bf16, i4 }, { f16, u4 }, { f8e4m3, i4 }, { i8, i4 }, { u8, u4 }, { i4, i4 }, { f32, u4 },
 }
 local largest = { [i8] = 127, [u8] = 255, [f8e4m3] = 448, [f8e4m3fnuz] = 240, [f8e5m2] = 57344 }
-local function gemm_inputs()
+local function gemm_inputs(most)
   local kinds = {
     function() return per_row(one_of(floats)) end, function() return per_col(one_of(floats)) end,
     function() return per_tensor(one_of { f32, bf16, i32 }) end, function() return per_col "e" end,
@@ -74,7 +74,7 @@ local function gemm_inputs()
     function() return full(one_of(floats), one_of { "r", "c" }) end,
   }
   local d, names = {}, {}
-  for i = 1, below(4) do
+  for i = 1, below(most + 1) do
     names[i] = "d" .. i
     d[names[i]] = one_of(kinds)()
   end
@@ -127,8 +127,8 @@ local function beside(op)
     return function(y) return { e = y, c = reduce(y), r = again(y * y) } end
   elseif kind < 40 then
     local n, reduce = one_of { 4, 32, 64 }, one_of { block_sum, block_mean, block_min }
-    op.outputs = { b = per_block("e", f32, 1, n), pre = full(f32_or, one_of { "r", "c" }) }
-    return function(y) return { e = relu(y), b = reduce(abs(y), n), pre = y } end
+    op.outputs = { part = per_block("e", f32, 1, n), pre = full(f32_or, one_of { "r", "c" }) }
+    return function(y) return { e = relu(y), part = reduce(abs(y), n), pre = y } end
   end
   return function(y) return y end
 end
@@ -138,7 +138,7 @@ local function draw_gemm(name)
   local a, b = types[1], types[2]
   local four = b == i4 or b == u4
   local two = likely(20)
-  local d, names = gemm_inputs()
+  local d, names = gemm_inputs(two and 2 or 3) -- of blocks each product may have two more
   local op = {
     types   = { { a = a, b = b, e = one_of { bf16, f16, f32, i8, f8e4m3, bf16, f16, u8, i32, f8e5m2, f8e4m3fnuz } } },
     layouts = { one_of(four and { "rcr", "rcr", "rcc", "ccr", "rrr", "ccc" } or
