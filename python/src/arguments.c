@@ -285,16 +285,25 @@ bool kp_read_tensors(running *r)
     if (r->stream_object && !read_stream(r)) return false;
     for (int i = 0; i < r->face->ntensors; i++)
         if (r->object[i] && !read_tensor(r, i)) return false;
-    return true;
+    if (r->b) return true;
+    PyErr_Format(PyExc_TypeError, "%s: no tensor is given, and it has no inputs: give outputs, out=",
+                 r->face->name);
+    return false;
 }
 
-/* The first input whose framework makes tensors; where there is none, the first. */
+/* The first tensor whose framework makes some, inputs before outputs; where there is none, the
+ * first. */
 static int maker(const running *r)
 {
     const face *o = r->face;
-    for (int i = 0; i < o->ninputs; i++)
-        if (r->view[o->input[i]].kind->makes) return o->input[i];
-    return o->input[0];
+    int first = -1;
+    for (int i = 0; i < o->ninputs + o->noutputs; i++) {
+        const int at = i < o->ninputs ? o->input[i] : o->output[i - o->ninputs];
+        if (!r->object[at]) continue;
+        if (r->view[at].kind->makes) return at;
+        if (first < 0) first = at;
+    }
+    return first;
 }
 
 /* A new tensor like input i, by its framework's function. */

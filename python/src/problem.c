@@ -38,22 +38,15 @@ static void allow_layouts(solver *s, int i)
     if (along(p->rows, p->row) && apart(s, i, p->cols, p->col, p->rows)) p->layouts |= COL_BIT;
 }
 
-static bool bad_strides(const solver *s, int i)
+static bool bad_strides(const solver *s, int i, const char *why)
 {
-    const kp_tensor *t = &s->b->tensor[i];
     const kp_view *v = s->c->view[i];
     PyObject *strides = PyTuple_New(v->ndim);
     for (int d = 0; strides && d < v->ndim; d++)
         PyTuple_SetItem(strides, d, PyLong_FromLongLong(v->stride[d]));
     if (!strides) return false;
-    const bool matrix = t->rows >= 0 && t->cols >= 0;
-    const char *const lies =
-        !matrix             ? "its elements do not lie side by side; make it contiguous"
-        : !s->at[i].layouts ? "neither its rows nor its columns are contiguous; make it contiguous"
-        : s->at[i].layouts & ROW_BIT
-            ? "the op has it column-major, elements of a column side by side"
-            : "the op has it row-major, elements of a row side by side";
-    kp_invalid("%s: '%s' has strides %S (elements): %s", s->b->info.name, t->name, strides, lies);
+    kp_invalid("%s: '%s' has strides %S (elements): %s", s->b->info.name, s->b->tensor[i].name,
+               strides, why);
     Py_DECREF(strides);
     return false;
 }
@@ -229,16 +222,23 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
     } else if (matrix) {
         const int64_t outer = row ? at->rows : at->cols, pitch = row ? at->row : at->col,
                       inner = row ? at->cols : at->rows;
-        if (!(at->layouts >> layout & 1) && (s->sig || !at->layouts)) return bad_strides(s, i);
+        if (!at->layouts)
+            return bad_strides(
+                s, i, "neither its rows nor its columns are contiguous; make it contiguous");
+        if (!(at->layouts >> layout & 1) && s->sig)
+            return bad_strides(s, i,
+                               row ? "the op has it row-major, elements of a row side by side"
+                                   : "the op has it column-major, elements of a column side by side");
         said.layout = (kiln_layout)layout;
         if (outer > 1 && inner > 0) said.ld = pitch == 0 ? KILN_BROADCAST : pitch * each;
     } else if ((at->rows > 1 && at->row != 1) || (at->cols > 1 && at->col != 1)) {
-        return bad_strides(s, i);
+        return bad_strides(s, i, "its elements do not lie side by side; make it contiguous");
     }
     if (at->planes > 1 && !at->none) plane = at->plane == 0 ? KILN_BROADCAST : at->plane;
     if (kp_matrices(s, t) > 1 && !at->none)
         said.batch_stride = at->spread ? KILN_BROADCAST : at->batch * each;
-    if (plane < KILN_BROADCAST || said.batch_stride < KILN_BROADCAST) return bad_strides(s, i);
+    if (plane < KILN_BROADCAST || said.batch_stride < KILN_BROADCAST)
+        return bad_strides(s, i, "one of them leads backwards; make it contiguous");
     const kiln_tensor *const twin = t->twin >= 0 ? &p->tensor[t->at] : NULL;
     if (twin && (twin->dtype != said.dtype || twin->layout != said.layout || twin->ld != said.ld ||
                  twin->batch_stride != said.batch_stride))

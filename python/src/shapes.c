@@ -159,18 +159,19 @@ static PyObject *shape_text(const kp_view *v)
 }
 
 /* What a tensor should look like: "[batch..., m=4, k/128]". */
-static bool bad_shape(const solver *s, int i)
+static bool bad_shape(const solver *s, int i, const kp_signature *sig)
 {
     const kp_tensor *t = &s->b->tensor[i];
     const bool batched = t->batches == KILN_BATCH;
+    const int side = kp_packed_side(s, i, sig);
     char text[400] = "[";
     const struct {
         int size, count, beyond;
         int64_t block;
     } part[] = {{batched ? -1 : t->batches, 0, 0, 1},
                 {t->planes, 0, 0, 1},
-                {t->rows, t->page, t->beyond, t->row_block},
-                {t->cols, 0, 0, t->col_block}};
+                {t->rows, t->page, t->beyond, t->row_block * (side == KILN_COL ? 2 : 1)},
+                {t->cols, 0, 0, t->col_block * (side == KILN_ROW ? 2 : 1)}};
     size_t n = 1;
     if (batched) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "batch...");
     for (int k = 0; k < 4; k++) {
@@ -186,7 +187,9 @@ static bool bad_shape(const solver *s, int i)
         if (part[k].block > 1)
             n +=
                 (size_t)PyOS_snprintf(text + n, sizeof text - n, "/%lld", (long long)part[k].block);
-        if (known >= 0) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "=%lld", known);
+        if (known >= 0)
+            n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "=%lld",
+                                       (long long)blocks(known, part[k].block));
         if (part[k].beyond)
             n += (size_t)PyOS_snprintf(text + n, sizeof text - n, " + %d", part[k].beyond);
     }
@@ -254,7 +257,7 @@ bool kp_solve_sizes(solver *s, const kp_signature *sig)
                 s->at[i] = p;
                 done = true;
             }
-            if (!done) return bad_shape(s, i);
+            if (!done) return bad_shape(s, i, sig);
         }
     }
     fill_sizes(s, sig);

@@ -46,6 +46,8 @@ def test_strides():
     raises(ValueError, "'a' has strides (128, 2) (elements): neither its rows nor its columns are contiguous", op, wide[:, ::2],
            w, b)
     raises(ValueError, "'a' has strides (-64, 1)", op, x[::-1], w, b)
+    raises(ValueError, "'a' has strides (-320, 64, 1) (elements): one of them leads backwards", kiln.ops.gemm,
+           numbers(2, 5, 64)[::-1], numbers(2, 64, 8))
     raises(ValueError, "'bias' has strides (2,) (elements): its elements do not lie side by side", op, x, w,
            numbers(64, dtype=BF16)[::2])
     raises(ValueError, "'a' has strides (0, 1)", op, np.broadcast_to(x[0], (5, 64)), w, b)

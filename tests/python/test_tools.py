@@ -81,6 +81,12 @@ gemm "four_bits" {
   b_op     = function(w, d) return w * d.scale end,
   epilogue = function(acc) return acc end,
 }
+rowwise "places" {
+  types   = { { y = f32 } },
+  outputs = { last = per_row(f32), y = full "y" },
+  scalars = { "width" },
+  body    = function(_, s, at) return { last = row_max(at.col), y = at.row * s.width + at.col } end,
+}
 """
 
 
@@ -108,6 +114,16 @@ def test_ones_in_place_of_what_a_tensor_has_not():
         same(kiln.ops.four_bits(a, packed, scales), a @ codes.astype("f4") / 2)
     raises(ValueError, "'scale' has strides (6, 1) (elements): the op has it column-major", kiln.ops.four_bits, a,
            codes[:, ::2].copy(), np.ones((2, 6), np.float32))
+    raises(ValueError, "'b' has shape (64, 6), and is to be [batch..., k/2=32, n]", kiln.ops.four_bits, a,
+           np.asfortranarray(codes), scales)
+    raises(ValueError, "'scale' has shape (3, 6), and is to be [batch..., k/32=2, n=6]", kiln.ops.four_bits, a,
+           packed, np.ones((6, 3), np.float32).T)
+
+    places, y = kiln.ops.places, np.empty((3, 5), np.float32)
+    made = places(10, y=y)  # an op without inputs: sizes are the output's
+    same(made.y, 10 * np.arange(3)[:, None] + np.arange(5))
+    same(made.last, [4, 4, 4])
+    raises(TypeError, "places: no tensor is given, and it has no inputs: give outputs, out=", places, 10)
 
 
 def run(*arguments, **options):
@@ -161,7 +177,7 @@ def test_stubs_are_of_what_there_is():
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
     names = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
-    assert names == {n for n in dir(kiln.ops) if n not in ("own_scale", "by_row", "four_bits")}
+    assert names == {n for n in dir(kiln.ops) if n not in ("own_scale", "by_row", "four_bits", "places")}
     call = next(f for c in tree.body if isinstance(c, ast.ClassDef) and c.name == "_linear_abde_i8" for f in c.body
                 if f.name == "__call__")
     assert [a.arg for a in call.args.args] == ["self", "a", "b", "bias", "alpha", "beta"]
