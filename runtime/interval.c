@@ -496,7 +496,7 @@ iv kr_interval_mean(const iv *x, int64_t n, double rtol, bool compensated)
 {
     const iv sum = kr_interval_sum(x, n, rtol, compensated);
     const double count = (double)n;
-    if (sum.nan == 2) return sum;
+    if (sum.nan == 2 || (sum.lo == 0 && sum.hi == 0)) return sum; /* 0 / n is no rounded quotient */
     return round_relative((iv){sum.lo / count, sum.hi / count, sum.nan}, 3);
 }
 

@@ -516,6 +516,10 @@ static void test_sums(void **state)
                                         isinf(r.hi) == isinf(e.hi) && isinf(r.lo) == isinf(e.lo)));
         if (!ok) fail_msg("row %zu: [%.9g, %.9g, %d]", i, r.lo, r.hi, r.nan);
     }
+    /* The mean of zeros is known: nothing of it is rounded. */
+    const kr_interval zero[3] = {kr_point(0), kr_point(0), kr_point(0)},
+                      none = kr_interval_mean(zero, 3, 0, false);
+    assert_true(none.lo == 0 && none.hi == 0 && none.nan == 0);
     /* Sums in f32, forwards, backwards and by halves, stay inside; of compensated ones the exact
      * sum, rounded, does, and many a plain one does not. */
     int plain_outside = 0;
