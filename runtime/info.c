@@ -229,6 +229,18 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
     if (row->nfixed) info->fixed_sizes = (const int64_t(*)[KILN_MAX_FIXED])kr_fixed(m, row, 0);
 }
 
+/* Bits of the places that values depend on. */
+static int places(const kr_module *m, const kiln_op_row *row)
+{
+    int bits = 0;
+    for (int f = 0; f < KILN_MAX_FUNCTIONS; f++) {
+        const kiln_xnode *n = m->table->nodes + row->function[f].first;
+        for (uint32_t i = 0; i < row->function[f].count; i++)
+            if (n[i].op == KILN_X_AT) bits |= 1 << n[i].index;
+    }
+    return bits;
+}
+
 kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
 {
     if (!ctx || !op || !out)
@@ -246,7 +258,7 @@ kiln_status kiln_op_describe(kiln_ctx *ctx, const char *op, kiln_op_info *out)
         .nshapes = row->shapes,
         .shapes = shapes_at(m, row->first_shape, row->shapes),
         .rtol = row->rtol,
-        .uses_at = row->uses_at,
+        .uses_at = places(m, row),
         .nodes = row->function[0].count,
     };
     describe_tensors(m, row, &info);

@@ -258,7 +258,7 @@ typedef struct kiln_op_info {
     int rows, cols;                   /* positions of the sizes that kinds of tensors mean */
     int summed;                       /* position of the size that products are summed over; -1: none */
     unsigned empty, independent;      /* bits of sizes: 0 leaves nothing to do; elements do not depend on each other */
-    int uses_at;                      /* values depend on an element's place */
+    int uses_at;                      /* values depend on an element's row 1, column 2, plane 4, batch 8: a sum */
     size_t nodes;                     /* of the op's main expression */
     size_t nfamily_shapes, nquick_shapes; /* sizes that suit the family, to verify with; the first are for quick runs */
     const int64_t (*family_shapes)[3];

@@ -137,6 +137,14 @@ static int can_sample(const kh_shape *s, int size)
     return 1;
 }
 
+/* Whether batches are compared all at once: index arrays are of all, and some values depend on a
+ * batch's number. */
+static int is_whole(const kh_shape *s)
+{
+    enum { OF_BATCH = 8 };
+    return kh_has_indices(s) || s->op.uses_at & OF_BATCH;
+}
+
 /* What an element takes: its multiply-adds, and as many for the rest of it. */
 static double work_of_element(const kh_shape *s)
 {
@@ -154,7 +162,7 @@ static kiln_status choose_samples(kh_case *c, const kh_options *o, uint64_t *sta
     int64_t batches = p->batch, rows = kh_size_of(p, row), cols = kh_size_of(p, col);
     for (int i = 0; i < KH_SIZES; i++) want[i] = kh_size_of(p, i);
     if ((double)batches * (double)rows * (double)cols * each > budget) {
-        batches = batches < 3 || kh_has_indices(s) ? batches : 3;
+        batches = batches < 3 || is_whole(s) ? batches : 3;
         const double elements = budget / each / (double)batches;
         if (can_sample(s, row) && can_sample(s, col)) {
             rows = rows < cols ? clamped(sqrt(elements), 32, rows) : rows;
@@ -300,7 +308,7 @@ static kiln_status expect_run(const expectation *x, int64_t part)
     samples at = c->compared;
     const int64_t batch = part / x->runs, run = part % x->runs, rows = at.of[row].count,
                   first = rows * run / x->runs;
-    if (!kh_has_indices(&c->shape)) at.of[KH_BATCH].at += batch, at.of[KH_BATCH].count = 1;
+    if (!is_whole(&c->shape)) at.of[KH_BATCH].at += batch, at.of[KH_BATCH].count = 1;
     at.of[row].at += first, at.of[row].count = rows * (run + 1) / x->runs - first;
     const size_t count = elements_of(c, &at);
     double *lo = malloc((count + 1) * sizeof *lo), *hi = malloc((count + 1) * sizeof *hi);
@@ -340,9 +348,7 @@ static kiln_status expect_compared(kh_case *c)
 {
     enum { ENOUGH = 1 << 20 }; /* multiplications for a thread */
     const samples *at = &c->compared;
-    /* Index arrays are of all batches. */
-    const int whole = kh_has_indices(&c->shape);
-    const int64_t batches = whole ? 1 : at->of[KH_BATCH].count,
+    const int64_t batches = is_whole(&c->shape) ? 1 : at->of[KH_BATCH].count,
                   rows = at->of[c->shape.op.rows].count, cols = at->of[c->shape.op.cols].count;
     size_t count = 0;
     for (int o = c->shape.inputs; o < c->shape.count; o++) {

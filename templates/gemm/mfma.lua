@@ -79,8 +79,8 @@ local function shared(p, t, target)
 end
 
 local function fits(t, rows, loads, deep, wide)
-  return loads > 0 and loads % deep == 0 and t.piece % deep == 0 and loads * wide * t.threads == rows * t.k and
-         rows % wide == 0
+  return loads > 0 and loads % deep == 0 and t.piece % deep == 0 and wide > 1 and rows % wide == 0 and
+         loads * wide * t.threads == rows * t.k
 end
 
 return schedule {

@@ -66,3 +66,11 @@ attention "corner_heads" {
   heads   = { { 1, 1 }, { 33, 17 } },
   outputs = { lse = per_query(f32) },
 }
+-- Scores of all that a place has: the batch's number, too, which counts from the first.
+attention "corner_places" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = f32 } },
+  heads   = { { 24, 8 } },
+  mask    = causal,
+  outputs = { lse = per_query(f32) },
+  score   = function(x, at) return x * 0.25 + 0.125 * at.batch - (at.head + 1) * 0.0625 * (at.q - at.k) end,
+}
