@@ -498,6 +498,19 @@ const char *kg_trace_owner(lua_State *L, int at)
     return r ? r->of->owner : "";
 }
 
+/* Marks quotients that a floor or a comparison comes of: there a last place is not one. */
+static void mark_exact(kg_ctx *cx, kg_expr *e)
+{
+    bool *steps = kg_alloc(cx->arena, e->count * sizeof *steps);
+    memset(steps, 0, e->count * sizeof *steps);
+    for (size_t i = e->count; i-- > 0;) {
+        kiln_xnode *x = &e->node[i];
+        const bool jumps = x->op == KILN_X_FLOOR || kiln_x_is_condition(x->op);
+        for (int k = 0; k < ops[x->op].arity; k++) steps[x->arg[k]] |= steps[i] || jumps;
+        if (x->op == KILN_X_DIV && steps[i]) x->index = KILN_EXACT;
+    }
+}
+
 kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int first, size_t n, uint16_t *result, int **line)
 {
     kg_trace *t = kg_trace_of(L);
@@ -526,6 +539,7 @@ kg_expr kg_trace_encode(kg_ctx *cx, lua_State *L, int first, size_t n, uint16_t 
         place[i] = (uint16_t)e.count;
     }
     for (size_t i = 0; i < n; i++) result[i] = (uint16_t)(place[root[i]] - 1);
+    mark_exact(cx, &e);
     return e;
 }
 

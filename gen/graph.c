@@ -47,6 +47,10 @@ static void set_own(kg_ctx *cx, const kg_op *op, const kiln_xnode *x)
     kg_buf_free(&text);
     lua_pushboolean(T, kiln_x_is_condition(x->op));
     lua_setfield(T, -2, "cond");
+    if (x->op == KILN_X_DIV) {
+        lua_pushboolean(T, x->index == KILN_EXACT);
+        lua_setfield(T, -2, "exact");
+    }
     if (x->op == KILN_X_D) set_text(T, "name", op->tensor[op->first_input + x->index].name);
     if (x->op == KILN_X_SCALAR) set_text(T, "name", op->scalar[x->index]);
     if (x->op != KILN_X_CAST) return;

@@ -159,7 +159,8 @@ static iv multiply(iv x, iv y)
     return arithmetic(corners(c, points, x.nan | y.nan | invalid), points, 1);
 }
 
-static iv divide(iv x, iv y)
+/* exact: what is a number of f32 comes out as that, else within the 2 ulp that rows may take. */
+static iv divide(iv x, iv y, bool exact)
 {
     iv r;
     if (!both(x, y, &r)) return r;
@@ -169,7 +170,7 @@ static iv divide(iv x, iv y)
     if (points && invalid) return ALWAYS_NAN;
     if (holds_zero(y)) return (iv){-INFINITY, INFINITY, x.nan | y.nan | invalid};
     const double c[4] = {x.lo / y.lo, x.lo / y.hi, x.hi / y.lo, x.hi / y.hi};
-    return arithmetic(corners(c, points, x.nan | y.nan | invalid), false, 3);
+    return arithmetic(corners(c, points, x.nan | y.nan | invalid), exact && points, 3);
 }
 
 /* ---- functions ---- */
@@ -524,7 +525,7 @@ iv kr_apply_interval(const kiln_xnode *n, iv x, iv y, iv z)
     case KILN_X_MUL:
         return n->arg[0] == n->arg[1] ? square(x) : multiply(x, y);
     case KILN_X_DIV:
-        return divide(x, y);
+        return divide(x, y, n->index == KILN_EXACT);
     case KILN_X_POW:
         return power(x, y);
     case KILN_X_NEG:

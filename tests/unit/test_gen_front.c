@@ -257,15 +257,15 @@ static const kg_op *load(run *r, const char *text)
     return r->cx.op[0];
 }
 
-/* The C text of `return <expression>` with acc, d.a, d.b and s.alpha. */
+/* The C text of `return <expression>` with acc, d.p, d.q and s.alpha. */
 static void lowers_to(const char *body, const char *want)
 {
     run r;
     kg_buf source = {0};
     kg_putf(&source,
             "gemm \"x\" { types = { { a = f32, b = f32, e = f32 } }, layouts = { \"rrr\" },\n"
-            "d = { a = full(), b = per_row() }, scalars = { \"alpha\" },\n"
-            "epilogue = function(acc, d, s)\n  local all = (d.a + d.b) * s.alpha\n  %s\nend }\n",
+            "d = { p = full(), q = per_row() }, scalars = { \"alpha\" },\n"
+            "epilogue = function(acc, d, s)\n  local all = (d.p + d.q) * s.alpha\n  %s\nend }\n",
             body);
     const kg_op *op = load(&r, source.p);
     kg_buf_free(&source);
@@ -276,15 +276,15 @@ static void lowers_to(const char *body, const char *want)
     end_run(&r);
 }
 
-#define ALL "((d_a + d_b) * s_alpha)"
-#define ALL_BARE "(d_a + d_b) * s_alpha"
+#define ALL "((d_p + d_q) * s_alpha)"
+#define ALL_BARE "(d_p + d_q) * s_alpha"
 static void lowering(void **state)
 {
     (void)state;
-    lowers_to("return acc - d.a + d.b - all * acc / 2",
-              "return acc0 - d_a + d_b - (" ALL_BARE " * acc0 / 2.0f);\n");
-    lowers_to("return acc - (d.a - all) / (acc / 3)",
-              "return acc0 - ((d_a - " ALL ") / (acc0 / 3.0f));\n");
+    lowers_to("return acc - d.p + d.q - all * acc / 2",
+              "return acc0 - d_p + d_q - (" ALL_BARE " * acc0 / 2.0f);\n");
+    lowers_to("return acc - (d.p - all) / (acc / 3)",
+              "return acc0 - ((d_p - " ALL ") / (acc0 / 3.0f));\n");
     lowers_to("return acc + all", "return acc0 + " ALL ";\n");
     lowers_to("return relu(acc - all)", "return kiln_relu(acc0 - " ALL ");\n");
     lowers_to("return -(-acc) + -1 * all", "return (-(-acc0)) + ((-1.0f) * " ALL ");\n");
@@ -303,7 +303,7 @@ static void shared_values_become_variables(void **state)
     lowers_to("local y = acc + all; return y * tanh(y)",
               "const float t0 = acc0 + " ALL ";\nreturn t0 * kiln_tanh(t0);\n");
     lowers_to("local c = lt(acc, all); return select(c, acc, all) + select(c, 1, 2)",
-              "const float t0 = (d_a + d_b) * s_alpha;\nconst int t1 = acc0 < t0;\n"
+              "const float t0 = (d_p + d_q) * s_alpha;\nconst int t1 = acc0 < t0;\n"
               "return ((t1) ? acc0 : t0) + ((t1) ? 1.0f : 2.0f);\n");
     /* The same expression written twice is one value. */
     lowers_to("return (acc + all) * (acc + all)",

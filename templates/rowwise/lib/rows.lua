@@ -255,7 +255,7 @@ end
 local function divisors(plan)
   local is = {}
   for _, n in ipairs(plan.graph) do
-    if n.op == "div" and along(n) and not along(plan.graph[n.args[2]]) then is[n.args[2]] = true end
+    if n.op == "div" and not n.exact and along(n) and not along(plan.graph[n.args[2]]) then is[n.args[2]] = true end
   end
   return is
 end
@@ -283,7 +283,7 @@ function R.row_lines(plan, from, phase, device)
         elseif n.op == "scalar" then text = "g->s[" .. n.index .. "]"
         elseif n.op == "at" then text = n.index == 0 and "(float)row" or nil
         elseif R.block_reduction(n) then text = plan.flat_block(n, operand(1))
-        elseif n.op == "div" and device then
+        elseif n.op == "div" and device and not n.exact then
           text = ("kiln_quotient(%s, kiln_divide_by(%s))"):format(operand(1), operand(2))
         else text = fill(n.text, operand) end
         lines[#lines + 1] = ("const %s n%d = %s;"):format(n.cond and "int" or "float", k, text)
@@ -336,7 +336,8 @@ function R.piece_lines(plan, p, s)
   local need = closure(g, targets, known)
   local shared, divides = s.shared and R.shared(plan) or {}, {}
   for k in pairs(need) do
-    if g[k].op == "div" and not shared[k] and shared[g[k].args[2]] then divides[g[k].args[2]] = true end
+    local n = g[k]
+    if n.op == "div" and not n.exact and not shared[k] and shared[n.args[2]] then divides[n.args[2]] = true end
   end
   -- Levels.
   local level, last = {}, 0
@@ -391,6 +392,7 @@ function R.piece_lines(plan, p, s)
       local text
       if n.op == "d" then text = s.decode(plan.inputs[n.name], n)
       elseif n.op == "at" then text = s.col
+      elseif n.exact then text = ("(%s / %s)"):format(element(n.args[1]), element(n.args[2]))
       elseif n.op == "div" and s.divide then
         local x, y = element(n.args[1]), n.args[2]
         text = shared[y] and s.block_quotient(x, y, shared[y]) or along(g[y]) and s.divide(x, element(y)) or

@@ -74,3 +74,19 @@ attention "corner_places" {
   outputs = { lse = per_query(f32) },
   score   = function(x, at) return x * 0.25 + 0.125 * at.batch - (at.head + 1) * 0.0625 * (at.q - at.k) end,
 }
+-- Quotients that whole numbers and conditions come of are exact: remainders, multiples of a row's, block's, element's value.
+rowwise "corner_remainders" {
+  types   = { { x = f32, y = i32 } },
+  d       = { x = full "x", r = per_row(f32) },
+  outputs = { y = full "y", z = full "y", w = full(i8), b = per_block(i32, 1, 8) },
+  body    = function(d, _, at)
+    local function whole(x) return floor(abs(x) * 90) + 1 end
+    local by_row, by_block, by_row_too, by = whole(d.r), whole(block_max(d.x, 8)), whole(row_max(d.x)), whole(d.x)
+    return {
+      y = at.col - by_row * floor(at.col / by_row),
+      z = floor(at.col / by_row_too) - floor(-(at.col / by)),
+      w = select(eq(at.col / by_block, floor(at.col / by_block)), 1, select(ge(d.x / row_max(abs(d.x)), 1), 2, 0)),
+      b = floor(block_max(at.col + 0 * d.r, 8) / by_block),
+    }
+  end,
+}
