@@ -228,7 +228,7 @@ static void places(void **state)
 
 static const char *leaf(void *arg, const kiln_xnode *x)
 {
-    static const char *const d[] = {"d_a", "d_b"};
+    static const char *const d[] = {"d_p", "d_q"};
     (void)arg;
     switch (x->op) {
     case KILN_X_ACC: return x->index ? "acc1" : "acc0";

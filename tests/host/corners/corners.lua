@@ -74,7 +74,7 @@ attention "corner_places" {
   outputs = { lse = per_query(f32) },
   score   = function(x, at) return x * 0.25 + 0.125 * at.batch - (at.head + 1) * 0.0625 * (at.q - at.k) end,
 }
--- Quotients that whole numbers and conditions come of are exact: remainders, multiples of a row's, block's, element's value.
+-- Quotients that whole numbers and conditions come of are exact: of a value of the row, of a block, of an element.
 rowwise "corner_remainders" {
   types   = { { x = f32, y = i32 } },
   d       = { x = full "x", r = per_row(f32) },
