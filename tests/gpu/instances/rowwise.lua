@@ -129,3 +129,18 @@ rowwise "rows_plain" {
               where = only { "16x16 1 0 1 1", "32x4 3 0 1 1", "128x4 2 0 1 1", "1024x1 1 0 1 1" } },
   check   = { shapes = shapes },
 }
+
+-- Quotients that are exact, because whole numbers or conditions come of them, beside one that need not be; blocks of
+-- 256 columns of nothing but 32 bits.
+rowwise "rows_whole" {
+  types   = { { x = f32, y = i32 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", by = per_row(f32) },
+  outputs = { y = full "y", z = full "x", most = per_block(f32, 1, 256) },
+  body    = function(d, _, at)
+    local by, most = floor(abs(d.by) * 90) + 1, max(block_max(abs(d.x), 256), 0.01)
+    local rest = at.col - by * floor(at.col / by)
+    return { y = select(eq(d.x / row_max(d.x), 1), -1, rest), z = d.x / most, most = most }
+  end,
+  check   = { shapes = shapes },
+}
