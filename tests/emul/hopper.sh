@@ -120,7 +120,7 @@ for units in 6 32; do
     result $? "tiles of 4-bit weights that are cut along K, $units units"
 done
 # Few units: a block goes from one tile of attention to the next.
-for op in emul_causal emul_attention emul_sequences; do
+for op in emul_causal emul_attention emul_sequences emul_bounded; do
     KILN_EMULATOR_UNITS=2 verify kernels --all --quick --op $op --schedule wgmma >"$tmp/out" 2>&1
     result $? "tiles one after the other: $op" "$tmp/out"
 done
@@ -235,6 +235,10 @@ attention_fault emul_fault_capped "a reciprocal of others" 's/kiln_fma\(c, of_cd
 attention_fault emul_fault_capped "powers whose product is infinity" 's/x\.rate, 30\.0f/x.rate, 100.0f/'
 attention_fault emul_fault_capped "unseen keys that share a reciprocal" 's/score = text \.\. .*/score = score/'
 attention_fault emul_fault_capped "a score that falls where h grows" 's/x->factor < 0 \? rate/x->factor < 0 ? -rate/'
+attention_fault emul_fault_bounded "a bounded weight that is off by 2^-16" 's/kiln_fma\(b, of_ab, ab_from\)/kiln_fma(b, of_ab * 1.00002f, ab_from)/'
+attention_fault emul_fault_bounded "bounded powers whose product is infinity" 's/x->rate, 24\.0f/x->rate, 100.0f/'
+attention_fault emul_fault_bounded "bounded weights of unseen keys" 's/if \(sees_all\(g, w, block, group\)\) \{/if (true) {/'
+attention_fault emul_fault_bounded "a logarithm of weights that are further down" 's/x->shift - x->offset/x->shift/'
 attention_fault emul_fault_ragged "values of the next sequence that stay" 's/if \(count >= KEYS\) return;/return;/'
 attention_fault emul_fault_ragged "keys of the first sequence for each" 's/w\.s\.k_first \+ //'
 attention_fault emul_fault_ragged "sequences that only those of their warp are behind" 's/^( *)before = of_warp\[i\] .*/\1;/' \

@@ -33,8 +33,8 @@ return function(op, call, layout, to_f32, g, held)
   function c.affine()
     return op.has_score and require "affine"(op.score_graph, function(node)
       if node.op == "scalar" then return scalar(node.index) end
-      if node.op == "at" then return place(node.index) end
-      return input(0, op.d[node.index + 1])
+      if node.op == "at" then return place(node.index), true end
+      return input(0, op.d[node.index + 1]), true
     end)
   end
   -- The definition of a function; in a score a tanh by its absolute error, where it is that which counts.

@@ -44,3 +44,12 @@ attention "emul_fault_capped" {
   tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 3, turns = 0 } } },
   check   = { shapes = { { 4, 2, 100, 200, 0, 0, 0 } } },
 }
+-- Within a cap that bounds them, of head 0 nearly all at an end.
+attention "emul_fault_bounded" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s) return 50 * tanh(x * s.scale / (0.0005 + 4 * at.head)) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 1, keys = 64, depth = 4, turns = 0 } } },
+  check   = { shapes = { { 4, 2, 200, 300, 0, 0, 0 } } },
+}

@@ -51,3 +51,18 @@ attention "emul_sigmoid" {
   outputs = { lse = per_query(f32) },
   tiles   = { sm_90a = { wgmma { wg = 2, keys = 128, depth = 4, turns = 0 } } },
 }
+-- Scores that a tanh bounds, so that no row's largest one is looked for, of head 0 nearly all at an end; with sequences of
+-- different lengths; and a cap too wide for that.
+attention "emul_bounded" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = f32 } }, heads = { { 64, 128 } }, mask = window, targets = { "sm_90a" },
+  lengths = ragged,
+  score   = function(x, at, s) return 3 - 50 * tanh(x * s.scale / (0.0005 + 4 * at.head)) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 2, keys = 64, depth = 4, turns = 0 } } },
+}
+attention "emul_wide" {
+  types   = { { q = bf16, k = bf16, v = bf16, o = f32 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, _, s) return 70 * tanh(x * s.scale / 70) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 3, keys = 96, depth = 4, turns = 1 } } },
+}

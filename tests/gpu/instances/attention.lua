@@ -46,6 +46,22 @@ attention "att_factors" {
   tiles   = tiles { wgmma { wg = 2, keys = 128, depth = 5, turns = 0 } },
   check   = { shapes = shapes },
 }
+-- Scores that a tanh bounds, of head 0 nearly all at an end; of all sizes, masks and lengths.
+local function bounded(x, at, s) return 2 - 50 * tanh(x * s.scale / (0.0005 + 4 * at.head)) end
+attention "att_bounded" {
+  types   = bf, heads = { { 64, 128 }, { 128, 128 }, { 192, 128 } }, mask = causal, targets = { "sm_90a" },
+  score   = bounded, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma { wg = { 1, 2 }, keys = 64, depth = { 3, 5 }, turns = 0 } },
+  check   = { shapes = shapes },
+}
+attention "att_bounded_ragged" {
+  types   = bf, heads = { { 128, 128 }, { 64, 64 } }, mask = window, targets = { "sm_90a" }, lengths = ragged,
+  score   = bounded, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma { wg = 2, keys = { 96, 128 }, depth = 4, turns = 0 } },
+  check   = { shapes = { shapes[1], shapes[2], { 3, 3, 900, 1000, 0, 0, 200 } } },
+}
 local sequences = {
   types   = bf, heads = { { 128, 128 }, { 64, 64 } }, lengths = ragged, targets = { "sm_90a" },
   score   = function(x, at, s, d) return x * s.scale - d.slope * (at.q - at.k) end, scalars = { "scale" },
