@@ -11,8 +11,7 @@ local function parts(p, t)
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local best = 1
   for s = 2, 8 do
-    -- Of three and more not every group of units has a cluster.
-    local fit = s > 2 and units * t.blocks * 18 // 20 or units * t.blocks
+    local fit = require "clusters"(units, s) * t.blocks
     best = select(all(le(tiles * s, fit), ge(steps, 4 * s)), s, best)
   end
   return select(gt(t.split_k, 0), t.split_k, best)

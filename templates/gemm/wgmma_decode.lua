@@ -6,6 +6,7 @@
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
 local copied, written = require "wgmma_copied", require "wgmma_written"
+local fitting = require "clusters"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
@@ -14,11 +15,6 @@ local function copies(t) return all(gt(t.gather, 0), lt(t.gather, A_ALONE)) end
 
 -- What follows wgmma's shape in its name: B first.
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
-
--- Units that clusters of s blocks find room on: of three 38 fit on 132, of four 30, of eight 14.
-local function fitting(units, s)
-  return units * select(ge(s, 8), 34, select(ge(s, 6), 32, select(ge(s, 4), 36, select(ge(s, 3), 35, 40)))) // 40
-end
 
 -- Bytes of an element along K in shared memory: what is written, and read by the matrix unit or, two bytes where there
 -- could be four, to be widened; and how many of them pass in a nanosecond: fitted (docs/benchmarks/shapes.md).
