@@ -164,7 +164,8 @@ struct kg_schedule {
     kg_rule *rule, *problem_rule;
     size_t nrules, nproblem_rules;
     /* Functions, LUA_NOREF where absent. */
-    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps, realigns, flags;
+    int supports, derive, defaults, name_ref, launch, workspace, cost, stages, maps, realigns,
+        flags;
     /* One per target, in the order of cx->target; NULL until first used there. */
     kg_lowered **lowered;
     struct kg_tmpl **tmpl; /* hip, c: compiled when first used */
@@ -270,8 +271,8 @@ typedef struct kg_units {
     kg_unit **of; /* each of the slice's instances */
 } kg_units;
 kg_units *kg_units_make(kg_ctx *, const kg_slice *);
-/* Whether an instance wants the kernel that copies to where tensor maps begin; it is a unit of its own, which is of no
- * instance: TARGET/realign.EXT. */
+/* Whether an instance wants the kernel that copies to where tensor maps begin; it is a unit of its
+ * own, which is of no instance: TARGET/realign.EXT. */
 #define KG_REALIGN "realign"
 bool kg_realigns(const kg_slice *);
 /* A kernel as it was rendered; then, when there are all, the unit. */

@@ -286,8 +286,8 @@ bool kp_read_tensors(running *r)
     for (int i = 0; i < r->face->ntensors; i++)
         if (r->object[i] && !read_tensor(r, i)) return false;
     if (r->b) return true;
-    PyErr_Format(PyExc_TypeError, "%s: no tensor is given, and it has no inputs: give outputs, out=",
-                 r->face->name);
+    PyErr_Format(PyExc_TypeError,
+                 "%s: no tensor is given, and it has no inputs: give outputs, out=", r->face->name);
     return false;
 }
 

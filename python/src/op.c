@@ -159,8 +159,8 @@ static bool find_workspace(running *r, kiln_args *args)
         return true;
     }
     const int like = r->face->ninputs ? r->face->input[0] : r->face->output[0];
-    PyObject *pair = PyObject_CallMethod(r->kind->framework, "scratch", "On", r->object[like],
-                                         (Py_ssize_t)size);
+    PyObject *pair =
+        PyObject_CallMethod(r->kind->framework, "scratch", "On", r->object[like], (Py_ssize_t)size);
     if (!pair) return false;
     r->workspace = PyTuple_GetItem(pair, 0);
     Py_XINCREF(r->workspace);

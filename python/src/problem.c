@@ -226,9 +226,10 @@ static bool set_tensor(const solver *s, int i, kiln_problem *p)
             return bad_strides(
                 s, i, "neither its rows nor its columns are contiguous; make it contiguous");
         if (!(at->layouts >> layout & 1) && s->sig)
-            return bad_strides(s, i,
-                               row ? "the op has it row-major, elements of a row side by side"
-                                   : "the op has it column-major, elements of a column side by side");
+            return bad_strides(
+                s, i,
+                row ? "the op has it row-major, elements of a row side by side"
+                    : "the op has it column-major, elements of a column side by side");
         said.layout = (kiln_layout)layout;
         if (outer > 1 && inner > 0) said.ld = pitch == 0 ? KILN_BROADCAST : pitch * each;
     } else if ((at->rows > 1 && at->row != 1) || (at->cols > 1 && at->col != 1)) {
