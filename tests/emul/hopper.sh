@@ -277,7 +277,7 @@ realign_fault() { # NAME EXPRESSION PROBLEM
     if cmp -s templates/device/kiln_realign_kernel.h "$tmp/device/kiln_realign_kernel.h"; then
         result 1 "$1: the header has nothing to plant it in"
     elif module fault tests/emul/faults templates emul_fault_realign "DEVICE=-Iabi -I$tmp/device"; then
-        ! KILN_EMULATOR_UNITS=1 verify fault "emul_fault_realign bf16,bf16,bf16 rcr $3" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
+        ! KILN_EMULATOR_UNITS=1 verify fault "emul_fault_realign bf16,bf16,bf16 rcr $3" --schedule wgmma >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
         result $? "found: $1"
     else
         result 1 "$1: the fault compiles" "$tmp/log"
