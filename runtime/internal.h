@@ -4,7 +4,8 @@
 //                name means), context.c (index of the device's rows)
 //   kiln_find    signature.c, view.c (defaults, argument checks), find.c (key, legality, tuned row
 //                or cost)
-//   kiln_launch  view.c, args.c, launch.c (argument checks, plan), device_host.c or device_gpu.c
+//   kiln_launch  view.c, args.c, launch.c (argument checks, plan), realign.c, device_host.c or
+//                device_gpu.c
 // What a family of ops is stands in its module (kiln_family, kiln_tensor_row), and no file here
 // names one, but for what it means in double precision: ref_FAMILY.c, registered in references.h.
 // Names that leave a file without leaving the library start with kr_.

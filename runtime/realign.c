@@ -4,6 +4,7 @@
 // outputs from there afterwards (abi/kiln_realign.h).  What is left for the kernel is a problem
 // whose tensors all are aligned.
 #include <string.h>
+#include "../abi/kiln_problem_math.h"
 #include "internal.h"
 
 _Static_assert((int)KILN_REALIGN_MOST == (int)KILN_MAX_TENSORS, "one launch copies all inputs");
@@ -17,30 +18,20 @@ enum {
     BLOCKS_PER_UNIT = 2 /* of KILN_REALIGN_THREADS: all run at once */
 };
 
-static uint64_t rounded(uint64_t bytes, uint64_t to)
+static int64_t rounded(int64_t bytes, int64_t to)
 {
-    return bytes > UINT64_MAX - to ? UINT64_MAX : (bytes + to - 1) / to * to;
-}
-
-static uint64_t plus(uint64_t x, uint64_t y)
-{
-    return x > UINT64_MAX - y ? UINT64_MAX : x + y;
-}
-
-static uint64_t times(uint64_t x, uint64_t y)
-{
-    return y && x > UINT64_MAX / y ? UINT64_MAX : x * y;
+    return kiln_i_mul(kiln_i_ceil_div(bytes, to), to);
 }
 
 /* What all batches share is there once. */
-static uint64_t batches_of(const kr_operand *o)
+static int64_t batches_of(const kr_operand *o)
 {
-    return o->stride ? (uint64_t)o->batches : 1;
+    return o->stride ? o->batches : 1;
 }
 
-static uint64_t pitch_of(const kr_operand *o)
+static int64_t pitch_of(const kr_operand *o)
 {
-    const uint64_t line = (uint64_t)kr_span(o, o->inner);
+    const int64_t line = kr_span(o, o->inner);
     return rounded(line, line < LONG ? MAP_ALIGN : LINE);
 }
 
@@ -53,21 +44,22 @@ static bool listed(const kr_realigned *r, uint8_t tensor)
 
 uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
 {
-    uint64_t bytes = k->schedule->workspace(&v->shape, k->row->t);
+    const uint64_t own = k->schedule->workspace(&v->shape, k->row->t);
+    int64_t bytes = own > INT64_MAX ? KILN_TOO_LARGE : (int64_t)own;
     r->n = 0;
-    if (!k->row->realigns) return bytes;
+    if (!k->row->realigns) return own;
     const kiln_map *const map = k->module->table->map + k->row->first_map;
     for (int i = 0; i < k->row->maps; i++) {
         const kr_operand *o = &v->t[map[i].operand];
         if (o->bytes == 0 || kr_common_alignment(o) >= MAP_ALIGN || listed(r, map[i].operand))
             continue;
-        bytes = plus(rounded(bytes, PLACE), SLACK);
+        const int64_t size = kiln_i_mul(kiln_i_mul(pitch_of(o), o->outer), batches_of(o));
+        const int64_t at = kiln_i_add(rounded(bytes, PLACE), SLACK);
         r->tensor[r->n] = map[i].operand;
-        r->at[r->n++] = bytes;
-        bytes = plus(bytes, times(times(pitch_of(o), (uint64_t)o->outer), batches_of(o)));
-        bytes = plus(bytes, SLACK);
+        r->at[r->n++] = (uint64_t)at;
+        bytes = kiln_i_add(kiln_i_add(at, size), SLACK);
     }
-    return bytes;
+    return kiln_i_bytes(bytes);
 }
 
 static long long at_least_one(long long x)
@@ -103,19 +95,17 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         const kiln_tensor_row *t = &k->op->tensor[r->tensor[i]];
         kr_operand *o = &v->t[r->tensor[i]];
         char *const theirs = args->tensor[t->arg], *const ours = (char *)args->workspace + r->at[i];
-        const long long pitch = (long long)pitch_of(o), stride = pitch * o->outer,
-                        their_pitch = kr_span(o, o->ld), their_stride = kr_span(o, o->stride),
-                        batches = (long long)batches_of(o);
-        const kiln_realign_part both = {.bytes = kr_span(o, o->inner),
+        const int64_t pitch = pitch_of(o), stride = pitch * o->outer, line = kr_span(o, o->inner);
+        const int64_t their_pitch = kr_span(o, o->ld), their_stride = kr_span(o, o->stride);
+        const kiln_realign_part both = {.bytes = line,
                                         .lines = (unsigned)o->outer,
-                                        .batches = batches,
-                                        .chunks =
-                                            (unsigned)((kr_span(o, o->inner) + 15) / 16 + t->out)};
+                                        .batches = batches_of(o),
+                                        .chunks = (unsigned)((line + 15) / 16 + t->out)};
         kiln_realign_part *p;
         if (t->out) {
             p = &r->out.part[r->outputs++];
             *p = both;
-            p->from = ours, p->begin = ours - SLACK, p->end = ours + stride * batches + SLACK;
+            p->from = ours, p->begin = ours - SLACK, p->end = ours + stride * both.batches + SLACK;
             p->from_pitch = pitch, p->from_stride = stride;
             p->to = theirs, p->to_pitch = their_pitch, p->to_stride = their_stride;
         } else {

@@ -130,23 +130,18 @@ local function full_inputs(op)
   return full
 end
 
--- Default tiles for operands that tensor maps cannot take and of which copies would take too long: few rows beside many
--- weights.
+-- The default tile for operands that tensor maps cannot take and of which copies would take too long: few rows beside
+-- many weights.  Warps that load have registers that others lack, which wider tiles would want.
 local function gathering(target, op, types, layout)
-  local function tile(x, y, cluster, gather)
-    local any = gather == 2 and 1 or 0
-    local t = { m = x, n = y // op.products, wg = x // 64, depth = 8, cluster = cluster, e_depth = 2 - any, group = 8,
-                stream = any, pingpong = 0, promote = 0, gather = gather, tf32 = 0, slabs = 1, swap = 0 }
-    if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
-    local whole = { groups = t.wg }
-    for name, value in pairs(t) do whole[name] = value end
-    places(whole, op, types, layout)
-    beside_ring(whole, op, types, layout)
-    t.depth = max(min(t.depth, (target.lds - whole.beside_ring) // (whole.slot_bytes + whole.behind)), 2)
-    return t
-  end
-  -- Warps that load have registers that others lack, which wider tiles would want.
-  return { tile(128, 128, 1, 2) }
+  local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 8, stream = 1,
+              pingpong = 0, promote = 0, gather = 2, tf32 = 0, slabs = 1, swap = 0 }
+  if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
+  local whole = { groups = t.wg }
+  for name, value in pairs(t) do whole[name] = value end
+  places(whole, op, types, layout)
+  beside_ring(whole, op, types, layout)
+  t.depth = max(min(t.depth, (target.lds - whole.beside_ring) // (whole.slot_bytes + whole.behind)), 2)
+  return t
 end
 
 -- Microseconds that a step of the ring takes warps that copy (gather = 2): shared memory's, and no faster than memory
@@ -389,7 +384,7 @@ return schedule {
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     local none = op.block or types.b.bits < 8 -- of such, that come from any address
-    for _, set in ipairs(none and {} or gathering(target, op, types, layout)) do list[#list + 1] = set end
+    if not none then list[#list + 1] = gathering(target, op, types, layout) end
     return list
   end,
   name = function(t)
