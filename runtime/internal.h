@@ -337,7 +337,12 @@ struct kr_view {
 /* Largest power of two that divides base, pitch and the strides of planes and batches; at most 4096. */
 int64_t kr_common_alignment(const kr_operand *);
 
-/* ---- tensors by way of the workspace (realign.c) ---- */
+/* ---- tensor maps, and tensors by way of the workspace (maps.c, realign.c) ---- */
+enum { KR_MAP_PIECE = 16 /* bytes */ };
+/* Lines begin at multiples of such pieces; where they are written they end at one, too, for a store
+ * by a map writes whole pieces, whatever is behind the line (as an H200 does it; Triton's issue
+ * 11583 says the same of an H100). */
+bool kr_map_takes(const kiln_tensor_row *, const kr_operand *);
 struct kr_realigned {
     int n; /* of them: positions in the op's tensors, and where in the workspace */
     uint8_t tensor[KILN_MAX_TENSORS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tensors that a kernel's maps name and cannot take, because address, pitch or batch stride is no
-// multiple of 16 bytes, go by way of the workspace: inputs are copied there before the kernel runs,
-// outputs from there afterwards (abi/kiln_realign.h).  What is left for the kernel is a problem
-// whose tensors all are aligned.
+// multiple of 16 bytes, or of an output a line's length, go by way of the workspace: inputs are
+// copied there before the kernel runs, outputs from there afterwards (abi/kiln_realign.h).  What is
+// left for the kernel is a problem whose tensors all are aligned.
 #include <string.h>
 #include "../abi/kiln_problem_math.h"
 #include "internal.h"
@@ -10,7 +10,6 @@
 _Static_assert((int)KILN_REALIGN_MOST == (int)KILN_MAX_TENSORS, "one launch copies all inputs");
 
 enum {
-    MAP_ALIGN = 16,     /* bytes */
     LINE = 128,         /* of memory: what long lines begin at, */
     LONG = 1024,        /* of so many bytes and more */
     PLACE = 256,        /* where copies begin in the workspace, */
@@ -29,10 +28,16 @@ static int64_t batches_of(const kr_operand *o)
     return o->stride ? o->batches : 1;
 }
 
+bool kr_map_takes(const kiln_tensor_row *t, const kr_operand *o)
+{
+    return kr_common_alignment(o) >= KR_MAP_PIECE &&
+           !(t->out && kr_span(o, o->inner) % KR_MAP_PIECE);
+}
+
 static int64_t pitch_of(const kr_operand *o)
 {
     const int64_t line = kr_span(o, o->inner);
-    return rounded(line, line < LONG ? MAP_ALIGN : LINE);
+    return rounded(line, line < LONG ? KR_MAP_PIECE : LINE);
 }
 
 static bool listed(const kr_realigned *r, uint8_t tensor)
@@ -51,8 +56,8 @@ uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
     const kiln_map *const map = k->module->table->map + k->row->first_map;
     for (int i = 0; i < k->row->maps; i++) {
         const kr_operand *o = &v->t[map[i].operand];
-        if (o->bytes == 0 || kr_common_alignment(o) >= MAP_ALIGN || listed(r, map[i].operand))
-            continue;
+        const kiln_tensor_row *t = &k->op->tensor[map[i].operand];
+        if (o->bytes == 0 || kr_map_takes(t, o) || listed(r, map[i].operand)) continue;
         const int64_t size = kiln_i_mul(kiln_i_mul(pitch_of(o), o->outer), batches_of(o));
         const int64_t at = kiln_i_add(rounded(bytes, PLACE), SLACK);
         r->tensor[r->n] = map[i].operand;
@@ -120,7 +125,7 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         args->tensor[t->arg] = ours;
         o->ld = pitch / bytes * per_byte;
         if (o->stride) o->stride = o->ld * o->outer;
-        o->align = MAP_ALIGN;
+        o->align = KR_MAP_PIECE;
     }
     if (r->inputs) spread(&r->in, r->inputs, units, r->in_grid);
     if (r->outputs) spread(&r->out, r->outputs, units, r->out_grid);

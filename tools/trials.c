@@ -38,7 +38,7 @@ static const kt_trial common_trials[] = {
     {{0, 5, 5}, 1, PLAIN, KH_RANDOM},
     {{5, 0, 5}, 1, PLAIN, KH_RANDOM},
     {{96, 80, 72}, 1, ALIGNED16, KH_INTEGERS},
-    {{72, 104, 136}, 2, ALIGNED16 | PADDED, KH_RANDOM},
+    {{73, 107, 133}, 2, ALIGNED16 | PADDED, KH_RANDOM},
     {{37, 41, 43}, 1, PADDED, KH_SPECIALS},
     {{257, 263, 521}, 1, PLAIN, KH_RANDOM},
 };
@@ -181,7 +181,7 @@ static size_t matrix_tile(int64_t m, int64_t n, int64_t d, kt_trial *t)
     const int64_t depth = d > 1 && d <= 4096 ? d : 32;
     const kt_trial all[] = {
         {{m + 1, n + 1, depth + 1}, 1, QUICK, KH_RANDOM},
-        {{2 * m, 2 * n, 7 * depth}, 1, QUICK | ALIGNED, KH_RANDOM},
+        {{2 * m - 3, 2 * n - 3, 7 * depth - 3}, 1, QUICK | ALIGNED | PADDED, KH_RANDOM},
         {{m, n, 24 * depth + 16}, 1, QUICK | ALIGNED | CUT | IN_PLACE, KH_RANDOM}, /* long enough */
         {{m, n, depth}, 1, QUICK | ALIGNED | IN_PLACE | ONLY, KH_RANDOM},
         {{m - 1, n - 1, depth - 1}, 1, PLAIN, KH_RANDOM},
@@ -264,10 +264,11 @@ size_t kt_tile_trials(const kiln_op_info *op, const kiln_kernel_info *k, int qui
  * with. */
 static void lay_out(const kh_shape *s, int i, const kt_trial *trial, kiln_tensor *t)
 {
-    /* Vector loads stay possible where the base is aligned. */
+    /* Where the base is aligned all lines are, wherever they end. */
     const kh_operand *o = &s->operand[i];
     const int variant = trial->variant, by = 3 + 2 * i + o->scaled, batches = trial->batch > 1;
-    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : kh_pieces(o), ld = o->ld + by * even;
+    const int64_t even = variant & (ALIGNED | ALIGNED16) ? 16 : kh_pieces(o);
+    const int64_t ld = ((o->ld + even - 1) / even + by) * even;
     const int64_t outer = o->layout == KILN_ROW ? o->rows : o->cols;
     /* Where nothing is summed some inputs are shared by all batches, and others are not. */
     const int shared = !o->out && by % 2 && (s->op.summed >= 0 || i % 2 == 0);

@@ -557,10 +557,11 @@ return schedule {
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    local by_map = lt(t.gather, 2)
+    local by_map, line = lt(t.gather, 2), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
     local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
-      { by_map, p.align_d, p.m * p.n * t.bytes_d }, { eq(t.gather, 0), p.align_e, p.m * p.n * t.bytes_e, true } })
+      { by_map, p.align_d, p.m * p.n * t.bytes_d },
+      { eq(t.gather, 0), select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
     return target.launch_us + 0.15 + begun + joined + longer + waits + copies, {
       { "launching", target.launch_us + 0.15 + begun },
       { "tiles of the busiest unit", busy },

@@ -625,8 +625,10 @@ void ke_tma_store(const void *map, unsigned at, ke_place_of_box to)
     fiber *owner = running;
     now->copies.push_back(
         {[=, &m] {
-             box_rows(m, to, [&](int at, char *global, int bytes, int ahead, int) {
-                 for (int i = 0; i < bytes; i++)
+             box_rows(m, to, [&](int at, char *global, int bytes, int ahead, int behind) {
+                 // Pieces of 16 bytes that begin within the tensor are written whole.
+                 const int whole = std::min((bytes + 15) / 16 * 16, bytes + behind);
+                 for (int i = 0; i < (bytes > 0 ? whole : 0); i++)
                      global[i] = shared[swizzled(from + at + ahead + i, m.swizzle)];
              });
          },

@@ -130,9 +130,10 @@ for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 al
     result $? "any address: $problem" "$tmp/out"
 done
 # Tensors that no map takes, by way of the workspace: long lines and short ones, many batches and one that all share, ends of
-# lines and of matrices within words; inputs alone, outputs, too.
+# lines and of matrices within words; inputs alone, outputs, too, of which some are only because their lines end within 16
+# bytes.
 realigned=('m=40 n=72 k=2101' 'm=40 n=72 k=2101 lda=2102 ldb=2103 lde=76' 'm=9 n=4500 k=40 align=2 lde=4501' 'm=37 n=5 k=3 batch=9'
-    'm=20 n=24 k=70 batch=3 sb=broadcast lda=72 aligna=8' 'm=1 n=1 k=1')
+    'm=20 n=24 k=70 batch=3 sb=broadcast lda=72 aligna=8' 'm=1 n=1 k=1' 'm=40 n=71 k=64 lde=72 align=16' 'm=3 n=3 k=8 lde=8 batch=2 align=16')
 for problem in "${realigned[@]}"; do
     KILN_EMULATOR_UNITS=1 verify kernels "emul_gemm f16,f16,f16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "realigned: $problem" "$tmp/out"

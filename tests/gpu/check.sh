@@ -19,6 +19,10 @@ done
 # shellcheck disable=SC2046
 "$build/bin/kiln" verify --modules "$modules" --all $(sed -n 's/^rowwise "\(.*\)".*/--op=\1/p' "$(dirname -- "$0")/instances/rowwise.lua") \
     --device nvidia || exit $?
+# Tensors by way of the workspace: lines that a warp copies 2 KiB at a time, and lines that end within 16 bytes.
+"$build/bin/kiln" verify --modules "$modules" --device nvidia --schedule wgmma 'wgmma_gemm bf16,bf16,bf16 rcr m=520 n=2501 k=2101' \
+    'wgmma_gemm f16,f16,f16 ccr m=2101 n=530 k=72' 'wgmma_bytes i8,i8,i8 rcr m=584 n=360 k=1304 lde=368 align=16' \
+    'wgmma_bytes i8,i8,i8 rcr m=300 n=300 k=4107' || exit $?
 # Values in keys' memory, in one piece, and in pages of which the rest is NaN.
 bf=bf16,bf16,bf16,bf16
 for problem in "att_few_latent $bf heads=128 kv_heads=1 q=1 kv=3000 batch=5 dim=576 ldv=576" "att_few_latent $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 dim=512" \

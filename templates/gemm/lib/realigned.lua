@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Microseconds that copies take of tensors that come, or go (`out`), by tensor map and begin at no multiples of 16
--- bytes (abi/kiln_realign.h): a list of { by map (a condition), alignment, bytes of a batch, out }.
+-- bytes, or of what goes: end at none (abi/kiln_realign.h).  A list of { by map (a condition), alignment, bytes of a
+-- batch, out }.
 return function(p, list)
   local moved, launches = 0, 0
   for _, out in ipairs { false, true } do
