@@ -77,5 +77,5 @@ check-sim: programs instances ## every AMD instance on the simulator, all shapes
 	+$(Q)BUILD=$(BUILD) tests/sim/rowwise.sh --full
 check-emul: programs ## every corner of the kernels for Hopper, emulated on this CPU
 	+$(Q)BUILD=$(BUILD) tests/emul/hopper.sh --full
-check-gpu: programs instances $(patsubst %,$(BUILD)/tests/%,launch_chain one_memory large_scales) ## every instance on this machine's GPU against the reference; 77 where there is none
+check-gpu: programs instances $(patsubst %,$(BUILD)/tests/%,launch_chain one_memory large_scales far_apart) ## every instance on this machine's GPU against the reference; 77 where there is none
 	$(Q)tests/check-gpu.sh $(BUILD)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "internal.h"
 
-static void must(bool good, const char *what)
+static inline void must(bool good, const char *what)
 {
     if (good) return;
     fprintf(stderr, "%s: %s\n", what, kiln_error());
@@ -19,7 +19,7 @@ static void must(bool good, const char *what)
 #define MUST(call) must((call) == KILN_OK, #call)
 
 /* The default device; exits with 77 where it is not there. */
-static kiln_ctx *opened(void)
+static inline kiln_ctx *opened(void)
 {
     kiln_ctx *ctx;
     const kiln_status status = kiln_open(&ctx, NULL);
@@ -29,7 +29,7 @@ static kiln_ctx *opened(void)
 }
 
 /* Knuth's MMIX generator (TAOCP 2, 3.3.4): its upper bits. */
-static uint32_t dice(uint32_t below)
+static inline uint32_t dice(uint32_t below)
 {
     static uint64_t state = 1;
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -41,7 +41,7 @@ typedef struct memory {
     size_t bytes;
 } memory;
 
-static memory room(size_t bytes)
+static inline memory room(size_t bytes)
 {
     memory m = {aligned_alloc(256, (bytes + 256) / 256 * 256), NULL, bytes};
     must(m.host != NULL, "no memory");
@@ -49,19 +49,19 @@ static memory room(size_t bytes)
     return m;
 }
 
-static void put(kiln_ctx *ctx, memory *m)
+static inline void put(kiln_ctx *ctx, memory *m)
 {
     MUST(kiln_malloc(ctx, m->bytes + 256, &m->device));
     MUST(kiln_upload(ctx, m->device, m->host, m->bytes));
 }
 
-static void drop(kiln_ctx *ctx, memory *m)
+static inline void drop(kiln_ctx *ctx, memory *m)
 {
     kiln_free(ctx, m->device);
     free(m->host);
 }
 
-static void set(const memory *m, kiln_dtype type, int64_t at, double x)
+static inline void set(const memory *m, kiln_dtype type, int64_t at, double x)
 {
     kr_encode(type, x, (kr_at){(char *)m->host + at * (int64_t)kiln_dtype_size(type), 0});
 }
@@ -76,7 +76,7 @@ typedef struct outputs {
 } outputs;
 
 /* Where nothing is known of an element nothing is wrong; where it is NaN, another number is. */
-static bool off(double lo, double hi, double x)
+static inline bool off(double lo, double hi, double x)
 {
     if (lo > hi || (lo == -INFINITY && hi == INFINITY)) return false;
     return isnan(lo) ? !isnan(x) : !(x >= lo && x <= hi);
@@ -84,7 +84,7 @@ static bool off(double lo, double hi, double x)
 
 /* Launches each legal instance with `part` (NULL: any) in its name.  True: all are within the
  * bounds. */
-static bool all_within(kiln_ctx *ctx, const kiln_problem *p, kiln_args *args, const outputs *o,
+static inline bool all_within(kiln_ctx *ctx, const kiln_problem *p, kiln_args *args, const outputs *o,
                        const char *part)
 {
     const kiln_kernel *kernel[64];

@@ -70,6 +70,19 @@ for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
         "$BUILD/tests/one_memory" "$problem align=256" wgmma >"$tmp/out" 2>&1
     result $? "values in keys' memory: $(tail -n 1 "$tmp/out")" "$tmp/out"
 done
+# Tensors of more than 2^32 bytes, of which only lines are touched.
+far=33554432
+for schedule in wgmma wgmma_decode mma; do
+    problem='emul_gemm f16,f16,f16 rcr m=70 n=72 k=72'
+    LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+        "$BUILD/tests/far_apart" "$problem align=256" "$problem lda=$far ldb=$far lde=$far align=256" /$schedule >"$tmp/out" 2>&1
+    status=$?
+    if [ $status -eq 77 ]; then
+        skip "far apart, $schedule" "no room for 16 GiB of addresses"
+    else
+        result $status "far apart, $schedule: $(tail -n 1 "$tmp/out")" "$tmp/out"
+    fi
+done
 # Scales of which four times is no number, and weights that are multiplied by that where it is.
 LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
     "$BUILD/tests/large_scales" 'emul_bits_128 bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1

@@ -23,8 +23,22 @@ done
 "$build/bin/kiln" verify --modules "$modules" --device nvidia --schedule wgmma 'wgmma_gemm bf16,bf16,bf16 rcr m=520 n=2501 k=2101' \
     'wgmma_gemm f16,f16,f16 ccr m=2101 n=530 k=72' 'wgmma_bytes i8,i8,i8 rcr m=584 n=360 k=1304 lde=368 align=16' \
     'wgmma_bytes i8,i8,i8 rcr m=300 n=300 k=4107' || exit $?
-# Values in keys' memory, in one piece, and in pages of which the rest is NaN.
+# Tensors of more than 2^32 elements and bytes, by their strides.
+apart() { # PROBLEM STRIDES
+    KILN_DEVICE=nvidia KILN_MODULE_PATH="$modules" "$build/tests/far_apart" "$1 align=256" "$1 $2 align=256" && return
+    [ $? -eq 77 ] && echo "$1 $2: more memory than there is"
+}
+far=67108864
+for op in 'wgmma_gemm bf16,bf16,bf16' 'mma_gemm bf16,bf16,bf16' 'wgmma_bytes i8,i8,i8'; do
+    apart "$op rcr m=70 n=72 k=144" "lda=$far ldb=$far lde=$far" || exit 1
+    apart "$op rcr m=70 n=72 k=144 batch=3" 'sa=4294967296 sb=4294967296 se=4294967296' || exit 1
+done
 bf=bf16,bf16,bf16,bf16
+for problem in "att_causal $bf heads=4 kv_heads=2 q=70" "att_few $bf heads=4 kv_heads=2 q=2 dim=128 dimv=128"; do
+    apart "$problem kv=200 batch=3" 'sq=4294967296 sk=4294967296 sv=4294967296 so=4294967296' || exit 1
+done
+apart "att_few_paged32 $bf heads=4 kv_heads=2 q=2 kv=300 batch=2 pages=70 dim=128 dimv=128" "sk=$far sv=$far" || exit 1
+# Values in keys' memory, in one piece, and in pages of which the rest is NaN.
 for problem in "att_few_latent $bf heads=128 kv_heads=1 q=1 kv=3000 batch=5 dim=576 ldv=576" "att_few_latent $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 dim=512" \
     "att_few_latent_paged16 $bf heads=20 kv_heads=1 q=3 kv=300 batch=3 pages=70 sk=9216 sv=9216 ldv=576" \
     "att_few_latent_paged64 $bf heads=130 kv_heads=1 q=7 kv=1300 batch=3 pages=90 sk=36864 sv=36864 ldv=576"; do
