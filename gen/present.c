@@ -332,7 +332,8 @@ static void push_op(kg_ctx *cx, kg_view v)
 }
 
 /* Lets the family's `present` add to op and types what follows from them: (op, types, layout, all
- * dtypes by name, graphs of the functions that the op has; the main one's is op.graph, if any). */
+ * dtypes by name, graphs of the functions that the op has; the main one's is op.graph, if any, and
+ * none where its text is code). */
 static bool call_present(kg_ctx *cx, kg_view v)
 {
     lua_State *T = cx->T;
@@ -349,7 +350,7 @@ static bool call_present(kg_ctx *cx, kg_view v)
     lua_rawgeti(T, LUA_REGISTRYINDEX, c->dtypes);
     lua_newtable(T);
     for (size_t i = kg_names_outputs(v.op); i < f->nfunctions; i++) {
-        if (!v.op->function[i].count) continue;
+        if (!v.op->function[i].count || (i == 0 && v.op->code)) continue;
         const size_t n = kg_function_products(v.op, i);
         lua_createtable(T, (int)n, 0);
         for (size_t k = 0; k < n; k++) {

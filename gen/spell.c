@@ -8,7 +8,7 @@
 typedef struct dtype {
     const char *name;
     lua_Integer bits;
-    bool f32;
+    bool f32, kept; /* kept: f32 values that are to become of this type have its bits */
 } dtype;
 
 /* Argument 1; what it names stays on the stack. */
@@ -17,8 +17,10 @@ static dtype type_of(lua_State *T)
     luaL_checktype(T, 1, LUA_TTABLE);
     if (lua_getfield(T, 1, "name") != LUA_TSTRING || lua_getfield(T, 1, "bits") != LUA_TNUMBER)
         luaL_argerror(T, 1, "an element type is needed");
-    dtype t = {lua_tostring(T, -2), lua_tointeger(T, -1), false};
+    dtype t = {.name = lua_tostring(T, -2), .bits = lua_tointeger(T, -1)};
     t.f32 = strcmp(t.name, "f32") == 0;
+    lua_getfield(T, 1, "kept");
+    t.kept = lua_toboolean(T, -1);
     return t;
 }
 
@@ -62,7 +64,10 @@ static int from_f32(lua_State *T)
 {
     const char *x = luaL_checkstring(T, 2);
     dtype t = type_of(T);
-    lua_pushfstring(T, t.f32 ? "%s" : "kiln_f32_to_%s(%s)", t.f32 ? x : t.name, x);
+    if (t.kept)
+        lua_pushfstring(T, "(kiln_%s_t)kiln_bits(%s)", t.name, x);
+    else
+        lua_pushfstring(T, t.f32 ? "%s" : "kiln_f32_to_%s(%s)", t.f32 ? x : t.name, x);
     return 1;
 }
 
@@ -71,7 +76,7 @@ static int to_bits(lua_State *T)
 {
     const char *x = luaL_checkstring(T, 2);
     dtype t = type_of(T);
-    if (t.f32)
+    if (t.f32 || t.kept)
         lua_pushfstring(T, "kiln_bits(%s)", x);
     else if (t.bits == 32)
         lua_pushfstring(T, "(unsigned)kiln_f32_to_%s(%s)", t.name, x);

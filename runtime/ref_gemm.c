@@ -269,6 +269,14 @@ static bool functions_ok(const kr_job *job, int64_t *block)
     return true;
 }
 
+/* The epilogue's value is the one sum, and E's type is the sum's. */
+static bool is_kept(const gemm *g)
+{
+    const kiln_expr_ref ref = g->job->op->function[0];
+    return g->acc == KILN_I32 && g->e->type == KILN_I32 && !g->block && !names_outputs(g->job) &&
+           ref.count == 1 && kr_nodes(g->job, ref)->op == KILN_X_ACC;
+}
+
 static kiln_status run(const kr_job *job, double *lo, double *hi)
 {
     int64_t block;
@@ -283,6 +291,7 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
         return kr_fail(KILN_NOT_SUPPORTED,
                        "the reference sums in f32, or integers in i32, but not %s and %s in %s",
                        kiln_dtype_name(a), kiln_dtype_name(b), kiln_dtype_name(g.acc));
+    g.kept = is_kept(&g);
     const int bits = job->args->sums.bits;
     g.short_sums = job->bounds && g.acc == KILN_F32 && bits > 0 && bits < FLT_MANT_DIG;
     uint32_t nodes = 1;

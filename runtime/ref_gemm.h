@@ -15,6 +15,7 @@ typedef struct gemm {
     const kr_operand *e;
     int64_t block;        /* length along K of the blocks whose sums are scaled; 0: none */
     bool short_sums;      /* of fewer bits than f32's (args->sums) */
+    bool kept;            /* E is an integer sum as it is: all its bits, no f32 between */
     kr_interval *scratch; /* as many as the expressions have nodes, at least one */
     double *lo, *hi;      /* bounds */
 } gemm;
@@ -34,7 +35,8 @@ typedef struct panel {
     bool *vague;        /* of each row or column: an element is not determined at all */
 } panel;
 
-/* Sums of products, or of scaled blocks of them, as f32: of an i32 sum its nearest. */
+/* Sums of products, or of scaled blocks of them, as f32: of an i32 sum its nearest, or
+ * where E keeps it the sum. */
 typedef struct tile {
     double value[KILN_MAX_B][ROWS][COLS];
     kr_interval bounds[KILN_MAX_B][ROWS][COLS]; /* only with bounds */

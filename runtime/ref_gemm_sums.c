@@ -218,19 +218,19 @@ static sums sums_at(const gemm *g, const tile_place *at, const panel *a, const p
 
 static double accumulator(const gemm *g, double sum)
 {
-    return g->acc == KILN_I32 ? (double)(float)sum : sum; /* converted to f32 afterwards */
+    return g->acc == KILN_I32 && !g->kept ? (double)(float)sum : sum; /* converted afterwards */
 }
 
 /* ---- bounds ---- */
 
-static kr_interval integer_bounds(const sums *s)
+static kr_interval integer_bounds(const gemm *g, const sums *s)
 {
     const double radius = s->wide - s->magnitude;
-    if (radius == 0) return kr_point((double)(float)s->value);
+    if (radius == 0) return kr_point(accumulator(g, s->value));
     /* Of elements between two whole numbers the sum has a fraction, which wrap() cut off. */
     const double lo = floor(s->value - radius) - 1, hi = ceil(s->value + radius) + 1;
     if (lo < INT32_MIN || hi > INT32_MAX) return (kr_interval){INT32_MIN, -(double)INT32_MIN, 0};
-    return (kr_interval){(double)(float)lo, (double)(float)hi, 0};
+    return (kr_interval){accumulator(g, lo), accumulator(g, hi), 0};
 }
 
 /* How far the f32 sum of k products may be off; what short sums lose comes beside it. */
@@ -262,7 +262,7 @@ static kr_interval accumulator_bounds(const gemm *g, const sums *s, int64_t k)
 {
     if (s->vague) return (kr_interval){-INFINITY, INFINITY, 1};
     if (isnan(s->value)) return kr_point(NAN);
-    if (g->acc == KILN_I32) return integer_bounds(s);
+    if (g->acc == KILN_I32) return integer_bounds(g, s);
     if (isinf(s->value)) return kr_point(s->value);
     const double delta = delta_of(g, s, (double)k) + s->unit * most_lost(&s->lost);
     return around(s->value, s->wide, delta, (double)k);

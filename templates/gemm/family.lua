@@ -39,6 +39,13 @@ local function only_converts(graph, from, mul)
   return true
 end
 
+-- Whether E is a sum of whole numbers as it is, of which f32 would round what has more than 24 bits.
+local function is_sum(op, types, graphs)
+  local epilogue = graphs.epilogue and graphs.epilogue[1]
+  return epilogue and #epilogue == 1 and epilogue[1].op == "acc" and not op.block
+    and types.acc.name == "i32" and types.e.name == "i32"
+end
+
 -- Where an element operator is (x - zero) * scale, or x * scale, of inputs: { scale = , zero = }, their positions among
 -- the op's, from 0.
 local function affine(graphs)
@@ -87,6 +94,11 @@ return family {
   },
   present = function(op, types, _, dtypes, graphs)
     types.mul_a, types.mul_b = mul_types(types.a, types.b, dtypes)
+    if is_sum(op, types, graphs) then
+      local e = { kept = true } -- what from_f32 makes of the epilogue's f32: its bits
+      for name, value in pairs(types.e) do e[name] = value end
+      types.e = e
+    end
     for name, of in pairs { a_op = "a", b_op = "b" } do
       local acts = false
       for _, graph in ipairs(graphs[name] or {}) do

@@ -77,6 +77,13 @@ def test_scalars_by_place_and_by_name():
     same(kiln.ops.linear_abde_i8(x, w.T, bias=bias, beta=2, alpha=0.5), want)
 
 
+def test_sums_of_integers_are_kept():
+    """127 * 127 * 1041 has 25 bits, one more than f32."""
+    x, w = np.full((3, 1041), 127, np.int8), np.full((5, 1041), 127, np.int8)
+    w[:, 0] = range(5)
+    same(kiln.ops.gemm(x, w.T, dtype="i32"), x.astype("i4") @ w.T.astype("i4"))
+
+
 def test_requantised_as_fbgemm_does():
     """u8 times i8, with zero points of A, B and C, and scales of all of B, of groups of its columns, and of each."""
     r = np.random.default_rng(0)

@@ -84,6 +84,16 @@ def test_a_product_on_a_gpu():
     assert x.lent == w.lent == 0
 
 
+def test_sums_of_integers_are_kept():
+    """127 * 127 * 1041 has 25 bits, one more than f32."""
+    hip = simulator()
+    a, b = np.full((5, 1041), 127, np.int8), np.full((1041, 24), 127, np.int8)
+    b[0] = range(24)
+    x, w, e = (OnGpu(hip, t) for t in (a, b, np.zeros((5, 24), np.int32)))
+    kiln.ops.gemm(x, w, out=e)
+    same(e.back(), a.astype("i4") @ b.astype("i4"))
+
+
 def test_a_workspace():
     """A row of so many columns is shared by blocks, which leave their sums in a workspace of Kiln's own."""
     hip = simulator()

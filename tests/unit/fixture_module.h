@@ -54,6 +54,7 @@
     X(swiglu, "swiglu")                                                                            \
     X(linear_i8, "linear_i8")                                                                      \
     X(dequant, "dequant")                                                                          \
+    X(product, "product")                                                                          \
     X(bias, "bias")                                                                                \
     X(in_c, "c")                                                                                   \
     X(scale, "scale")                                                                              \
@@ -295,9 +296,18 @@ static const kiln_op_row op[] = {
                 GEMM_D(S(scale), 0, KILN_D_PER_ROW, KILN_F32, 0),
                 GEMM_D(S(zero), 1, KILN_D_PER_TENSOR, KILN_BF16, 0)},
      .function = {{18, 5}, {28, 3}, {23, 5}}},
+    {.hash = 6,
+     .name = S(product),
+     .file = S(file),
+     .line = 30,
+     .products = 1,
+     GEMM_TYPES,
+     .ntensors = 3,
+     .tensor = {GEMM_A, GEMM_B(S(f_big_b), 0), GEMM_E(0)},
+     .function = {{0, 1}}},
 #ifdef FIXTURE_MANY
 #define INPUT(i) GEMM_D(S(many_##i), i, KILN_D_FULL, KILN_F32, 0x82)
-    {.hash = 6,
+    {.hash = 7,
      .name = S(many),
      .file = S(file),
      .line = 33,
@@ -309,7 +319,7 @@ static const kiln_op_row op[] = {
      .function = {{0, 1}}},
 #endif
 };
-enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, MANY };
+enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, PRODUCT, MANY };
 
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU

@@ -166,6 +166,30 @@ static void test_integers_wrap_round_and_saturate(void **state)
     free(b);
 }
 
+/* 127 * 127 * 1041 is odd and has 25 bits: f32 makes 16790288 of it. */
+static void test_sums_of_integers_are_kept(void **state)
+{
+    (void)state;
+    enum { K = 1041, SUM = 127 * 127 * K };
+    int8_t ones[K];
+    int32_t e;
+    float f;
+    double lo, hi;
+    memset(ones, 127, K);
+    kiln_problem p = problem("product i8,i8,i32 rcr m=1 n=1 k=1041");
+    kiln_args args = arguments(ones, ones, NULL, &e);
+    assert_ok(kiln_reference(&p, &args));
+    assert_int_equal(e, SUM);
+    assert_ok(kiln_reference_bounds(&p, &args, &lo, &hi));
+    assert_true(lo == SUM && hi == SUM);
+    p = problem("product i8,i8,f32 rcr m=1 n=1 k=1041");
+    args.e = &f;
+    assert_ok(kiln_reference(&p, &args));
+    assert_true(f == (float)SUM);
+    assert_ok(kiln_reference_bounds(&p, &args, &lo, &hi));
+    assert_true(lo == (double)(float)SUM && hi == lo);
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -674,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_two_products),
         cmocka_unit_test(test_element_functions),
         cmocka_unit_test(test_integers_wrap_round_and_saturate),
+        cmocka_unit_test(test_sums_of_integers_are_kept),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_sums_stay_within),
         cmocka_unit_test(test_short_sums),
