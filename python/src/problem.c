@@ -92,6 +92,19 @@ static int made_alike(const solver *s, const kp_signature *sig)
     return n;
 }
 
+/* Tensors of bytes whose sign is that of the two elements in each. */
+static int bytes_alike(const solver *s, const kp_signature *sig)
+{
+    int n = 0;
+    for (int i = 0; i < s->b->ntensors; i++) {
+        const kp_view *v = s->c->view[i];
+        const int wanted = kp_wanted_type(s, sig, i);
+        n += v && ((v->dtype == KILN_I8 && wanted == KILN_I4) ||
+                   (v->dtype == KILN_U8 && wanted == KILN_U4));
+    }
+    return n;
+}
+
 /* ---- choosing a signature ---- */
 
 static bool same_outputs(const solver *s, const kp_signature *x, const kp_signature *y)
@@ -116,7 +129,8 @@ static bool ambiguous(const solver *s, const kp_signature *x, const kp_signature
     return true;
 }
 
-/* Better: outputs of the first tensor's type, then row-major ones, then the first in order. */
+/* Better: elements of less than a byte with the sign of the bytes, outputs of the first tensor's
+ * type, then row-major ones, then the first in order. */
 static bool choose_signature(solver *s)
 {
     const kp_signature *best = NULL, *other = NULL;
@@ -127,7 +141,8 @@ static bool choose_signature(solver *s)
             best = sig;
             continue;
         }
-        const int alike = made_alike(s, sig) - made_alike(s, best),
+        const int bytes = bytes_alike(s, sig) - bytes_alike(s, best),
+                  alike = bytes ? bytes : made_alike(s, sig) - made_alike(s, best),
                   columns = made_columns(s, sig) - made_columns(s, best);
         if (alike == 0 && !same_outputs(s, sig, best)) other = sig;
         if (alike > 0 || (alike == 0 && columns < 0)) {

@@ -131,6 +131,23 @@ def run(*arguments, **options):
                           text=True, check=False, **options)
 
 
+def test_bytes_of_two_signs():
+    """Where an op has rows of i4 and of u4, the sign of the bytes says which one is meant."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "own.lua")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write('''gemm "own_bits" {
+  types = { { a = f32, b = i4, e = f32 }, { a = f32, b = u4, e = f32 } },
+  layouts = { "rcr" },
+  epilogue = function(acc) return acc end,
+}''')
+        kiln.build(path, targets=["host"])
+        x, packed = numbers(3, 8), np.arange(0x70, 0xf0, 4, dtype=np.uint8).reshape(8, 4)
+        codes = np.stack([packed & 15, packed >> 4], -1).reshape(8, 8)
+        same(kiln.ops.own_bits(x, packed.T), x @ codes.T)
+        same(kiln.ops.own_bits(x, packed.view(np.int8).T), x @ ((codes.astype("i4") ^ 8) - 8).T)
+
+
 def test_the_command_line():
     with tempfile.TemporaryDirectory() as folder:
         made = run("new", "my_op", cwd=folder)
