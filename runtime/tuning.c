@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../tools/utf8_mark.h"
 #include "internal.h"
 
 enum { LINE = 4096, FIELDS = 5, MAX_ROWS = 1000000 };
@@ -34,13 +35,13 @@ typedef struct known {
 /* What all files of a context share. */
 typedef struct loader {
     kiln_ctx *ctx;
-    bool system;       /* files are of tuning/ folders */
+    bool system;        /* files are of tuning/ folders */
     const char *writes; /* the first of those that are named: KILN_TUNE adds to it */
-    size_t room;       /* rows that ctx->tuned has room for */
-    kr_names kernel;   /* positions of the instances that the device runs */
-    uint64_t *content; /* of each instance; 0: not asked for yet */
-    uint32_t *group;   /* of each instance whose content is known */
-    known **known;     /* of each instance; NULL: no row was read, or its sizes are in its key */
+    size_t room;        /* rows that ctx->tuned has room for */
+    kr_names kernel;    /* positions of the instances that the device runs */
+    uint64_t *content;  /* of each instance; 0: not asked for yet */
+    uint32_t *group;    /* of each instance whose content is known */
+    known **known;      /* of each instance; NULL: no row was read, or its sizes are in its key */
 } loader;
 
 typedef struct reader {
@@ -344,7 +345,7 @@ static bool read_file(reader *r, FILE *f)
     char line[LINE + 2];
     while (fgets(line, sizeof line, f)) {
         size_t len = strlen(line);
-        r->line++;
+        if (r->line++ == 0 && kt_utf8_mark(line)) memmove(line, line + 3, (len -= 3) + 1);
         if (len > LINE) {
             kr_refuse(r->ctx, "%s:%zu: longer than %d bytes: not used; write it with `kiln tune`",
                       r->path, r->line, LINE);

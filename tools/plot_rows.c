@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "output.h"
 #include "plot.h"
+#include "utf8_mark.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -385,8 +386,9 @@ int kt_plot_from(const kt_options *o)
     }
     char *text = read_file(o->from);
     if (!text) return EXIT_USAGE;
+    char *from = text + kt_utf8_mark(text);
     json_t *rows =
-        text[strspn(text, " \t\r\n")] == '[' ? read_json(text, o->from) : read_csv(text, o->from);
+        from[strspn(from, " \t\r\n")] == '[' ? read_json(from, o->from) : read_csv(from, o->from);
     free(text);
     if (!rows) return EXIT_USAGE;
     const int code = kt_plot_write(rows, o->plot);

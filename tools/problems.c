@@ -7,6 +7,7 @@
 // A problem that says nothing of alignment is taken with align=256, as bench and tune allocate.
 #define _GNU_SOURCE
 #include "command.h"
+#include "utf8_mark.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -115,41 +116,54 @@ static void start_set(reader *r, char *line)
     r->sets += r->selected;
 }
 
+/* The next line without blanks around it; NULL: there is none. */
+static char *next_line(reader *r, FILE *f, char **line, size_t *room)
+{
+    errno = 0;
+    if (getline(line, room, f) < 0) return NULL;
+    return trimmed(*line + (r->line++ ? 0 : kt_utf8_mark(*line)));
+}
+
+/* Behind the last line. */
+static int close_file(reader *r, FILE *f, char *line)
+{
+    const int why = ferror(f) ? errno : 0;
+    free(line);
+    fclose(f);
+    return why ? (kt_message("%s: %s", r->file, strerror(why)), EXIT_USAGE) : 0;
+}
+
 static int read_file(reader *r)
 {
-    char *line = NULL;
+    char *line = NULL, *text;
     size_t room = 0;
     FILE *f = fopen(r->file, "r");
     if (!f) return kt_message("%s: %s", r->file, strerror(errno)), EXIT_USAGE;
-    while (getline(&line, &room, f) >= 0 && r->errors < MOST_ERRORS) {
-        char *comment = strchr(line, '#');
-        if (comment) *comment = 0;
-        char *text = trimmed(line);
-        r->line++;
+    while (r->errors < MOST_ERRORS && (text = next_line(r, f, &line, &room))) {
+        char *comment = strchr(text, '#');
+        if (comment) *comment = 0, text = trimmed(text);
         if (*text == '[')
             start_set(r, text);
         else if (*text && r->selected)
             add(r, text);
     }
-    free(line);
-    const int failed = ferror(f);
-    fclose(f);
-    if (failed) return kt_message("%s: %s", r->file, strerror(EIO)), EXIT_USAGE;
-    if (r->o->set && !r->sets && !r->errors)
+    const int code = close_file(r, f, line);
+    if (code || r->errors) return EXIT_USAGE;
+    if (r->o->set && !r->sets)
         return kt_message("%s has no set '%s'", r->file, r->o->set), EXIT_USAGE;
-    return r->errors ? EXIT_USAGE : 0;
+    if (!r->list->count) return kt_message("%s has no problems", r->file), EXIT_USAGE;
+    return 0;
 }
 
 /* Shapes that TunableOp recorded; lines without a problem are named, and do no harm. */
 static int read_tunableop(reader *r)
 {
-    char *line = NULL, text[256];
+    char *line = NULL, *from, text[256];
     const char *why;
     size_t room = 0, lines = 0, unused = 0;
     FILE *f = fopen(r->file, "r");
     if (!f) return kt_message("%s: %s", r->file, strerror(errno)), EXIT_USAGE;
-    for (r->line = 1; getline(&line, &room, f) >= 0; r->line++) {
-        char *from = trimmed(line);
+    while ((from = next_line(r, f, &line, &room))) {
         if (!*from) continue;
         char shown[96];
         snprintf(shown, sizeof shown, "%.90s", from);
@@ -159,10 +173,7 @@ static int read_tunableop(reader *r)
         if (found < 0 && unused++ < MOST_ERRORS)
             kt_message("%s:%d: '%s': %s; left out", r->file, r->line, shown, why);
     }
-    const int failed = ferror(f);
-    free(line);
-    fclose(f);
-    if (failed) return kt_message("%s: %s", r->file, strerror(EIO)), EXIT_USAGE;
+    if (close_file(r, f, line)) return EXIT_USAGE;
     if (unused) kt_message("%s: %zu of %zu lines left out", r->file, unused, lines);
     return r->errors ? EXIT_USAGE : 0;
 }

@@ -4,6 +4,7 @@
 // A reader sees the one or the other, and several writers lose nothing.
 #define _GNU_SOURCE
 #include "tuning_rows.h"
+#include "utf8_mark.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -69,8 +70,10 @@ char *kt_rows_read(int fd)
             return NULL;
         }
     }
-    if (text) text[used] = 0;
-    return text;
+    if (!text) return NULL;
+    text[used] = 0;
+    const size_t mark = kt_utf8_mark(text);
+    return memmove(text, text + mark, used + 1 - mark);
 }
 
 size_t kt_line_length(const char *line)

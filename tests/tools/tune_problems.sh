@@ -134,6 +134,8 @@ pruned() { tune 0 -o "$tmp/p.csv" "$(sized 8)" && says 'best of 1 (3 legal, 2 mo
 check 'what is modelled far behind is not timed' pruned
 whole() { tune 0 --prune 0 -o "$tmp/p.csv" "$(sized 8)" && says 'best of 3 (3 legal, 0 modelled too slow, 0 wrong)'; }
 check '--prune 0 times all' whole
+least() { tune 2 --prune 0.5 "$(sized 8)" && says '0.5 would leave out the best, too'; }
+check '--prune leaves the best' least
 # shellcheck disable=SC2086
 wrong() {
     exits 0 tune $brief --modules "$tmp/wrong" --prune 0 -o "$tmp/w.csv" "$(sized 64)" && says 'wide_128 is left out: ' &&
@@ -169,6 +171,8 @@ writers() {
     [ "$(grep -vc Validator "$tmp/all.csv")" = 12 ]
 }
 check 'six that merge into one file lose nothing' writers
+marked() { sed $'1s/^/\xef\xbb\xbf/' "$tmp/x.csv" >"$tmp/m.csv" && exits 0 tune --merge "$tmp/m.csv" "$tmp/y.csv" -o "$tmp/my.csv" && cmp "$tmp/my.csv" "$tmp/xy.csv"; }
+check 'a file that a spreadsheet marked as UTF-8' marked
 foreign() {
     sed 's/UNITS,.*/UNITS,77/' "$tmp/y.csv" >"$tmp/f.csv" && exits 2 tune --merge "$tmp/x.csv" "$tmp/f.csv" -o "$tmp/no.csv" &&
         says "f.csv:4: 'Validator,UNITS,77', where" && [ ! -e "$tmp/no.csv" ]

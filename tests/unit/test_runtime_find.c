@@ -248,7 +248,7 @@ static void test_two_modules_of_a_target(void **state)
 /* ---- tuning files ---- */
 
 typedef struct tuning {
-    const char *version, *target, *device, *units, *registry, *rows;
+    const char *version, *target, *device, *units, *registry, *rows, *mark;
 } tuning;
 
 /* Writes a tuning file of this device, or of what the struct says. */
@@ -266,6 +266,7 @@ static void write_tuning(const char *name, const tuning *t)
     snprintf(path, sizeof path, "%s/%s", test_folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
+    if (t->mark) fputs(t->mark, file);
     for (int i = 0; i < 5; i++)
         if (*value[i]) fprintf(file, "Validator,%s,\"%s\"\r\n", key[i], value[i]);
     put_tuning_rows(file, plain, t->rows, strlen(t->rows));
@@ -422,6 +423,15 @@ static void test_validators(void **state)
     assert_string_equal(tuned(&t, PROBLEM, &said), "split_64");
     assert_says(said, "longer than 4096 bytes: not used");
     free(long_rows);
+}
+
+static void test_tuning_that_is_marked(void **state)
+{
+    (void)state;
+    const tuning t = {.mark = "\xef\xbb\xbf", .rows = ROW(PROBLEM, "plain_16")};
+    const char *said;
+    assert_string_equal(tuned(&t, PROBLEM, &said), "plain_16");
+    assert_string_equal(said, "");
 }
 
 static void test_tuning_in_explain(void **state)
@@ -604,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_several_files),
         cmocka_unit_test(test_system_folder),
         cmocka_unit_test(test_other_ops),
+        cmocka_unit_test(test_tuning_that_is_marked),
         cmocka_unit_test(test_tuning_in_explain),
         cmocka_unit_test(test_misuse),
     };
