@@ -54,7 +54,8 @@ typedef struct bench {
     double start, replaying; /* when it began; seconds of that spent on replays */
     size_t timed;            /* problems that had their turn */
     kt_table *table;
-    FILE *csv; /* NULL: no CSV is asked for */
+    FILE *csv;     /* NULL: no CSV is asked for */
+    int csv_error; /* errno of what could not be written */
     json_t *rows;
     tally *tallies;
     size_t ntallies;
@@ -190,6 +191,13 @@ static void compare(bench *b, kh_sets *sets, kt_entry *ours, kt_entry *theirs)
 }
 
 /* ---- rows ---- */
+/* What is done is there when a run is cut short. */
+static void put_csv_row(bench *b, size_t row)
+{
+    kt_table_csv_row(b->table, row, b->csv);
+    if (fflush(b->csv) && !b->csv_error) b->csv_error = errno;
+}
+
 static void add_row(bench *b, const kt_item *item, const kt_entry *e, double ours)
 {
     const kh_shape *s = kh_sets_shape(e->runner.sets);
@@ -219,10 +227,7 @@ static void add_row(bench *b, const kt_item *item, const kt_entry *e, double our
     kt_cell(b->table, "%.3f", ratio);
     kt_cell(b->table, "%zu", e->runner.replays);
     kt_cell(b->table, "%s", e->note);
-    if (b->csv) {
-        kt_table_csv_row(b->table, kt_table_rows(b->table) - 1, b->csv);
-        fflush(b->csv); /* what is done is there when a run is cut short */
-    }
+    if (b->csv) put_csv_row(b, kt_table_rows(b->table) - 1);
 }
 
 /* One for each set, in the file's order, whatever order problems are timed in. */
@@ -376,7 +381,9 @@ static void bench_problem(bench *b, const kt_item *item, const kh_protocol *prot
         count(b, item, NULL, 0);
         return;
     }
-    kiln_status status = kh_sets_open(b->ctx, &p, b->seed, &sets);
+    size_t legal;
+    kiln_status status = kiln_find_all(b->ctx, &p, NULL, &legal); /* says best why there is none */
+    if (!status) status = kh_sets_open(b->ctx, &p, b->seed, &sets);
     if (!status && item->versus && b->o->peer)
         status = kh_sets_open(b->ctx, &versus, b->seed, &others);
     if (!status) status = bench_sets(b, item, &p, sets, others, protocol, done, of);
@@ -545,18 +552,18 @@ static int open_csv(bench *b)
     if (!b->o->csv) return 0;
     b->csv = b->o->csv_file ? fopen(b->o->csv_file, "w") : stdout;
     if (!b->csv) return kt_message("%s: %s", b->o->csv_file, strerror(errno)), EXIT_USAGE;
-    kt_table_csv_row(b->table, 0, b->csv);
-    fflush(b->csv);
+    put_csv_row(b, 0);
     return 0;
 }
 
 static void close_csv(bench *b)
 {
-    const int failed = b->csv && ferror(b->csv);
-    if (b->csv && ((b->csv != stdout ? fclose(b->csv) : fflush(b->csv)) || failed)) {
-        kt_message("%s: %s", b->o->csv_file ? b->o->csv_file : "standard output", strerror(errno));
-        worse(b, EXIT_USAGE);
-    }
+    if (!b->csv) return;
+    if (b->csv != stdout && fclose(b->csv) && !b->csv_error) b->csv_error = errno;
+    if (!b->csv_error) return;
+    kt_message("%s: %s", b->o->csv_file ? b->o->csv_file : "standard output",
+               strerror(b->csv_error));
+    worse(b, EXIT_USAGE);
 }
 
 int cmd_bench(const kt_options *o)
@@ -581,7 +588,7 @@ int cmd_bench(const kt_options *o)
         return EXIT_USAGE;
     }
     if (o->from) return kt_plot_from(o);
-    const int code = kt_open(o, NULL, &b.ctx);
+    const int code = kt_open_here(o, &b.ctx);
     if (code) return code;
     if (!kiln_device_describe(b.ctx, &b.device))
         kt_message("bench on %s (%s), %d units, seed %llu", b.device.name, b.device.target,

@@ -249,7 +249,7 @@ int cmd_tune(const kt_options *o)
     if (o->merge) return kt_tuning_merge(o);
     kt_options own = *o; /* the file's rows, of which some may be void */
     own.tuning = o->output && !o->replace && is_plain(o->output) ? o->output : "";
-    int worst = kt_open(&own, NULL, &t.ctx);
+    int worst = o->dry_run ? kt_open(&own, NULL, &t.ctx) : kt_open_here(&own, &t.ctx);
     if (worst) return worst;
     if (kt_simulated(t.ctx) && !o->dry_run) {
         kt_message("tune measures devices, and the time that a simulator takes is none of theirs; "

@@ -240,7 +240,7 @@ int cmd_verify(const kt_options *o)
         kt_message("verify: give either problems or --all");
         return EXIT_USAGE;
     }
-    int code = kt_open(o, NULL, &r.ctx), worst = 0;
+    int code = kt_open_here(o, &r.ctx), worst = 0;
     if (code) return code;
     if (!kiln_device_describe(r.ctx, &device))
         kt_message("verify on %s (%s), seed %llu", device.name, device.target,

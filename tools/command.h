@@ -75,6 +75,7 @@ int kt_failed(kiln_status, const char *what);
 /* Opens --device, else `fallback` where given (list and report need no GPU), else the best; an exit
  * code, 0 = open. */
 int kt_open(const kt_options *, const char *fallback, kiln_ctx **);
+int kt_open_here(const kt_options *, kiln_ctx **); /* a device that launches, no none:TARGET:UNITS */
 /* Parses and resolves; an exit code. */
 int kt_problem(const char *text, kiln_problem *);
 enum { KT_PROBLEM_TEXT = 4096 }; /* bytes that the text of any problem fits into */

@@ -62,6 +62,16 @@ int kt_open(const kt_options *o, const char *fallback, kiln_ctx **ctx)
     return 0;
 }
 
+int kt_open_here(const kt_options *o, kiln_ctx **ctx)
+{
+    const int code = kt_open(o, NULL, ctx);
+    const kiln_status status = code ? KILN_OK : kiln_synchronize(*ctx, NULL);
+    if (!status) return code;
+    const int why = kt_failed(status, NULL);
+    kiln_close(*ctx);
+    return why;
+}
+
 int kt_problem(const char *text, kiln_problem *p)
 {
     if (!kiln_problem_parse(text, p)) return 0;

@@ -328,9 +328,14 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
         o->seconds = v;
     else if (key == KEY_BUDGET)
         o->budget = v;
-    else if (key == KEY_PRUNE)
+    else if (key == KEY_PRUNE) {
+        if (v > 0 && v < 1)
+            argp_error(state,
+                       "--prune %s would leave out the best, too: 0 leaves out nothing, 1 "
+                       "all that is modelled slower",
+                       arg);
         o->prune = v, o->has_prune = 1;
-    else
+    } else
         o->idle = v > 0 ? v : -1;
     return 0;
 }

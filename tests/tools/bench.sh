@@ -70,6 +70,24 @@ check 'one set' one_set
 # shellcheck disable=SC2086
 no_set() { exits 2 bench $brief --problems "$tmp/sets" --set none && says "has no set 'none'"; }
 check 'a set that is not there' no_set
+# As an editor of another system writes it.
+# shellcheck disable=SC2086
+marked() { sed $'1s/^/\xef\xbb\xbf/; s/$/\r/' "$tmp/sets" >"$tmp/marked" && exits 0 bench $brief --csv --problems "$tmp/marked" --set 'oth*' && says '^other,"a16w8_linear'; }
+check 'a file that begins with a mark of UTF-8' marked
+# shellcheck disable=SC2086
+no_problem() { printf '# none\n' >"$tmp/none" && exits 2 bench $brief --problems "$tmp/none" && says 'none has no problems'; }
+check 'a file without problems' no_problem
+# shellcheck disable=SC2086
+no_file() { exits 2 bench $brief --problems "$tmp" && says "$tmp: Is a directory"; }
+check 'a folder in place of a file' no_file
+# shellcheck disable=SC2086
+disk_full() { exits 2 bench $brief --csv=/dev/full "$problem" && says '/dev/full: No space left on device'; }
+[ ! -e /dev/full ] || check 'a full disk, by its name' disk_full
+no_module() { mkdir "$tmp/empty" && exits 1 bench --device host --modules "$tmp/empty" "$problem" && says 'no module is open; run'; }
+check 'no modules' no_module
+# shellcheck disable=SC2086
+absent() { for c in bench verify 'verify --all' tune; do case $c in *all) set --;; *) set -- "$problem";; esac; exits 77 $c --device none:host:4 "$@" && says 'is not here' || return; done; }
+check 'a device that is not here runs nothing' absent
 mistakes() {
     printf '[a\n[b]\nbias_relu bf16 rcr m=1\n' >"$tmp/mistakes"
     exits 2 bench --device host --problems "$tmp/mistakes" && says "mistakes:1: '\[a'" && says "mistakes:3: 'bias_relu bf16 rcr m=1'"
