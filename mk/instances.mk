@@ -6,6 +6,10 @@
 include mk/paths.mk
 SCHEDULES ?= templates
 $(foreach v,BUILD DIR OUT LIB SCHEDULES,$(eval override $v := $(call relative,$($v)))$(call check_path,$v))
+# make's lists are split at blanks, its rules at the rest.
+SOURCES := $(wildcard $(DIR)/*.lua)
+ODD := $(strip $(filter-out $(DIR)/%.lua,$(SOURCES)) $(foreach c,: ; |,$(foreach s,$(SOURCES),$(if $(findstring $c,$s),$s))))
+$(if $(ODD),$(error $(DIR): make takes no blanks and none of : ; | in a file's name: rename $(ODD)))
 # What compiles for GPUs; the host needs none of it.
 ifeq ($(filter-out host,$(TARGETS)),)
 -include $(BUILD)/toolchain.mk
@@ -45,7 +49,7 @@ $(OUT)/targets: WANTED = $(ALL)
 $(OUT)/ops: WANTED = $(sort $(OPS))
 $(OUT)/targets $(OUT)/ops: FORCE
 	$(Q)mkdir -p $(@D); echo '$(WANTED)' | cmp -s - $@ || echo '$(WANTED)' >$@
-$(STAMP): $(GEN) $(OUT)/targets $(OUT)/ops $(wildcard $(DIR) $(DIR)/*.lua) $(READ)
+$(STAMP): $(GEN) $(OUT)/targets $(OUT)/ops $(wildcard $(DIR)) $(SOURCES) $(READ)
 	$(Q)$(if $(V),,printf 'GEN     %s\n' '$(DIR)';) $(GEN) --templates $(SCHEDULES) --out $(OUT) $(ALL:%=--target %) $(OPS:%=--op %) $(DIR)
 	$(Q)echo $(sort $(OPS)) >$@
 ifeq ($(SECOND),)

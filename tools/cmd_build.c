@@ -6,9 +6,11 @@
 #include "command.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,6 +154,16 @@ static int marked(const char *path)
     return n == sizeof mark - 1 && !memcmp(text, mark, n);
 }
 
+/* Two builds write to the same places: the second waits until this process ends.  Where a file
+ * system has no locks there is none. */
+static void lock_out(const build *b)
+{
+    const int fd = open(b->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return;
+    kt_message("another build is at work in %s: waiting for it", b->out);
+    flock(fd, LOCK_EX);
+}
+
 static int make_out(const char *name, build *b)
 {
     char path[PATH_MAX];
@@ -169,6 +181,7 @@ static int make_out(const char *name, build *b)
         return EXIT_USAGE;
     }
     if (join(path, b->out, ".gitignore")) return EXIT_USAGE;
+    lock_out(b);
     if (marked(path)) return 0;
     if (!made && !empty(b->out)) {
         kt_message("%s has files that kiln build did not write; -o names a folder that is new, "

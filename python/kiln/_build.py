@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Instance files compiled from Python, by the same make rules as in the source tree: kiln.build, `python -m kiln build`."""
+import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -43,6 +45,15 @@ def _run(command, **options):
     return done.stdout
 
 
+@contextlib.contextmanager
+def _alone(folder):
+    """Whatever is built there at the same time, by this process or another, waits."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _targets(rules):
     """The host, and what this machine's own GPU needs."""
     found = _run(["sh", "mk/detect.sh"], cwd=rules).split()
@@ -75,24 +86,27 @@ def file_with(op):
 def build(source, targets=None, verbose=False):
     """The folder with the modules, and the names of the ops in them."""
     source = source_of(source)
-    if re.search(r"\s", source):
-        raise BuildError(f"{source}: make takes no path with a space in it")
+    if re.search(r"[\s:;|]", source):
+        raise BuildError(f"{source}: make takes no path with a blank or one of : ; | in it")
     rules, programs = places()
     name = re.sub(r"\W", "_", os.path.splitext(os.path.basename(source))[0])
     work = os.path.join(cache(), name + "-" + hashlib.sha256(source.encode()).hexdigest()[:8])
     wanted = targets or _targets(rules)
     tools = os.path.join(cache(), "tools" if set(wanted) - {"host"} else "host")
-    os.makedirs(os.path.join(tools, "bin"), exist_ok=True)
-    _link(os.path.join(programs, "kiln-gen"), os.path.join(tools, "bin", "kiln-gen"))
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    _find_compilers(rules, tools, wanted, environment)
-    said = _run(["make", "-r", "--no-print-directory", f"-j{os.cpu_count() or 1}", "-f", "mk/instances.mk", f"DIR={source}",
-                 f"OUT={work}/gen", f"LIB={work}/lib", f"BUILD={tools}", "CC=" + os.environ.get("CC", "gcc"),
-                 "TARGETS=" + " ".join(wanted), "OPTIONAL=" + ("" if targets else " ".join(set(wanted) - {"host"}))],
-                cwd=rules, env=environment)
-    if verbose and said:
-        print(said, end="")
-    return _settle(work), _names(work)
+    with _alone(tools):
+        os.makedirs(os.path.join(tools, "bin"), exist_ok=True)
+        _link(os.path.join(programs, "kiln-gen"), os.path.join(tools, "bin", "kiln-gen"))
+        _find_compilers(rules, tools, wanted, environment)
+    with _alone(work):
+        said = _run(["make", "-r", "--no-print-directory", f"-j{os.cpu_count() or 1}", "-f", "mk/instances.mk",
+                     f"DIR={source}", f"OUT={work}/gen", f"LIB={work}/lib", f"BUILD={tools}",
+                     "CC=" + os.environ.get("CC", "gcc"), "TARGETS=" + " ".join(wanted),
+                     "OPTIONAL=" + ("" if targets else " ".join(set(wanted) - {"host"}))],
+                    cwd=rules, env=environment)
+        if verbose and said:
+            print(said, end="")
+        return _settle(work), _names(work)
 
 
 def _find_compilers(rules, tools, wanted, environment):

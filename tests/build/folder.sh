@@ -31,6 +31,10 @@ build my_ops --target host --op mine_two && "$kiln" list --modules "$lib" >list 
 result $? '--op: a module of one op'
 build my_ops/ --target host -o elsewhere --verbose && [ -e elsewhere/libkiln-host.so ] && grep -q 'mine_one.*\.o ' out
 result $? '-o, and the commands'
+flock "$lib" sleep 1 & sleep 0.3
+build my_ops --target host && grep -q "another build is at work in $lib: waiting for it" out
+result $? 'two builds of one folder take turns'
+wait
 MAKELEVEL=1 MAKEFLAGS='n --jobserver-auth=3,4' build my_ops --target host && "$kiln" list --modules "$lib" | grep -q mine_one
 result $? "another make's flags are not taken"
 
@@ -46,6 +50,9 @@ wrong 'a file' 2 'mine_one.lua is not a folder' my_ops/mine_one.lua
 wrong 'a folder without instance files' 2 'kiln new NAME --folder none' none
 wrong 'a folder with a space in its name' 2 "a folder' has something else; rename it" 'a folder'
 [ ! -e 'a folder/build' ]; result $? 'which is left as it is'
+touch 'none/one op.lua' 'none/b:c.lua'
+wrong 'a file with a space in its name' 1 "none: make takes no blanks and none of : ; | in a file's name: rename " none
+rm -r none/*
 wrong 'modules to such a folder' 2 '-o names another folder' my_ops -o 'x y'
 [ ! -e 'x y' ]; result $? 'which is not made'
 wrong 'modules among files of somebody else' 2 'full has files that kiln build did not write' my_ops -o full
