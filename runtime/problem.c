@@ -279,7 +279,7 @@ static kiln_status read_value(const reader *r, word key, word value, field_kind 
         memcpy(out, &v, sizeof v);
         return KILN_OK;
     case ALIGN:
-        if (!read_number(value, 1u << 30, &v) || v == 0 || (v & (v - 1)))
+        if (!read_number(value, UINT32_MAX, &v) || v == 0 || (v & (v - 1)))
             return INVALID("%s=%s: an alignment is a power of two in bytes", show(key).text,
                            show(value).text);
         *(uint32_t *)out = (uint32_t)v;

@@ -38,6 +38,7 @@ static void test_round_trip(void **state)
         {"axpby f32,f32,f32 rrr m=8 n=4 k=2 alignd.c=16 align=64",
          "axpby f32,f32,f32 rrr m=8 n=4 k=2 aligna=64 alignb=64 aligne=64 alignd.c=16"},
         {"x f32,f32,f32 rrr m=2147483647 n=1 k=1 lda=9223372036854775807", NULL},
+        {"x i8,i8,i8 rcr m=1 n=1 k=1 align=2147483648", NULL}, /* the largest of a uint32_t */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const kiln_problem p = problem(row[i][0]);
