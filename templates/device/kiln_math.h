@@ -30,6 +30,13 @@ static KILN_DEVICE float kiln_with_sign(float x, float s)
     return kiln_from_bits((kiln_bits(x) & 0x7fffffffu) | (kiln_bits(s) & 0x80000000u));
 }
 
+// e^(x - x): 1, of -infinity 0, of infinity and NaN NaN.  A compiler that fuses may make another number of x - x, where
+// one of both is still a product.
+static KILN_DEVICE float kiln_own_share(float x)
+{
+    return x == -KILN_INF ? 0.0f : x < KILN_INF ? 1.0f : KILN_NAN;
+}
+
 // NaN if either is.
 #if defined(KILN_FAST_MIN)
 static KILN_DEVICE float kiln_min(float x, float y)

@@ -14,7 +14,7 @@ make BUILD="$BUILD" instances TARGETS="$targets" INSTANCES="tests/sim/attention 
 result $? 'instances compile'
 modules="--modules $BUILD/modules/attention" # of one word each
 for target in $targets; do
-    for op in sim_attention sim_heads sim_full; do
+    for op in sim_attention sim_sinks sim_heads sim_full; do
         "$kiln" verify $modules --all $shapes --device sim:$target --op $op --schedule mfma --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $op"
     done

@@ -13,6 +13,15 @@ attention "sim_attention" {
   outputs  = { lse = per_query(f32) },
   tiles    = { gfx942 = { mfma { q = 256, kv = 128 } }, gfx90a = { mfma {} } },
 }
+-- Sinks so far below every score that they are none, as some have it, and yet a number.
+attention "sim_sinks" {
+  types    = { { q = f16, k = f16, v = f16, o = f16 }, { q = bf16, k = bf16, v = bf16, o = bf16 } },
+  heads    = { { 64, 64 } }, mask = causal, targets = { "gfx942", "gfx90a" },
+  sink     = function(_, d) return d.sinks - 1e30 end,
+  d        = { sinks = per_head(f32) },
+  outputs  = { lse = per_query(f32) },
+  tiles    = { gfx942 = { mfma {} }, gfx90a = { mfma {} } },
+}
 -- Sizes whose tile of keys is larger than others': V has room for O on its way out; threads have whole loads of K.
 attention "sim_heads" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 32, 32 }, { 160, 160 } }, mask = causal,
