@@ -99,12 +99,13 @@ enum {
     KILN_EXPR_MAX = 4096, /* nodes of one expression */
     KILN_BLOCK_LEAST = 2, /* columns of a block: a power of two from .. to */
     KILN_BLOCK_MOST = 256,
-    KILN_EXACT = 1 /* of a quotient: rounded as IEEE 754 says, because a floor or a comparison comes of it */
+    KILN_EXACT = 1 /* of a quotient: rounded as IEEE 754 says, because a floor or a comparison comes of it, or, as of a
+                      product, because a largest or least one of it is looked for */
 };
 
 typedef struct kiln_xnode {
     uint8_t op;      /* kiln_xop */
-    uint8_t index;   /* product, extra input, scalar, dtype; of `at`: 0 row, 1 column; of `div`: KILN_EXACT or 0 */
+    uint8_t index;   /* product, extra input, scalar, dtype; of `at`: 0 row, 1 column; of `div`, `mul`: KILN_EXACT or 0 */
     uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression; 0 where unused */
     float value;     /* of a constant, rounded to f32 once; of a block reduction: columns of a block */
 } kiln_xnode;        /* results: the last node, or where an op has several outputs what kiln_tensor_row.result says */

@@ -498,16 +498,29 @@ const char *kg_trace_owner(lua_State *L, int at)
     return r ? r->of->owner : "";
 }
 
-/* Marks quotients that a floor or a comparison comes of: there a last place is not one. */
+static bool picks(unsigned op)
+{
+    return op == KILN_X_ROW_MAX || op == KILN_X_ROW_MIN || op == KILN_X_BLOCK_MAX ||
+           op == KILN_X_BLOCK_MIN || op == KILN_X_COL_MAX || op == KILN_X_COL_MIN;
+}
+
+/* Marks quotients that a floor or a comparison comes of: there a last place is not one.  And
+ * products and quotients of which one is picked: less itself it must be 0, and no product less its
+ * rounded value, which a compiler would make of both. */
 static void mark_exact(kg_ctx *cx, kg_expr *e)
 {
     bool *steps = kg_alloc(cx->arena, e->count * sizeof *steps);
+    bool *picked = kg_alloc(cx->arena, e->count * sizeof *picked);
     memset(steps, 0, e->count * sizeof *steps);
+    memset(picked, 0, e->count * sizeof *picked);
     for (size_t i = e->count; i-- > 0;) {
         kiln_xnode *x = &e->node[i];
         const bool jumps = x->op == KILN_X_FLOOR || kiln_x_is_condition(x->op);
         for (int k = 0; k < ops[x->op].arity; k++) steps[x->arg[k]] |= steps[i] || jumps;
-        if (x->op == KILN_X_DIV && steps[i]) x->index = KILN_EXACT;
+        if (picks(x->op) || (x->op == KILN_X_NEG && picked[i])) picked[x->arg[0]] = true;
+        if ((x->op == KILN_X_DIV && (steps[i] || picked[i])) ||
+            (x->op == KILN_X_MUL && picked[i]))
+            x->index = KILN_EXACT;
     }
 }
 

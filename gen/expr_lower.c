@@ -117,6 +117,8 @@ void kg_expr_spell(const kiln_xnode *x, kg_buf *to)
         put_constant(to, x->value);
     else if (x->op == KILN_X_CAST)
         kg_putf(to, "kiln_%s_to_f32(kiln_f32_to_%s(%%0))", type, type);
+    else if (x->op == KILN_X_MUL && x->index == KILN_EXACT)
+        kg_puts(to, "kiln_product(%0, %1)");
     else
         kg_puts(to, op_text[x->op]);
 }

@@ -47,7 +47,7 @@ static void set_own(kg_ctx *cx, const kg_op *op, const kiln_xnode *x)
     kg_buf_free(&text);
     lua_pushboolean(T, kiln_x_is_condition(x->op));
     lua_setfield(T, -2, "cond");
-    if (x->op == KILN_X_DIV) {
+    if (x->op == KILN_X_DIV || x->op == KILN_X_MUL) {
         lua_pushboolean(T, x->index == KILN_EXACT);
         lua_setfield(T, -2, "exact");
     }

@@ -27,6 +27,14 @@ static HOST_ALWAYS int host_has_bf16(void)
 #define HOST_ALONE(x) __asm__("" : "+m"(x))
 #endif
 
+// x y, of which at least one is a vector, rounded whatever comes of it.
+#define HOST_PRODUCT(x, y)                                                                                           \
+    ({                                                                                                               \
+        __typeof__((x) * (y)) product = (x) * (y);                                                                   \
+        HOST_ALONE(product);                                                                                         \
+        product;                                                                                                     \
+    })
+
 // sum + x; lost: what that lost by rounding is added to it.  As kiln_rows.h has it for kiln_compensated.
 static HOST_ALWAYS float host_sum_one(float sum, float x, float *lost)
 {

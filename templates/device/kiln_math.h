@@ -30,6 +30,21 @@ static KILN_DEVICE float kiln_with_sign(float x, float s)
     return kiln_from_bits((kiln_bits(x) & 0x7fffffffu) | (kiln_bits(s) & 0x80000000u));
 }
 
+// x y, rounded whatever comes of it, on a GPU; a host keeps such products in memory.
+static KILN_DEVICE float kiln_product(float x, float y)
+{
+#if defined(KILN_GPU_NVIDIA)
+    float r;
+    asm("mul.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+#else
+#if defined(__clang__)
+#pragma clang fp contract(off) reassociate(off)
+#endif
+    return x * y;
+#endif
+}
+
 // e^(x - x): 1, of -infinity 0, of infinity and NaN NaN.  A compiler that fuses may make another number of x - x, where
 // one of both is still a product.
 static KILN_DEVICE float kiln_own_share(float x)

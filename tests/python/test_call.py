@@ -84,6 +84,16 @@ def test_sums_of_integers_are_kept():
     same(kiln.ops.gemm(x, w.T, dtype="i32"), x.astype("i4") @ w.T.astype("i4"))
 
 
+def test_softmax_of_what_is_masked_whole():
+    """-1e30 everywhere: the largest product less itself is 0, and no product less its rounded value."""
+    x = np.full((3, 300), -1e30, BF16)
+    x[1] = np.finfo(np.float32).min / 2
+    x[2, 100:] = 0
+    y = kiln.ops.scaled_softmax(x, scale=0.0883).astype("f4")
+    close(y[:2], np.full((2, 300), 1 / 300), 1e-4)
+    close(y[2], np.where(np.arange(300) < 100, 0, 1 / 200), 1e-4)
+
+
 def test_requantised_as_fbgemm_does():
     """u8 times i8, with zero points of A, B and C, and scales of all of B, of groups of its columns, and of each."""
     r = np.random.default_rng(0)

@@ -392,7 +392,7 @@ function R.piece_lines(plan, p, s)
       local text
       if n.op == "d" then text = s.decode(plan.inputs[n.name], n)
       elseif n.op == "at" then text = s.col
-      elseif n.exact then text = ("(%s / %s)"):format(element(n.args[1]), element(n.args[2]))
+      elseif n.exact and n.op == "div" then text = ("(%s / %s)"):format(element(n.args[1]), element(n.args[2]))
       elseif n.op == "div" and s.divide then
         local x, y = element(n.args[1]), n.args[2]
         text = shared[y] and s.block_quotient(x, y, shared[y]) or along(g[y]) and s.divide(x, element(y)) or
