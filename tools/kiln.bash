@@ -8,7 +8,7 @@ _kiln() {
         case $before in
         --device|-d) words='host amd nvidia sim:gfx942' ;;
         --peer) words='all openblas memory cublaslt hipblaslt' ;;
-        --template) words='bias gated plain quantized residual activation norm quantise' ;;
+        --template) words='attention bias gated plain quantized residual activation norm quantise' ;;
         --op) words=$(command kiln list --json 2>/dev/null | sed -n 's/.*"op": "\([a-z0-9_]*\)".*/\1/p' | sort -u) ;;
         --folder|--modules|--output|-o|--problems|--from-tunableop|--html|--tuned|--trace|--plot|--from) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         *)

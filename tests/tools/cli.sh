@@ -251,7 +251,7 @@ check 'completion of commands, options, peers and ops' completion
 
 # ---- new ----
 mkdir "$tmp/ops"
-for t in bias residual gated quantized plain activation norm quantise; do
+for t in bias residual gated quantized plain activation norm quantise attention; do
     scaffold() { exits 0 new "my_$t" --template "$t" --folder "$tmp/ops" && [ "$(cat "$tmp/out")" = "$tmp/ops/my_$t.lua" ] &&
         "$gen" --check "$tmp/ops/my_$t.lua"; }
     check "new: template $t passes kiln-gen --check" scaffold
