@@ -45,6 +45,20 @@ static KILN_DEVICE float kiln_product(float x, float y)
 #endif
 }
 
+// x y or the number above it: x y less that, in one operation, is nothing above 0.
+static KILN_DEVICE float kiln_product_above(float x, float y)
+{
+    float r;
+#if defined(KILN_GPU_NVIDIA)
+    asm("mul.rp.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+#else
+    r = x * y;
+    const unsigned bits = kiln_bits(r);
+    if (kiln_fma(x, y, -r) > 0.0f) r = kiln_from_bits(r > 0.0f ? bits + 1 : r < 0.0f ? bits - 1 : 1);
+#endif
+    return r;
+}
+
 // e^(x - x): 1, of -infinity 0, of infinity and NaN NaN.  A compiler that fuses may make another number of x - x, where
 // one of both is still a product.
 static KILN_DEVICE float kiln_own_share(float x)

@@ -37,6 +37,14 @@ return function(op, call, layout, to_f32, g, held)
       return input(0, op.d[node.index + 1]), true
     end)
   end
+  -- Whether a number of the op's own or an input may take a score so far from 0 that its exponent has hardly a place
+  -- behind the point, as -1e30 does, which hides a key.
+  function c.far()
+    for _, n in ipairs(op.has_score and op.score_graph or {}) do
+      if n.op == "d" or n.op == "const" and math.abs(n.value) > 65536 then return true end
+    end
+    return false
+  end
   -- The definition of a function; in a score a tanh by its absolute error, where it is that which counts.
   function c.definition(fn, name)
     return name == "score" and require "absolute"(op.score_graph, fn.score) or fn[name]

@@ -18,6 +18,15 @@ attention "emul_attention" {
   outputs  = { lse = per_query(f32) },
   tiles    = { sm_90a = { wgmma { wg = 2, keys = 96, depth = 4, turns = 0 } } },
 }
+-- Keys that the op hides by a number, those next to the query, which come first.
+attention "emul_hidden" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 }, { q = bf16, k = bf16, v = bf16, o = bf16 } },
+  heads   = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, at, s) return select(lt(at.q - at.k, 20), -1e9, x * s.scale) end,
+  scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { wgmma { wg = 2, keys = 64, depth = 4, turns = 0 } } },
+}
 -- Scores that are part of the exponent: of a negative factor; of slopes, with sequences of different lengths.
 attention "emul_negative" {
   types   = { { q = bf16, k = bf16, v = bf16, o = bf16 } }, heads = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },

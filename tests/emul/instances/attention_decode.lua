@@ -8,6 +8,14 @@ attention "emul_split" {
   tiles   = { sm_90a = { simt_decode { q = 4, lanes = 8, deep = 2, parts = 16 },
                          wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = 16 } } },
 }
+-- Keys that the op hides by a number, those far from the query, which come first.
+attention "emul_far" {
+  types   = { { q = f16, k = f16, v = f16, o = f32 }, { q = bf16, k = bf16, v = bf16, o = bf16 } },
+  heads   = { { 64, 64 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, at, s) return select(gt(at.q - at.k, 20), -1e9, x * s.scale) end, scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = { sm_90a = { simt_decode {}, wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = 16 } } },
+}
 attention "emul_paged" {
   types   = { { q = f16, k = f8e4m3, v = f8e4m3, o = f16 } }, heads = { { 32, 48 } }, mask = window,
   lengths = ragged, kv = paged(24), targets = { "sm_90a" },

@@ -39,6 +39,20 @@ attention "att_functions" {
   check    = { shapes = shapes },
 }
 -- Scores that are part of the exponent, of either sign; with slopes; with sequences of different lengths.
+-- Keys that the op hides by numbers, next to the query and far from it.
+attention "att_hidden" {
+  types   = { { q = f16, k = f16, v = f16, o = f16 }, { q = bf16, k = bf16, v = bf16, o = f32 } },
+  heads   = { { 64, 64 }, { 128, 128 } }, mask = causal, targets = { "sm_90a" },
+  score   = function(x, at, s)
+    local apart = at.q - at.k
+    return select(lt(apart, 40), -1e9, select(gt(apart, 300), -1e30, x * s.scale))
+  end,
+  scalars = { "scale" },
+  outputs = { lse = per_query(f32) },
+  tiles   = tiles { wgmma { wg = 2, keys = 128, depth = 4, turns = { 0, 1 } },
+                    wgmma_decode { keys = 64, depth = 3, blocks = 2, parts = { 1, 64 } } },
+  check   = { shapes = shapes },
+}
 attention "att_factors" {
   types   = bf, heads = { { 128, 128 } }, mask = causal, targets = { "sm_90a" },
   score   = function(x, _, s) return -x * s.scale end, scalars = { "scale" },
