@@ -54,6 +54,13 @@ def _alone(folder):
         yield
 
 
+def _takes(path, remedy):
+    """make's lists are split at blanks, and its shell sees the rest."""
+    odd = re.search(r"[^\w./+@,=~%-]", path)
+    if odd:
+        raise BuildError(f"{path}: make takes no path with {odd[0]!r} in it; {remedy}")
+
+
 def _targets(rules):
     """The host, and what this machine's own GPU needs."""
     found = _run(["sh", "mk/detect.sh"], cwd=rules).split()
@@ -86,8 +93,8 @@ def file_with(op):
 def build(source, targets=None, verbose=False):
     """The folder with the modules, and the names of the ops in them."""
     source = source_of(source)
-    if re.search(r"[\s:;|]", source):
-        raise BuildError(f"{source}: make takes no path with a blank or one of : ; | in it")
+    _takes(source, "rename it")
+    _takes(cache(), "name another folder in XDG_CACHE_HOME")
     rules, programs = places()
     name = re.sub(r"\W", "_", os.path.splitext(os.path.basename(source))[0])
     work = os.path.join(cache(), name + "-" + hashlib.sha256(source.encode()).hexdigest()[:8])

@@ -64,6 +64,11 @@ def test_instance_files_are_built_and_opened():
             file.write(SOURCE.replace("acc *", "bad *") % 1)
         raises(kiln.Error, "own_scale.lua:4", kiln.build, path, targets=["host"])
         same(held(x, w), 5 * (x @ w))
+        for name in "a b.lua", "a&touch.lua", "a$(HOME).lua", "a'b.lua":
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(SOURCE % 1)
+            raises(kiln.Error, f"{name}: make takes no path with", kiln.build, path, targets=["host"])
     raises(FileNotFoundError, "no such file", kiln.build, "nothing/there.lua")
     raises(FileNotFoundError, "no such folder", kiln.load, "nothing/there")
 
