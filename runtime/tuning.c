@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../tools/utf8_mark.h"
+#include "utf8_mark.h"
 #include "internal.h"
 
 enum { LINE = 4096, FIELDS = 5, MAX_ROWS = 1000000 };
@@ -345,7 +345,7 @@ static bool read_file(reader *r, FILE *f)
     char line[LINE + 2];
     while (fgets(line, sizeof line, f)) {
         size_t len = strlen(line);
-        if (r->line++ == 0 && kt_utf8_mark(line)) memmove(line, line + 3, (len -= 3) + 1);
+        if (r->line++ == 0 && kr_utf8_mark(line)) memmove(line, line + 3, (len -= 3) + 1);
         if (len > LINE) {
             kr_refuse(r->ctx, "%s:%zu: longer than %d bytes: not used; write it with `kiln tune`",
                       r->path, r->line, LINE);

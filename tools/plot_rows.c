@@ -386,7 +386,7 @@ int kt_plot_from(const kt_options *o)
     }
     char *text = read_file(o->from);
     if (!text) return EXIT_USAGE;
-    char *from = text + kt_utf8_mark(text);
+    char *from = text + kr_utf8_mark(text);
     json_t *rows =
         from[strspn(from, " \t\r\n")] == '[' ? read_json(from, o->from) : read_csv(from, o->from);
     free(text);

@@ -121,7 +121,7 @@ static char *next_line(reader *r, FILE *f, char **line, size_t *room)
 {
     errno = 0;
     if (getline(line, room, f) < 0) return NULL;
-    return trimmed(*line + (r->line++ ? 0 : kt_utf8_mark(*line)));
+    return trimmed(*line + (r->line++ ? 0 : kr_utf8_mark(*line)));
 }
 
 /* Behind the last line. */

@@ -72,7 +72,7 @@ char *kt_rows_read(int fd)
     }
     if (!text) return NULL;
     text[used] = 0;
-    const size_t mark = kt_utf8_mark(text);
+    const size_t mark = kr_utf8_mark(text);
     return memmove(text, text + mark, used + 1 - mark);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Its bytes at the beginning of a file's text; 0: there is none. */
-static inline size_t kt_utf8_mark(const char *text)
+static inline size_t kr_utf8_mark(const char *text)
 {
     return strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3;
 }
