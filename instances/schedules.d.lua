@@ -135,7 +135,7 @@ function simt(axes) end
 ---@alias kiln.simt_decode.lanes 8|16|32
 ---@alias kiln.simt_decode.deep 1|2|4
 ---@alias kiln.simt_decode.parts 1|16|64|128
----@alias kiln.simt_decode.m 2|4|8
+---@alias kiln.simt_decode.m 1|2|4|8
 ---@alias kiln.simt_decode.n 2|4
 ---@alias kiln.simt_decode.threads 256|512
 

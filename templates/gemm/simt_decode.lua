@@ -44,7 +44,7 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = { 2, 4, 8 }, doc = "rows that a block multiplies at once; one has code of its own" },
+    { "m", values = { 1, 2, 4, 8 }, doc = "rows that a block multiplies at once; one has code of its own" },
     { "n", values = { 2, 4 }, doc = "columns of a wave, where B is contiguous along K" },
     { "threads", values = { 256, 512 }, doc = "of a block" },
   },
@@ -66,12 +66,13 @@ return schedule {
     { "{sums} sums per thread > 32", function(t) return t.sums <= 32 end },
   },
   defaults = function(target, op, types, layout)
-    if layout.b == "r" then return { { m = 4, n = 4, threads = 512 } } end
-    local full, both = false, types.mul_b.name .. " " .. types.mul_a.name
+    local full, unit = false, target.wgmma and target.wgmma[types.mul_b.name .. " " .. types.mul_a.name]
+    -- Where a matrix unit takes few rows of B across K, what it leaves is one.
+    if layout.b == "r" then return { { m = unit and 1 or 4, n = 4, threads = 512 } } end
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
     -- Eight rows where no matrix unit takes few; a narrow tile for what is so small that adding up takes most of its
     -- time.
-    local list = { { m = target.wgmma and target.wgmma[both] and 4 or 8 // op.products, n = 4, threads = 256 } }
+    local list = { { m = unit and 4 or 8 // op.products, n = 4, threads = 256 } }
     if not full and op.products == 1 then list[2] = { m = 4, n = 2, threads = 256 } end
     return list
   end,
@@ -92,18 +93,19 @@ return schedule {
   cost = function(p, t, target)
     local blocks, waves = work(p, t)
     local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
-    local rows = select(eq(p.m, 1), 1, t.m)
+    local one = any(eq(p.m, 1), eq(t.m, 1)) -- the code of one row
+    local rows = select(one, 1, t.m)
     -- Along K a wave takes steps of a chunk, or of four elements; across it eight or sixteen lines.
     local along = eq(t.b_along_k, 1)
     local whole = select(along, min(p.align_a, p.align_b) // 16, p.align_b // (4 * t.bytes_b))
-    local deep = select(along, select(ge(whole, 1), t.step, 4 * t.lanes), select(eq(p.m, 1), 16, 8))
+    local deep = select(along, select(ge(whole, 1), t.step, 4 * t.lanes), select(one, 16, 8))
     local trips = ceil_div(max(p.k, 1), waves * deep)
     local trip = select(along, select(ge(whole, 1), 0.9, 0.7), select(ge(whole, 1), 0.56, 0.92))
     -- Sums are added up by lanes and waves; of one row they are few.
-    local sums = select(eq(p.m, 1), t.sums // t.m, t.sums)
-    local ends = 1.2 + select(eq(p.m, 1), 0.015, 0.05) * sums
+    local sums = select(one, t.sums // t.m, t.sums)
+    local ends = 1.2 + select(one, 0.015, 0.05) * sums
     local latency = ceil_div(most, t.together) * (ends + trips * (trip + 0.005 * sums))
-    local columns = select(along, t.n, select(eq(p.m, 1), 1, 2))
+    local columns = select(along, t.n, select(one, 1, 2))
     local rate = target.simt_tflops * 1e6 / target.units
     -- Elements at odd places are loaded one by one, and A across K by lanes that lie along it, each from a line of its
     -- own (128 bytes), or several from one where columns of A are short.
