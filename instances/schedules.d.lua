@@ -166,7 +166,7 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.stream 0|1
 ---@alias kiln.wgmma.pingpong 0|1
 ---@alias kiln.wgmma.promote 0|1|2|4|8
----@alias kiln.wgmma.gather 0|1|2
+---@alias kiln.wgmma.gather 0|1
 ---@alias kiln.wgmma.tf32 0|1
 ---@alias kiln.wgmma.slabs 1|2|4
 ---@alias kiln.wgmma.swap 0|1
@@ -184,7 +184,7 @@ function simt_decode(axes) end
 ---@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] gemm: 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
 ---@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] gemm: 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
 ---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] gemm: fp8: tiles of K after which sums of 14 bits go to f32; 0: never
----@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] gemm: 1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map
+---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] gemm: 1: A and B may lie at any address: warps copy them; 0: all by tensor map
 ---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] gemm: 1: f32 is multiplied as tf32, of 10 bits of mantissa
 ---@field slabs? kiln.wgmma.slabs|kiln.wgmma.slabs[] gemm: steps of 128 bytes of the other operand that come together with rows of B of 4 bits
 ---@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] gemm: 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M

@@ -84,7 +84,7 @@ local function beside_ring(t, op, types, layout)
   end
   t.d_parts = strip_slots(t, op)
   t.beside_ring = t.wg * max(64 * t.e_depth, 32) * t.strip * types.e.bytes + 4 * t.vector
-                  + 8 * (2 * t.depth + (t.gather == 2 and 18 or 2)) -- with what lies between barriers and BEHIND
+                  + 8 * (2 * t.depth + (t.gather == 1 and 18 or 2)) -- with what lies between barriers and BEHIND
   if op.block then
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
     t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
@@ -93,17 +93,9 @@ local function beside_ring(t, op, types, layout)
     local v = half_bytes.values(op, types, t.k)
     t.beside_ring = t.beside_ring + t.depth * 4 * (t.x * v.runs * v.brought + (v.guarded and 2 or 0))
   end
-  -- With lines that begin anywhere each one in the ring has 16 bytes more: a tile's, or those of full inputs' strips.
-  local lines = 0
-  for _, d in ipairs(op.d) do
-    if d.kind == "full" then
-      local along, across = t.strip, 64
-      if (d.layout == "r") ~= (t.x_is_a == 1) then along, across = 64, t.strip end
-      lines = lines + t.groups * across * ceil_div(along * d.type.bytes, 128)
-    end
-  end
+  -- With lines that begin anywhere each of a tile's has 16 bytes more.
   local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y
-  t.behind = t.gather == 2 and ceil_div(16 * max(lines, of_tile), 128) * 128 or 0
+  t.behind = t.gather == 1 and ceil_div(16 * of_tile, 128) * 128 or 0
 end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
@@ -130,11 +122,12 @@ local function full_inputs(op)
   return full
 end
 
--- The default tile for operands that tensor maps cannot take and of which copies would take too long: few rows beside
--- many weights.  Warps that load have registers that others lack, which wider tiles would want.
+-- The default tile for operands that tensor maps cannot take and of which copies would take too long: batches of
+-- products of which each reads what no other does, few rows beside many weights.  Warps that load have registers that
+-- others lack, which wider tiles would want.
 local function gathering(target, op, types, layout)
   local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 8, stream = 1,
-              pingpong = 0, promote = 0, gather = 2, tf32 = 0, slabs = 1, swap = 0 }
+              pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, swap = 0 }
   if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
   local whole = { groups = t.wg }
   for name, value in pairs(t) do whole[name] = value end
@@ -144,7 +137,7 @@ local function gathering(target, op, types, layout)
   return t
 end
 
--- Microseconds that a step of the ring takes warps that copy (gather = 2): shared memory's, and no faster than memory
+-- Microseconds that a step of the ring takes warps that copy (gather = 1): shared memory's, and no faster than memory
 -- answers what the ring has asked for.
 local function gathered(p, t)
   local bytes_a, bytes_b = t.m * t.k * t.bits_a // 8, t.n * t.products * t.k * t.bits_b // 8
@@ -201,8 +194,7 @@ return schedule {
     { "pingpong", values = { 0, 1 },
       doc = "1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them" },
     { "promote", values = { 0, 1, 2, 4, 8 }, doc = "fp8: tiles of K after which sums of 14 bits go to f32; 0: never" },
-    { "gather", values = { 0, 1, 2 },
-      doc = "1: E may lie at any address; 2: A, B and full inputs, too, which warps copy; 0: all by tensor map" },
+    { "gather", values = { 0, 1 }, doc = "1: A and B may lie at any address: warps copy them; 0: all by tensor map" },
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
     { "slabs", values = { 1, 2, 4 },
       doc = "steps of 128 bytes of the other operand that come together with rows of B of 4 bits" },
@@ -219,7 +211,7 @@ return schedule {
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
-    t.threads = 128 * (t.wg + (t.gather == 2 and t.sums <= 64 and 2 or 1))
+    t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
@@ -267,8 +259,8 @@ return schedule {
     { "a strip of the full extra inputs takes {d_parts} slots of the ring, more than {depth}", function(t)
       return t.d_parts <= t.depth
     end },
-    { "blocks of K with promote, pingpong or gather = 2", function(t, op)
-      return not op.block or t.promote == 0 and t.pingpong == 0 and t.gather < 2
+    { "blocks of K with promote, pingpong or gather", function(t, op)
+      return not op.block or t.promote == 0 and t.pingpong == 0 and t.gather == 0
     end },
     { "{sums} sums per thread of {wg} warpgroups and those over blocks: too many registers", function(t, op, types)
       if not op.block then return true end
@@ -284,14 +276,14 @@ return schedule {
       local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },
-    { "gather = 2 with pingpong, clusters or three warpgroups", function(t)
-      return t.gather < 2 or t.pingpong == 0 and t.cluster == 1 and t.wg < 3
+    { "gather with full extra inputs, pingpong, clusters or three warpgroups", function(t)
+      return t.gather == 0 or t.full_d == 0 and t.pingpong == 0 and t.cluster == 1 and t.wg < 3
     end },
     { "slabs: {slabs} steps at once of operands that are not of 4 bits by 16 along K", function(t, op, types, layout)
       return t.slabs == 1 or t.bits_b < 8 and along_k(layout, "a")
     end },
-    { "gather = 2 with elements of 4 bits", function(t) return t.gather < 2 or t.bits_b >= 8 end },
-    { "gather = 2 with a ring of {depth}", function(t) return t.gather < 2 or t.depth > 2 end },
+    { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
+    { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
     end },
@@ -383,8 +375,10 @@ return schedule {
     if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
-    local none = op.block or types.b.bits < 8 -- of such, that come from any address
-    if not none then list[#list + 1] = gathering(target, op, types, layout) end
+    -- Plain products are what batches are made of.
+    if #op.d == 0 and op.products == 1 and types.b.bits >= 8 then
+      list[#list + 1] = gathering(target, op, types, layout)
+    end
     return list
   end,
   name = function(t)
@@ -397,11 +391,11 @@ return schedule {
     if t.promote > 0 then text = text .. "_p" .. t.promote end
     if t.tf32 == 1 then text = text .. "_tf32" end
     if t.swap == 1 then text = text .. "_swap" end
-    if t.gather > 0 then text = text .. (t.gather == 1 and "_any_e" or "_any") end
+    if t.gather == 1 then text = text .. "_any" end
     return text
   end,
   problem_rules = {
-    { "K is 0, of which nothing comes from any address", function(p, t) return any(lt(t.gather, 2), gt(p.k, 0)) end },
+    { "K is 0, of which nothing comes from any address", function(p, t) return any(eq(t.gather, 0), gt(p.k, 0)) end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t)
       return le(max(max(p.lda, p.ldb), p.lde), 137438953472)
@@ -414,7 +408,6 @@ return schedule {
   maps = function(t, op, types, layout, target)
     local x, y = roles(op, types, layout, t.swap)
     local list = {}
-    if t.gather == 2 then return list end
     local function operand(name, id, rows, share, clip)
       if along_k(layout, name) then
         local inner = name == x and t.k or t.k // t.slabs
@@ -424,6 +417,7 @@ return schedule {
       return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
     local function add(name, rows, share, clip)
+      if t.gather == 1 then return end
       if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
       for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
@@ -439,7 +433,7 @@ return schedule {
       list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = swizzle }
     end
     if t.e_depth == 0 then list[#list + 1] = { operand = "e", inner = t.y, outer = 8, swizzle = 0 }
-    elseif t.gather == 0 then strip("e", types.e, layout.e) end
+    else strip("e", types.e, layout.e) end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
@@ -448,7 +442,7 @@ return schedule {
     if along_k(layout, y) then add(y, t.y, t.cluster, "rest") end
     return list
   end,
-  realigns = function(t) return t.gather < 2 end,
+  realigns = function(t) return true end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
     local w = sharing.work(p, t)
@@ -472,7 +466,7 @@ return schedule {
     local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
     local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / 4.14e6, 0), 0)
     -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
-    local begun = select(eq(t.gather, 2), 2.2 + select(cut, 4 * t.full_d, 0), 0)
+    local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
     -- What of the rate lasts under the clock that power leaves, beside what a step has of its own: fp8, i8, 16 bits.
     local few_bits, by_block = lt(t.bits_b, 8), gt(t.unit, 0)
@@ -493,7 +487,7 @@ return schedule {
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
                              select(alone, 1.053, 1))
     -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
-    local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), lt(t.gather, 2),
+    local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
     local two = select(lt(t.y, 192), 1.26, select(lt(t.y, 224), 1.08, 1.01)) * select(gt(t.blocks, 1), 0.96, 1)
     converted = select(widens, select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.18, 1.28), two), converted)
@@ -516,7 +510,7 @@ return schedule {
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
     step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
-    step = max(step, select(eq(t.gather, 2), gathered(p, t), 0))
+    step = max(step, select(eq(t.gather, 1), gathered(p, t), 0))
     -- L2's lines, of which rows that begin inside of them touch two, and those more slowly; copies begin at lines.
     local function touched(a, bytes)
       local align = select(eq(t.x_is_a, a), p.align_a, p.align_b)
@@ -524,7 +518,7 @@ return schedule {
     end
     local lines_x, lines_y = touched(1, t.slot_bytes - t.shared_bytes), touched(0, t.shared_bytes)
     step = max(step, lines_x + lines_y / t.cluster)
-    local out = t.x * t.y * t.products * (1 + t.full_d + select(eq(t.gather, 0), 0, 0.5)) / 18.8e3
+    local out = t.x * t.y * t.products * (1 + t.full_d) / 18.8e3
                 + 0.123 * t.blocks * t.y / t.strip
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
     local tile = rounds * step + ends
@@ -557,11 +551,11 @@ return schedule {
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    local by_map, line = lt(t.gather, 2), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
+    local by_map, line = eq(t.gather, 0), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
     local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
-      { eq(t.gather, 0), select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
+      { true, select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
     return target.launch_us + 0.15 + begun + joined + longer + waits + copies, {
       { "launching", target.launch_us + 0.15 + begun },
       { "tiles of the busiest unit", busy },

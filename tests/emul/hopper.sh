@@ -206,7 +206,6 @@ fault emul_fault_block "a block of K that is left out" 's/^( *)promote\(total\[q
 fault emul_fault_block "a slot taken for filled that was not asked for" 's/filled = kiln_mbarrier_test\(.*\);/filled = 1;/'
 fault emul_fault_block "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
 fault emul_fault_block "values handed over before they have come" 's/kiln_copy_arrive\(shared/kiln_mbarrier_arrive(shared/'
-fault emul_fault_any "elements ahead of E's first whole word left out" 's/lane < 4 \? ahead : bytes/lane < 4 ? 0 : bytes/'
 fault emul_fault_f8 "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
 few_fault emul_fault_few "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'

@@ -25,7 +25,7 @@ function sharing.work(p, t)
   local items, units = ceil_div(tiles_x, t.cluster) * others, max(p.units // t.cluster, 1)
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
-  runs = select(all(eq(t.gather, 2), eq(t.stream, 1), le(2 * items, units)), runs, 1)
+  runs = select(all(eq(t.gather, 1), eq(t.stream, 1), le(2 * items, units)), runs, 1)
   local w = { units = units }
   w.clusters = max(min(select(may_cut, tiles_x * others, items * runs), units), 1)
   local pairs = tiles_x // 2 * others

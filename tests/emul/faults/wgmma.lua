@@ -22,7 +22,7 @@ gemm "emul_fault_any" {
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = 1, e_depth = 1, gather = 2 } } },
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = 1, e_depth = 1, gather = 1 } } },
 }
 
 gemm "emul_fault_block" {

@@ -254,16 +254,16 @@ gemm "emul_whole_rows" {
   check    = { shapes = shapes },
 }
 
--- Operands, full inputs and E at any address: one warpgroup that loads, and two; tiles whose K many share, or none.
+-- Operands at any address: one warpgroup that loads, and two; tiles whose K many share, or none.
 local odd = { { 135, 143, 1001 }, { 272, 144, 80 } }
 gemm "emul_gather" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
-  d        = { row = per_row(f32), p = full "e", o = full(f16, "c") },
-  epilogue = function(acc, d) return acc * d.row + d.p - d.o end,
+  d        = { row = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.row end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
-                                  cluster = 1, gather = 2, stream = { 0, 1 } } },
+                                  cluster = 1, gather = 1, stream = { 0, 1 } } },
                where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
   check    = { shapes = odd },
 }
@@ -273,9 +273,9 @@ gemm "emul_gather_two" {
   layouts  = { "rrr", "crc" },
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
-  d        = { bias = per_col "e", p = full(f32) },
-  epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.p + d.bias end,
-  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = { 3, 5 }, e_depth = 1, cluster = 1, gather = 2, stream = { 0, 1 } } },
+  d        = { bias = per_col "e" },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.bias end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = { 3, 5 }, e_depth = 1, cluster = 1, gather = 1, stream = { 0, 1 } } },
                where = function(t) return (t.depth == 5) == (t.stream == 1) end },
   check    = { shapes = odd },
 }
@@ -286,7 +286,7 @@ gemm "emul_gather_op" {
   targets  = { "sm_90a" },
   b_op     = function(b) return b + 1 end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 2 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 1 } } },
   check    = { shapes = odd },
 }
 
@@ -324,18 +324,6 @@ gemm "emul_few_across" {
   tiles    = { sm_90a = { wgmma_decode { m = { 8, 32 }, n = 64, wg = 1, blocks = { 1, 2 }, l2 = 0, turn = { 0, 1 }, gather = 3 } },
                where = function(t) return (t.m == 8) == (t.blocks == 2) and (t.m == 8) == (t.turn == 1) end },
   check    = { shapes = { { 35, 143, 1001 }, { 272, 144, 80 } } },
-}
-
--- E alone at any address, whole tiles and halves of K; strips of 64 and of 56 columns.
-gemm "emul_any_e" {
-  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
-  layouts  = { "rcr", "rcc" },
-  targets  = { "sm_90a" },
-  d        = { bias = per_col "e" },
-  epilogue = function(acc, d) return relu(acc + d.bias) end,
-  tiles    = { sm_90a = { wgmma { m = { 128, 64, 112 }, n = { 128, 64, 112 }, depth = 3, wg = 2, cluster = { 1, 2 }, gather = 1 } },
-               where = function(t) return t.x == 128 and (t.y == 64 and t.cluster == 2 or t.y == 112 and t.cluster == 1) end },
-  check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 } } },
 }
 
 -- Operands and E at any address in tiles of single warps: one of them, and many; tiles whose K blocks share.
@@ -419,7 +407,8 @@ gemm "emul_few_gated" {
   a_op     = function(x) return x + 1 end,
   b_op     = function(x) return x * 2 end,
   epilogue = function(acc) return silu(acc.gate) * acc.up end,
-  tiles    = { sm_90a = { simt_decode { m = 4, n = { 2, 4 }, threads = 256 } } },
+  tiles    = { sm_90a = { simt_decode { m = { 1, 4 }, n = { 2, 4 }, threads = 256 } },
+               where = function(t) return t.m == 4 or t.n == 4 end },
   check    = { shapes = few },
 }
 

@@ -297,7 +297,7 @@ gemm "wgmma_three_vectors" {
   check    = { shapes = shapes },
 }
 
--- Operands at any address: every type and orientation, one product and two, every kind of extra input.
+-- Operands at any address: every type and orientation, one product and two, every kind of extra input but full ones.
 local odd = { { 17, 31, 13 }, { 128, 128, 64 }, { 135, 143, 1001 }, { 1007, 1009, 321 }, { 70, 300, 5001 },
               { 500, 4100, 514 } }
 
@@ -307,7 +307,7 @@ gemm "wgmma_gather" {
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 64, 128, 256 }, wg = { 1, 2 }, depth = 3, e_depth = 1,
-               cluster = 1, gather = 2, stream = { 0, 1 } } },
+               cluster = 1, gather = 1, stream = { 0, 1 } } },
                where = function(t) return t.x == 64 * t.wg and t.y == 128 * t.wg and t.stream == 2 - t.wg end },
   check    = { shapes = odd },
 }
@@ -317,10 +317,10 @@ gemm "wgmma_gather_bytes" {
                { a = f8e5m2, b = f8e4m3, e = f8e4m3 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
-  d        = { scale = per_row(f32), p = full "e", q = full(f32), w = full(bf16, "c"), z = full(i8) },
-  epilogue = function(acc, d) return acc * d.scale + d.p + d.q * d.z - d.w end,
+  d        = { scale = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 4, e_depth = 1,
-               cluster = 1, gather = 2, stream = { 0, 1 }, promote = { 0, 2 } } },
+               cluster = 1, gather = 1, stream = { 0, 1 }, promote = { 0, 2 } } },
                where = function(t)
                  return t.x == 64 * t.wg and t.y == 128 and t.stream == 2 - t.wg and
                         (t.promote == 0 or t.wg == 1) and (t.bytes_e < 4 or t.wg == 1)
@@ -333,10 +333,10 @@ gemm "wgmma_gather_two" {
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   b        = { "gate", "up" },
-  d        = { r = full "e", c = per_col "e", t = per_tensor(f32) },
-  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.r * d.c + d.t end,
+  d        = { c = per_col "e", t = per_tensor(f32) },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.c + d.t end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, wg = { 1, 2 }, depth = 4, e_depth = 1, cluster = 1,
-               gather = 2, stream = { 0, 1 } } },
+               gather = 1, stream = { 0, 1 } } },
                where = function(t) return t.x == 64 * t.wg and t.y == 64 and t.stream == 2 - t.wg end },
   check    = { shapes = odd },
 }
@@ -345,10 +345,9 @@ gemm "wgmma_gather_op" {
   types    = { { a = f16, b = f16, e = f16 }, { a = bf16, b = i8, e = f32 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
-  d        = { all = full "e" },
   b_op     = function(b) return b * 0.5 end,
-  epilogue = function(acc, d) return acc + d.all end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 2 } } },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, depth = 4, e_depth = 1, cluster = 1, gather = 1 } } },
   check    = { shapes = odd },
 }
 
@@ -357,24 +356,8 @@ gemm "wgmma_gather_tf32" {
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 4, tf32 = 1, cluster = 1, gather = 2 } } },
+  tiles    = { sm_90a = { simt(any), wgmma { m = 128, n = 128, depth = 4, tf32 = 1, cluster = 1, gather = 1 } } },
   check    = { shapes = odd },
-}
-
--- E alone at any address.
-gemm "wgmma_any_e" {
-  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f16, b = f16, e = f32 } },
-  layouts  = { "rcr", "rcc" },
-  targets  = { "sm_90a" },
-  d        = { bias = per_col "e", row = per_row(f32) },
-  epilogue = function(acc, d) return (acc + d.bias) * d.row end,
-  tiles    = { sm_90a = { wgmma { m = { 128, 112, 256 }, n = { 128, 112, 256 }, depth = 3, wg = 2, cluster = { 1, 2 },
-               gather = 1, stream = { 0, 1 } } },
-               where = function(t)
-                 return t.x == 128 and (t.y == 256 and t.cluster == 2 or t.y == 112 and t.cluster == 1) and
-                        t.stream == 2 - t.cluster
-               end },
-  check    = { shapes = { { 135, 143, 592 }, { 263, 145, 1040 }, { 17, 61, 80 }, { 1007, 1009, 1024 } } },
 }
 
 -- Sums over blocks of K: every length along K and each way of a value, both orientations of the values, full inputs in
@@ -414,9 +397,8 @@ gemm "wgmma_blocks_square" {
   d        = { x = per_block("a", f32, 64, 64), y = per_block("b", f32, 64, 64) },
   block    = function(acc, d) return acc * d.x * d.y end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = { 128, 192 }, n = { 96, 128 }, wg = { 2, 3 }, depth = 3, cluster = 2,
-                                  gather = { 0, 1 } } },
-               where = function(t) return (t.n == 96) == (t.gather == 1) and t.m == 64 * t.wg end },
+  tiles    = { sm_90a = { wgmma { m = { 128, 192 }, n = { 96, 128 }, wg = { 2, 3 }, depth = 3, cluster = 2 } },
+               where = function(t) return (t.n == 96) == (t.wg == 2) and t.m == 64 * t.wg end },
   check    = { shapes = shapes },
 }
 
@@ -433,16 +415,14 @@ gemm "wgmma_blocks_widened" {
 
 -- Weights of 4 bits, whose values come with the tiles: groups shorter than a step, as long and longer, zero points and
 -- none, matrices that lie either way, any operator; blocks of 64 columns alone and two to a warpgroup, up to four of
--- these; K that clusters cut, runs along K, E at any address; one step, two and four at once. Of m, n, wg, cluster,
--- stream, gather, slabs.
-local halves = { ["64 128 1 1 0 0 1"] = true, ["64 256 2 2 0 0 1"] = true, ["128 192 3 2 0 0 2"] = true,
-                 ["64 256 4 2 0 0 2"] = true, ["256 128 2 2 0 0 1"] = true, ["64 128 2 1 1 0 4"] = true,
-                 ["128 128 2 1 0 1 1"] = true }
+-- these; K that clusters cut, runs along K; one step, two and four at once. Of m, n, wg, cluster, stream, slabs.
+local halves = { ["64 128 1 1 0 1"] = true, ["64 256 2 2 0 1"] = true, ["128 192 3 2 0 2"] = true,
+                 ["64 256 4 2 0 2"] = true, ["256 128 2 2 0 1"] = true, ["64 128 2 1 1 4"] = true }
 local function in_halves(t)
-  return halves[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.cluster, t.stream, t.gather, t.slabs)] == true
+  return halves[("%d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.cluster, t.stream, t.slabs)] == true
 end
 local of_4   = wgmma { m = { 64, 128, 256 }, n = { 128, 192, 256 }, wg = { 1, 2, 3, 4 }, cluster = { 1, 2 },
-                       depth = 3, e_depth = 1, stream = { 0, 1 }, gather = { 0, 1 }, slabs = { 1, 2, 4 } }
+                       depth = 3, e_depth = 1, stream = { 0, 1 }, slabs = { 1, 2, 4 } }
 local in_4   = { { 16, 16, 0 }, { 16, 16, 32 }, { 64, 256, 64 }, { 112, 240, 608 }, { 60, 504, 1056 }, { 72, 80, 161 },
                  { 384, 256, 4096 }, { 304, 2048, 1184 } }
 for _, g in ipairs { 32, 64, 128 } do
