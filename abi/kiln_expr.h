@@ -105,7 +105,7 @@ enum {
 
 typedef struct kiln_xnode {
     uint8_t op;      /* kiln_xop */
-    uint8_t index;   /* product, extra input, scalar, dtype; of `at`: 0 row, 1 column; of `div`, `mul`: KILN_EXACT or 0 */
+    uint8_t index;   /* product, extra input, scalar, dtype; of `at`: 0 row, 1 column; of `div`, `mul`: KILN_EXACT, 0 */
     uint16_t arg[3]; /* operands: positions of earlier nodes of the same expression; 0 where unused */
     float value;     /* of a constant, rounded to f32 once; of a block reduction: columns of a block */
 } kiln_xnode;        /* results: the last node, or where an op has several outputs what kiln_tensor_row.result says */

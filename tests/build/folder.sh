@@ -64,6 +64,17 @@ wrong 'a target that is no name' 2 "--target 'host;ls' is no name" my_ops --targ
 wrong '-j 0' 2 "'0' is not a number from 1" my_ops -j 0
 CC=no_such_cc wrong 'no C compiler' 1 'there is no no_such_cc, which modules are linked with; install gcc' my_ops --target host
 path=/nonexistent wrong 'no make' 1 'kiln build needs GNU make and a C compiler: install them' my_ops --target host
+mkdir by_clang
+cat >by_clang/ops.lua <<'END'
+local f = { { x = f32 } }
+rowwise "mine_rows" { types = f, d = { x = full "x" }, outputs = { y = full "x" }, body = function(d) return exp(d.x - row_max(d.x * 2)) end }
+attention "mine_heads" { types = { { q = f16, k = f16, v = f16, o = f16 } }, heads = { { 16, 16 } } }
+END
+cp my_ops/mine_one.lua by_clang
+if command -v clang >/dev/null; then
+    CC=clang build by_clang --target host && "$kiln" verify --modules by_clang/build --all --quick --device host >out 2>&1
+    result $? 'clang compiles an op of each family'
+fi
 echo 'gemm "mine_one" { }' >my_ops/mine_one.lua
 cp "$lib/libkiln-host.so" before
 wrong 'a wrong description' 1 'my_ops/mine_one.lua:1' my_ops --target host

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Products and quotients of which a maximum or minimum is looked for are rounded by themselves, on every target: less the
-# largest one the largest is 0, whatever its size.  Others may be fused into sums.  TAP.
+# Products and quotients of which a maximum or minimum is looked for are rounded by themselves, on every target: less
+# the largest one the largest is 0, whatever its size.  Others may be fused into sums.  TAP.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh disable=SC2154
 . "$(dirname "$0")/../lib/tap.sh"
 softmax() { # NAME VALUE: of a row of that

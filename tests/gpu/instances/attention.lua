@@ -41,7 +41,7 @@ attention "att_functions" {
 -- Scores that are part of the exponent, of either sign; with slopes; with sequences of different lengths.
 -- Keys that the op hides by numbers, next to the query and far from it.
 attention "att_hidden" {
-  types   = { { q = f16, k = f16, v = f16, o = f16 }, { q = bf16, k = bf16, v = bf16, o = f32 } },
+  types   = { { q = f16, k = f16, v = f16, o = f16 }, { q = bf16, k = bf16, v = bf16, o = bf16 } },
   heads   = { { 64, 64 }, { 128, 128 } }, mask = causal, targets = { "sm_90a" },
   score   = function(x, at, s)
     local apart = at.q - at.k
