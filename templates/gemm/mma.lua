@@ -112,13 +112,15 @@ return schedule {
                tile(16, 32, 1, 1, 4, 2, 4, 3, 3) }
     end
     local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
-    local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, 1, across and 5 or 6, 4),
-                   tile(64, 64, 2, 2, 1, 1, 4, 4, 3) }
-    for _, d in ipairs(op.d) do
-      if d.kind == "full" then return list end
-    end
-    list[4], list[5] = tile(16, 32, 1, 1, 4, 2, 4, 4, 3), tile(128, 128, 2, 4, 1, 1, 4, 4, 1)
-    if layout.b == "r" then list[6] = tile(32, 64, 1, 1, 4, 1, 4, 4, 3) end -- few rows, and much of B
+    local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, 1, across and 5 or 6, 4) }
+    local function add(...) list[#list + 1] = tile(...) end
+    local full = false
+    for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    if full or across then add(64, 64, 2, 2, 1, 1, 4, 4, 3) end
+    if full then return list end
+    add(16, 32, 1, 1, 4, 2, 4, 4, 3)
+    add(128, 128, 2, 4, 1, 1, 4, 4, 1)
+    if layout.b == "r" then add(32, 64, 1, 1, 4, 1, 4, 4, 3) end -- few rows, and much of B
     return list
   end,
   name = function(t)

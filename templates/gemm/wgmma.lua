@@ -340,7 +340,7 @@ return schedule {
                 full == 0 and { 192, 128, 2 } or nil }
     elseif op.products > 1 and (widened or bytes) then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
     elseif op.products > 1 then
-      sizes = along and { { 128, 256, 2 }, { 128, 224, 1 }, { 128, 192, 2 }, { 128, 160, 1 }, { 64, 192, 2 } } or
+      sizes = along and { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 1 }, { 64, 192, 2 } } or
               { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     elseif types.b.bits < 8 and along then -- few rows want many warps that widen, and long rows of weights
       local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
@@ -349,23 +349,24 @@ return schedule {
               { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 2, 0, 0, warps },
                 { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
     elseif widened and along then
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 128, 96, 2 },
-                { 64, 128, 2 }, { 64, 192, 1 }, { 64, 128, 1 }, { 64, 96, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 144, 2 }, { 128, 128, 2 },
+                { 128, 112, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 192, 96, 2 }, { 64, 128, 2 }, { 64, 192, 1 },
+                { 64, 128, 1 }, { 64, 96, 1 } }
     elseif not along and layout.a == "c" then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
                 { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
     elseif not along and full > 0 then sizes = { { 128, 192, 2 } }
     elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
     elseif bytes then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 64, 1 },
-                { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 128, 1 },
+                { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
       if types.e.bytes == 4 and layout.e == "r" and full == 0 then -- short K
-        sizes[10], sizes[11] = { 128, 256, 1, 0, 0, { e_depth = 0 } }, { 128, 192, 1, 0, 0, { e_depth = 0 } }
+        sizes[11], sizes[12] = { 128, 256, 1, 0, 0, { e_depth = 0 } }, { 128, 192, 1, 0, 0, { e_depth = 0 } }
       end
     elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
     else
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
-                { 128, 256, 1, 1 }, { 128, 192, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
+                { 64, 128, 1 }, { 128, 256, 1, 1 }, { 128, 192, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
                 { 64, 200, 1, 0, 1, { group = 1 } },
                 { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
     end
@@ -544,8 +545,12 @@ return schedule {
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
-    -- Few blocks do not have all of it on their way.
-    local reach = select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42) * w.clusters * t.cluster / p.units
+    -- Few blocks do not have all of it on their way: what their rings hold of B comes in 1.5 us, at most 62 kB; to two
+    -- neighbours that share a tile's K hardly more than a unit's share.  One warpgroup begins sooner.
+    local ring = t.depth * select(eq(t.x_is_a, 1), t.shared_bytes / t.cluster, t.slot_bytes - t.shared_bytes)
+    local reach = w.clusters * t.cluster * select(apart, select(gt(w.halved, 0), 1.02, 2.42) / p.units,
+                                                  min(select(gt(w.halved, 0), ring * t.cluster, ring),
+                                                      select(gt(w.halved, 0), 52e3, 62e3)) / (1.5 * gbps * 0.87e3))
     local row = select(eq(t.e_depth, 0), 4 * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local memory = max((bytes + again) / (gbps * 0.87e3 * min(reach, 1)), bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
@@ -556,8 +561,9 @@ return schedule {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { true, select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
-    return target.launch_us + 0.15 + begun + joined + longer + waits + copies, {
-      { "launching", target.launch_us + 0.15 + begun },
+    local launch = target.launch_us + select(eq(t.wg, 1), select(eq(t.cluster, 1), -0.7, 0), 0.15)
+    return launch + begun + joined + longer + waits + copies, {
+      { "launching", launch + begun },
       { "tiles of the busiest unit", busy },
       { "moving bytes", memory },
       { "waiting for one another", waits },

@@ -57,6 +57,8 @@ local function turns(p, t, tiles, s)
   local longer, shorter = max(alone, more), min(alone, more)
   local slower = shorter * shorter // (select(all(gt(t.n, 64), eq(t.boxes, 1)), 3, 12) * longer)
   local one = select(eq(each, 0), longer + slower * min(1000, 2000 - 2 * more) // 1000, each * 1000 + beside)
+  -- Where a unit may have three blocks, some have while others have one.
+  one = select(all(gt(t.blocks, 2), gt(100 * blocks, 163 * fit)), max(one, 2800), one)
   local several = (rounds - 1) * fit * t.blocks * 1000 // units + max(alone, last * 1000 // units)
   local passing, passed = passes(p, t)
   local inside = ceil_div(blocks, units) * passing * 33000 // (passed * weights)
@@ -355,10 +357,11 @@ return schedule {
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
       end
       if layout.b == "r" then
-        return { tile(16, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
+        return { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0),
+                 not full and tile(64, 192, 1, 2, 0, across) or nil }
       end
       if op.products > 1 then
-        return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across),
+        return { tile(16, 64, 1, 2, 1), tile(32, 56, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
                  tile(64, types.a.float and 88 or 96, 1, 1, 1, { across = 1, slabs = 2 }),
                  tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
                  tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
@@ -366,12 +369,14 @@ return schedule {
       if types.a.bytes == 1 then
         local whole = not types.a.float -- of which the instruction takes 16 columns at a time
         return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-                 whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 64, 1, 1, 0),
-                 tile(96, 160, 3, 1, 0), tile(160, 112, 2, 1, 0) }
+                 whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 160, 3, 1, 0),
+                 tile(160, 112, 2, 1, 0) }
       end
-      local few = { tile(16, 64, 1, 2, 0), tile(16, 112, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-                    tile(96, 160, 3, 1, 0), tile(144, 64, 1, 1, 0) }
+      local few = { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),
+                    tile(144, 64, 1, 1, 0) }
+      few[#few + 1] = full and tile(64, 112, 1, 2, 0, across) or tile(16, 112, 1, 2, 0)
       if not full then
+        few[#few + 1] = tile(32, 64, 1, 2, 0)
         few[#few + 1] = tile(64, 56, 1, 3, 0, across)
         few[#few + 1] = tile(64, 112, 2, 2, 0, across)
         few[#few + 1] = tile(64, 128, 2, 1, 0, across)
@@ -446,15 +451,16 @@ return schedule {
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
     local rings = here * t.depth * t.k * weights / 1.13
-    -- A unit that has one while others have none gets more than its share, but in tiles of many more rows hardly.
-    local beside = select(all(gt(t.m, 64), le(p.m, 64)), 1, 1.46)
+    -- A unit that has one while others have none gets more than its share, but tiles of many more rows keep up with
+    -- hardly more than that of an H200.
+    local beside = min(fair * 1.46, select(all(gt(t.m, 64), le(p.m, 64)), 39.5e3, rings))
     local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
-                                      + (most - all_have) / min(fair * beside, rings))
+                                      + (most - all_have) / min(beside, rings))
     -- Where nothing else takes longer, as `turns` says.
     local busy, rounds = turns(p, t, tiles_m * ceil_div(p.n, t.n) * p.batch, s)
     local streaming = streams(t)
-    arrive = select(streaming, busy * p.k * weights / (1000 * s * fair), arrive)
+    arrive = select(streaming, max(busy * p.k * weights / (1000 * s * fair), share * weights * here / rings), arrive)
     local passing, passed = passes(p, t)
     local inside = most * share * passing / (1e3 * passed)
     -- The matrix unit; one operand in registers takes it half as long again.
@@ -485,7 +491,8 @@ return schedule {
     local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
     local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
     local copying = share / t.k * select(copied_too, max(most * one, ceil_div(most, t.blocks) * alone),
-                                         select(gt(t.gather, 0), ceil_div(most, t.blocks) * 0.0098 * t.m, 0))
+                                         select(gt(t.gather, 0), ceil_div(most, t.blocks) * t.m
+                                                                  * select(gt(tiles_m, 1), 0.018, 0.0098), 0))
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     bound = max(bound, copying)
