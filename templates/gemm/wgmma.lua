@@ -545,12 +545,10 @@ return schedule {
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
-    -- Few blocks do not have all of it on their way: what their rings hold of B comes in 1.5 us, at most 62 kB; to two
-    -- neighbours that share a tile's K hardly more than a unit's share.  One warpgroup begins sooner.
-    local ring = t.depth * select(eq(t.x_is_a, 1), t.shared_bytes / t.cluster, t.slot_bytes - t.shared_bytes)
-    local reach = w.clusters * t.cluster * select(apart, select(gt(w.halved, 0), 1.02, 2.42) / p.units,
-                                                  min(select(gt(w.halved, 0), ring * t.cluster, ring),
-                                                      select(gt(w.halved, 0), 52e3, 62e3)) / (1.5 * gbps * 0.87e3))
+    -- Few blocks do not have all of it on their way, one warpgroup without a neighbour least; and it begins sooner.
+    local small = all(eq(t.wg, 1), eq(t.cluster, 1))
+    local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
+                  / p.units
     local row = select(eq(t.e_depth, 0), 4 * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local memory = max((bytes + again) / (gbps * 0.87e3 * min(reach, 1)), bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
@@ -561,7 +559,7 @@ return schedule {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { true, select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
-    local launch = target.launch_us + select(eq(t.wg, 1), select(eq(t.cluster, 1), -0.7, 0), 0.15)
+    local launch = target.launch_us + select(small, -0.7, 0.15)
     return launch + begun + joined + longer + waits + copies, {
       { "launching", launch + begun },
       { "tiles of the busiest unit", busy },
