@@ -72,8 +72,9 @@ for problem in "mla $bf heads=70 kv_heads=1 q=3 kv=515 batch=2 ldv=576" \
 done
 # Tensors of more than 2^32 bytes, of which only lines are touched.
 far=33554432
-for schedule in wgmma wgmma_decode mma; do
-    problem='emul_gemm f16,f16,f16 rcr m=70 n=72 k=72'
+for of in wgmma,emul_gemm,f16 wgmma_decode,emul_decode,bf16 mma,emul_gemm,f16; do
+    IFS=, read -r schedule op type <<<"$of"
+    problem="$op $type,$type,$type rcr m=70 n=72 k=72"
     LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
         "$BUILD/tests/far_apart" "$problem align=256" "$problem lda=$far ldb=$far lde=$far align=256" /$schedule >"$tmp/out" 2>&1
     status=$?
