@@ -248,10 +248,10 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
     end },
-    { "e_depth = 0 is for E of 4 bytes along 64 of Y, without full inputs, blocks of K, stream, pingpong or gather",
+    { "e_depth = 0 is for E of 2 or 4 bytes along 64s of Y, not with full inputs, blocks of K, stream, pingpong, gather",
       function(t, op, types)
         local other = op.block or t.full_d + t.stream + t.pingpong + t.gather > 0
-        return t.e_depth > 0 or types.e.bytes == 4 and t.e_along_y == 1 and t.y % 64 == 0 and not other
+        return t.e_depth > 0 or types.e.bytes > 1 and t.e_along_y == 1 and t.y % 64 == 0 and not other
       end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
@@ -332,7 +332,7 @@ return schedule {
     -- operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
-    local full = full_inputs(op)
+    local full, by_rows = full_inputs(op), { e_depth = 0 }
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then
@@ -355,20 +355,21 @@ return schedule {
     elseif not along and layout.a == "c" then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
                 { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
-    elseif not along and full > 0 then sizes = { { 128, 192, 2 } }
-    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 192, 2 } }
+    elseif not along and full > 0 then sizes = { { 128, 192, 2 }, { 64, 96, 1, 0, 1 } }
+    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 96, 1, 0, 1 } }
     elseif bytes then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 128, 2 }, { 64, 128, 1 },
-                { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 128, 96, 1 }, { 64, 128, 2 },
+                { 64, 128, 1 }, { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
       if types.e.bytes == 4 and layout.e == "r" and full == 0 then -- short K
-        sizes[11], sizes[12] = { 128, 256, 1, 0, 0, { e_depth = 0 } }, { 128, 192, 1, 0, 0, { e_depth = 0 } }
+        sizes[12], sizes[13] = { 128, 256, 1, 0, 0, by_rows }, { 128, 192, 1, 0, 0, by_rows }
       end
-    elseif full > 0 then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
+    elseif full > 0 then
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 96, 1, 0, 1 }, { 64, 96, 1 } }
     else
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 192, 2 },
-                { 64, 128, 1 }, { 128, 256, 1, 1 }, { 128, 192, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
-                { 64, 200, 1, 0, 1, { group = 1 } },
-                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 128, 1 }, { 64, 96, 1 },
+                { 128, 256, 1, 1 }, { 128, 192, 1 }, { 64, 128, 2, 0, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
+                { 64, 200, 1, 0, 1, { group = 1 } }, { 128, 152, 1, 0, 1, { e_depth = 1 } },
+                { 128, 200, 1, 0, 1, { e_depth = 1 } } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -376,9 +377,12 @@ return schedule {
     if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
-    -- Plain products are what batches are made of.
+    -- Plain products are what batches are made of, of short K and with any number of columns.
     if #op.d == 0 and op.products == 1 and types.b.bits >= 8 then
       list[#list + 1] = gathering(target, op, types, layout)
+      if not bytes and layout.a == "r" and layout.e == "r" then
+        list[#list + 1], list[#list + 2] = tile(128, 256, 1, 0, 0, by_rows), tile(128, 192, 1, 0, 0, by_rows)
+      end
     end
     return list
   end,
@@ -479,7 +483,9 @@ return schedule {
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
     local read = 128 * t.slabs * t.products * t.blocks * t.wg * (64 / at_once + t.y)
-    local lds = (0.804 * t.slot_bytes + 1.012 * read) / 220e3
+    -- Several warpgroups that read little of Y are not held as long by it.
+    local narrow = all(gt(t.wg, 1), lt(t.y * t.products, 128), eq(t.in_registers, 0))
+    local lds = (0.804 * t.slot_bytes + 1.012 * read) / select(narrow, 275e3, 220e3)
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1030e3
     -- X's way through registers takes longer than products of few columns hide; a transposed operand's, and what one
@@ -549,7 +555,7 @@ return schedule {
     local small = all(eq(t.wg, 1), eq(t.cluster, 1))
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
-    local row = select(eq(t.e_depth, 0), 4 * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
+    local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local memory = max((bytes + again) / (gbps * 0.87e3 * min(reach, 1)), bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio

@@ -24,7 +24,8 @@ local function passes(p, t)
   local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns // 64)
   local rate = select(eq(t.mixed, 1), 188, select(gt(t.m, 64), 232, select(lt(t.m, 64), 308,
                                                                            select(gt(p.m, t.m), 200, 133))))
-  return t.n * t.bits_b * t.products // 8 + min(p.m, t.m) * t.bytes_a + from_b + from_a, rate
+  local rows = select(eq(t.turned, 1), t.m, min(p.m, t.m)) -- that come
+  return t.n * t.bits_b * t.products // 8 + rows * t.bytes_a + from_b + from_a, rate
 end
 
 -- Microseconds of a tile, s blocks to it, whose warps multiply by themselves: a quarter of a unit has so many strips of
@@ -173,11 +174,12 @@ return schedule {
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "own", "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "k", "threads",
+  derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "turned", "k", "threads",
               "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
               "stage_bytes", "mixed", "runs", "behind", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate",
               "sum_bits", "sum_step", "sum_chain" },
   derive = function(t, op, types, layout, target)
+    t.turned = layout.a == "c" and t.gather == 0 and 1 or 0 -- A lies across K in shared memory, too
     t.k = 8 * t.box // types.b.bits * t.slabs
     t.threads, t.registers = 128 * t.wg + 32, 0
     t.products = op.products
@@ -187,7 +189,6 @@ return schedule {
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
     t.side = t.apart == 1 and t.wg // op.products or t.wg -- warpgroups side by side
-    t.own = t.apart == 1 and 1 or op.products             -- products of each
     t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * max(t.side, 1))
     t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
@@ -224,7 +225,7 @@ return schedule {
       t.depth = ring > 1 and max(min((room - t.at_a) // t.slot_bytes, 8), 0) or 0
       t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + t.n * t.slabs * (32 + lanes.pitch)
     end
-    t.sums = t.own * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
+    t.sums = (t.apart == 1 and 1 or op.products) * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
@@ -270,9 +271,12 @@ return schedule {
       function(t, op)
         return t.gather == 0 or t.bits_b >= 8 and not op.block and t.slabs == 1 and t.n <= 256 and t.l2 == 0
       end },
-    { "A that is contiguous along M wants gather = 3, and no other does", function(t, op, types, layout)
-      return (layout.a == "c") == (t.gather == A_ALONE)
-    end },
+    { "A contiguous along K, or in boxes of 64 rows, comes by tensor map: gather = {gather}",
+      function(t, op, types, layout) return t.gather ~= A_ALONE or layout.a == "c" end },
+    { "A is contiguous along M: {m} rows are no multiple of 64, and gather = {gather} does not bring them",
+      function(t, op, types, layout)
+        return layout.a == "r" or t.gather == A_ALONE or t.gather == 0 and t.m % 64 == 0
+      end },
     { "gather = 3 with {m} rows, more than 32", function(t) return t.gather < A_ALONE or t.m <= 32 end },
     { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
       return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
@@ -350,14 +354,15 @@ return schedule {
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
       if layout.a == "c" then
         local alone = { gather = A_ALONE }
-        return { tile(16, 128, 1, 2, 0, alone), tile(32, 128, 1, 2, 0, alone) }
+        return { tile(16, 128, 1, 2, 0, alone), tile(32, 128, 1, 2, 0, alone), tile(64, 64, 1, 2, 0, across),
+                 tile(64, 256, 2, 1, 0, across), tile(128, 64, 1, 1, 0) }
       end
       -- What each kind of op has is what problems drawn at random miss most (docs/benchmarks/shapes.md).
       if layout.b == "r" and op.products > 1 then
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
       end
       if layout.b == "r" then
-        return { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0),
+        return { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(192, 64, 1, 1, 0),
                  not full and tile(64, 192, 1, 2, 0, across) or nil }
       end
       if op.products > 1 then
@@ -372,14 +377,14 @@ return schedule {
                  whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 160, 3, 1, 0),
                  tile(160, 112, 2, 1, 0) }
       end
-      local few = { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(96, 160, 3, 1, 0),
-                    tile(144, 64, 1, 1, 0) }
+      local few = { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
       few[#few + 1] = full and tile(64, 112, 1, 2, 0, across) or tile(16, 112, 1, 2, 0)
       if not full then
         few[#few + 1] = tile(32, 64, 1, 2, 0)
         few[#few + 1] = tile(64, 56, 1, 3, 0, across)
         few[#few + 1] = tile(64, 112, 2, 2, 0, across)
         few[#few + 1] = tile(64, 128, 2, 1, 0, across)
+        few[#few + 1] = tile(144, 192, 3, 1, 0)
       end
       return few
     end
@@ -405,11 +410,14 @@ return schedule {
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
-    -- Rows of A that do not exist are not asked for: they would take the copy engine's time.
+    -- Rows of A that do not exist are not asked for, they would take the copy engine's time: a last tile of fewer has a
+    -- map of its own.
     local list = {}
     if t.gather > 0 and t.gather < A_ALONE then return list end
-    if t.gather == 0 then
-      list[1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = true }
+    if t.turned == 1 then
+      list[1] = { operand = "a", inner = 64, outer = t.k, swizzle = 128 }
+    elseif t.gather == 0 then
+      list[1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = t.order == 1 }
     end
     -- Of warps that are alike in order, all that one has.
     local together = t.n // 16 * t.slabs == t.panels * (t.threads // 32 - 2) and t.panels or 1
@@ -417,6 +425,9 @@ return schedule {
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
       list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = t.fetch }
+    end
+    if t.gather + t.turned + t.order == 0 then
+      list[#list + 1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = "rest" }
     end
     return list
   end,
@@ -479,6 +490,8 @@ return schedule {
     local out = select(gt(s, 2), 0.9, select(gt(s, 1), 0.3, 0)) + 0.0041 * t.m
                 + rows * t.n * t.products / (4.62e3 * s)
                 + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 40e3, 0)
+    -- Full inputs come for four chunks of a thread at a time, the first ones while sums are on their way.
+    out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(t.m * t.n, 2048 * t.wg * s) - 2, 0), 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
     -- Where blocks of K are scaled, a step ends before the next one begins.
@@ -495,7 +508,11 @@ return schedule {
                                                                   * select(gt(tiles_m, 1), 0.018, 0.0098), 0))
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
-    bound = max(bound, copying)
+    -- Boxes across K that reach beyond A's rows keep the copy engine for 6.5 ns a line.
+    local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.0065 * most * share, 0)
+    bound = max(bound, max(copying, beyond))
+    -- One warpgroup that has more than 128 columns waits for its products.
+    bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.18, 1)
     begun = begun + require "realigned"(p, {
       { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
     local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
@@ -514,7 +531,7 @@ return schedule {
       { "shared memory", inside },
       { "multiplying", multiply },
       { "widening", widen },
-      { "copying", copying },
+      { "copying", max(copying, beyond) },
       { "clusters that do not fill the device", bound - bound / select(crowd, 1.67, 1) },
       { "blocks' ends", values + turning + out },
       { "blocks' turns", again },

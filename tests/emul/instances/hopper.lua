@@ -244,7 +244,7 @@ gemm "emul_three" {
 
 -- E that leaves by whole rows of tiles.
 gemm "emul_whole_rows" {
-  types    = { { a = bf16, b = bf16, e = f32 } },
+  types    = { { a = bf16, b = bf16, e = f32 }, { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), col = per_col "e" },
@@ -324,6 +324,17 @@ gemm "emul_few_across" {
   tiles    = { sm_90a = { wgmma_decode { m = { 8, 32 }, n = 64, wg = 1, blocks = { 1, 2 }, l2 = 0, turn = { 0, 1 }, gather = 3 } },
                where = function(t) return (t.m == 8) == (t.blocks == 2) and (t.m == 8) == (t.turn == 1) end },
   check    = { shapes = { { 35, 143, 1001 }, { 272, 144, 80 } } },
+}
+
+-- A across K by tensor map, as either side of the instruction; its last rows are not a box's.
+gemm "emul_few_turned" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "crr", "ccr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = { 64, 128 }, n = 64, wg = 1, l2 = 0, gather = 0, across = { 0, 1 }, split_k = { 0, 3 } } },
+               where = function(t) return (t.m == 64) == (t.across == 1) and (t.m == 64) == (t.split_k == 3) end },
+  check    = { shapes = { { 40, 143, 1001 }, { 272, 144, 80 } } },
 }
 
 -- Operands and E at any address in tiles of single warps: one of them, and many; tiles whose K blocks share.

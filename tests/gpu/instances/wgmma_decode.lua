@@ -258,6 +258,30 @@ for _, more in ipairs { {}, { b = { "gate", "up" } } } do
   }
 end
 
+-- A contiguous along M by tensor map, in boxes of 64 rows, as either side of the instruction.  Of m, n, wg, slabs,
+-- blocks, split_k, across.
+local turned = { ["64 64 1 2 2 0 1"] = true, ["64 192 1 1 2 3 1"] = true, ["64 128 2 1 1 8 1"] = true,
+                 ["64 64 1 2 2 1 0"] = true, ["128 64 1 1 2 2 0"] = true, ["192 128 2 1 1 0 0"] = true }
+for _, more in ipairs { {}, { b = { "gate", "up" } } } do
+  gemm("decode_turned" .. (more.b and "_two" or "")) {
+    types    = { { a = f16, b = f16, e = f16 }, not more.b and { a = bf16, b = bf16, e = f32 } or nil },
+    layouts  = { "crr", "ccr", "ccc" },
+    targets  = { "sm_90a" },
+    b        = more.b,
+    epilogue = function(acc) return more.b and acc.gate * acc.up or acc end,
+    tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 64, 128, 192 }, n = { 64, 128, 192 }, wg = { 1, 2 },
+                                                      slabs = { 1, 2 }, blocks = { 1, 2 },
+                                                      split_k = { 0, 1, 2, 3, 8 },
+                                                      across = { 0, 1 }, l2 = 1, gather = 0 } },
+                 where = function(t)
+                   if t.n == 32 then return true end -- the portable one
+                   return turned[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.blocks, t.split_k,
+                       t.across)] == true
+                 end },
+    check    = { shapes = wide },
+  }
+end
+
 -- Sums over blocks of K, whose values lie either way.
 gemm "decode_blocks" {
   types    = { { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = bf16, b = f8e4m3, e = f32 }, { a = f16, b = i8, e = f16 } },
