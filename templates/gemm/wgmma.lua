@@ -248,7 +248,7 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
     end },
-    { "e_depth = 0 is for E of 2 or 4 bytes along 64s of Y, not with full inputs, blocks of K, stream, pingpong, gather",
+    { "e_depth = 0 is for E of 2 or 4 bytes along 64s of Y, no full inputs, blocks of K, stream, pingpong or gather",
       function(t, op, types)
         local other = op.block or t.full_d + t.stream + t.pingpong + t.gather > 0
         return t.e_depth > 0 or types.e.bytes > 1 and t.e_along_y == 1 and t.y % 64 == 0 and not other
@@ -366,10 +366,10 @@ return schedule {
     elseif full > 0 then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 96, 1, 0, 1 }, { 64, 96, 1 } }
     else
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 128, 1 }, { 64, 96, 1 },
-                { 128, 256, 1, 1 }, { 128, 192, 1 }, { 64, 128, 2, 0, 1 }, { 128, 112, 2, 0, 1, { group = 1 } },
-                { 64, 200, 1, 0, 1, { group = 1 } }, { 128, 152, 1, 0, 1, { e_depth = 1 } },
-                { 128, 200, 1, 0, 1, { e_depth = 1 } } }
+      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 128, 1 },
+                { 64, 96, 1 }, { 128, 256, 1, 1 }, { 128, 192, 1 }, { 64, 128, 2, 0, 1 },
+                { 128, 112, 2, 0, 1, { group = 1 } }, { 64, 200, 1, 0, 1, { group = 1 } },
+                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
