@@ -66,7 +66,7 @@ int kt_open_here(const kt_options *o, kiln_ctx **ctx)
 {
     const int code = kt_open(o, NULL, ctx);
     const kiln_status status = code ? KILN_OK : kiln_synchronize(*ctx, NULL);
-    if (!status || status == KILN_DRIVER) return code; /* what a lost device says, a run says better */
+    if (status != KILN_NO_DEVICE) return code; /* what else is wrong, a run says better */
     const int why = kt_failed(status, NULL);
     kiln_close(*ctx);
     return why;

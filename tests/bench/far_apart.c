@@ -58,8 +58,7 @@ static void make_room(kiln_ctx *ctx, side *s)
 /* Numbers of an index array, all of them rows or pages that exist. */
 static int32_t number(const kiln_rows_info *r, const side *s, const kr_operand *o, int64_t at)
 {
-    const int64_t within = s->p.size[r->within < 4 ? r->within : 0];
-    const int64_t most = r->within < 4 ? within : s->p.more[r->within - KILN_BATCH - 1];
+    const int64_t most = kr_size_of(&s->p, r->within);
     if (r->index == KILN_INDEX_BEGIN) return (int32_t)(most * at / (o->inner * o->outer - 1));
     return (int32_t)(r->index == KILN_INDEX_LENGTH ? most : (at * 7 + 3) % most);
 }

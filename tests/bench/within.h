@@ -84,8 +84,8 @@ static inline bool off(double lo, double hi, double x)
 
 /* Launches each legal instance with `part` (NULL: any) in its name.  True: all are within the
  * bounds. */
-static inline bool all_within(kiln_ctx *ctx, const kiln_problem *p, kiln_args *args, const outputs *o,
-                       const char *part)
+static inline bool all_within(kiln_ctx *ctx, const kiln_problem *p, kiln_args *args,
+                              const outputs *o, const char *part)
 {
     const kiln_kernel *kernel[64];
     size_t kernels = sizeof kernel / sizeof *kernel, tried = 0;

@@ -324,8 +324,10 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, PRODUCT, MANY };
 /* ---- code: the object of row i is 64 bytes from 16 + 64*i ---- */
 #ifdef FIXTURE_GPU
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
-/* B's lines come as two panels of 8. */
-static const kiln_map map[] = {{0, 128, 32, 128, KILN_CLIP_ALL, 3, 0},
+/* Where B is row-major E and A, without copies; else A and B, whose lines come as two panels of 8.
+ */
+static const kiln_map map[] = {{2, 128, 32, 128, KILN_CLIP_ALL, 0, 0},
+                               {0, 128, 32, 128, KILN_CLIP_ALL, 3, 0},
                                {1, 32, 16, 64, KILN_CLIP_REST, 1, 0}};
 #else
 #include "fixture_kernels.h"
@@ -386,10 +388,10 @@ __attribute__((constructor)) static void finish(void)
         r->symbol[0] = S(sym);
         r->symbol[1] = r->schedule == 2 ? S(sym2) : 0;
         if (r->schedule == 1) {
-            r->first_map = 0;
+            r->first_map = r->sig[5] == C;
             r->maps = 2;
 #ifdef FIXTURE_REALIGNS
-            r->realigns = 1;
+            r->realigns = r->sig[5] == C;
 #endif
         }
 #endif
@@ -422,7 +424,7 @@ __attribute__((visibility("default"))) const kiln_module kiln_module_table = {
     .shapes = shapes,
     .strings = (const char *)&pool,
 #ifdef FIXTURE_GPU
-    .nmaps = 2,
+    .nmaps = sizeof map / sizeof *map,
     .map = map,
     .code = code,
     .code_size = sizeof code,

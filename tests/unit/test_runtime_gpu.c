@@ -330,6 +330,29 @@ static void test_realigned(void **state)
     assert_int_equal(fake->unloads, 2);
 }
 
+/* A store by a map writes whole pieces: without copies, E's lines must end at one. */
+static void test_stores_behind_lines(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_args args = arguments();
+    kiln_problem p = problem("bias_relu f32,f32,f32 rrr m=500 n=302 k=64 lde=304 align=256");
+    const kiln_kernel *k = find(ctx, &p);
+    assert_says(kr_kernel_name(k), "rrr/wide_128");
+    assert_int_equal(kiln_workspace_size(k, &p), 0);
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_NOT_SUPPORTED,
+                 "rrr/wide_128 writes E by tensor map: its lines must begin and end at multiples "
+                 "of 16 bytes");
+    assert_int_equal(fake->launches, 0);
+    p.n = 304;
+    assert_ok(kiln_launch(ctx, k, &p, &args, NULL));
+    assert_int_equal(fake->launches, 1);
+    assert_ptr_equal((void *)(uintptr_t)fake->launch[0].map[0][1], args.e);
+    p.e.ld = 306; /* nor may they begin elsewhere */
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_NOT_SUPPORTED, "writes E by tensor map");
+    kiln_close(ctx);
+}
+
 /* ---- tensor maps are encoded once per problem ---- */
 
 static const char *const mapped = "bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=256";
@@ -861,6 +884,7 @@ int main(int argc, char **argv)
         TEST(test_plain_launch),
         TEST(test_clusters_and_maps),
         TEST(test_realigned),
+        TEST(test_stores_behind_lines),
         TEST(test_maps_are_kept),
         TEST(test_maps_without_replace),
         TEST(test_maps_fail),
