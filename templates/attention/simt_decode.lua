@@ -11,6 +11,18 @@ local function parts_of(p, t)
   return max(min(min(ceil_div(4 * p.units, max(busy, 1)), ceil_div(split.span(p, t), 256)), t.parts), 1)
 end
 
+-- Of heads of the layout: elements of a piece, which a lane loads at once, and pieces of a lane.
+local function pieces_of(types, layout, lanes)
+  local each_k, each_v = 16 // types.k.bytes, 16 // types.v.bytes
+  return each_k, each_v, ceil_div(layout.dim, each_k * lanes), ceil_div(layout.dimv, each_v * lanes)
+end
+-- Registers of a thread: its part of Q and O for each row, keys and values in flight.
+local most_held = 180
+local function held_of(types, layout, q, lanes, deep)
+  local each_k, each_v, pieces_k, pieces_v = pieces_of(types, layout, lanes)
+  return q * (pieces_k * each_k + pieces_v * each_v) + 4 * deep * (pieces_k + pieces_v)
+end
+
 return schedule {
   family = "attention",
   title = "few queries: blocks share the keys, each key and value is read once",
@@ -33,11 +45,8 @@ return schedule {
   derive = function(t, op, types, layout, target)
     t.threads = 256
     t.dim, t.dimv = layout.dim, layout.dimv
-    t.each_k, t.each_v = 16 // types.k.bytes, 16 // types.v.bytes -- elements of a piece, which a lane loads at once
-    t.pieces_k = ceil_div(t.dim, t.each_k * t.lanes)              -- of a lane
-    t.pieces_v = ceil_div(t.dimv, t.each_v * t.lanes)
-    -- Registers of a thread: its part of Q and O for each row, keys and values in flight.
-    t.held = t.q * (t.pieces_k * t.each_k + t.pieces_v * t.each_v) + 4 * t.deep * (t.pieces_k + t.pieces_v)
+    t.each_k, t.each_v, t.pieces_k, t.pieces_v = pieces_of(types, layout, t.lanes)
+    t.held = held_of(types, layout, t.q, t.lanes, t.deep)
     t.blocks = t.held <= 84 and 2 or 1 -- that a unit runs at once
     t.kv = t.threads // t.lanes * t.deep -- keys of a block at once
     t.ragged, t.window = op.lengths and 1 or 0, op.mask == "window" and 1 or 0
@@ -45,7 +54,8 @@ return schedule {
     t.bytes = layout.dim * types.k.bytes + layout.dimv * types.v.bytes -- of a key and its value
   end,
   rules = {
-    { "{held} registers for Q, O, keys and values > 180", function(t) return t.held <= 180 end },
+    { ("{held} registers for Q, O, keys and values > %d"):format(most_held),
+      function(t) return t.held <= most_held end },
     { "{q} rows > {lanes} lanes of a key", function(t) return t.q <= t.lanes end },
     { "{lanes} lanes of a key > a wave", function(t, op, types, layout, target) return t.lanes <= target.wave end },
     { "lanes without a piece of a key", function(t)
@@ -56,7 +66,6 @@ return schedule {
     local all = {}
     local pieces = max(ceil_div(layout.dim * types.k.bytes, 16), ceil_div(layout.dimv * types.v.bytes, 16))
     local lanes = pieces <= 8 and 8 or pieces <= 16 and 16 or 32
-    local held = ceil_div(pieces, lanes) * 2 * 16 // min(types.k.bytes, types.v.bytes) -- of a row
     local sizes = { 1, 4, 8 }
     -- What matrix cores compute from some more rows on needs no third one: 8 rows where memory, which is read once for
     -- all of them, takes as long as their products (as `cost` has both), else 4.
@@ -67,7 +76,8 @@ return schedule {
     end
     for _, q in ipairs(sizes) do
       local deep = q == 1 and 4 or 2
-      if q * held + 8 * deep * ceil_div(pieces, lanes) <= 180 then
+      while q == 1 and held_of(types, layout, q, lanes, deep) > most_held do deep = deep // 2 end -- long heads
+      if held_of(types, layout, q, lanes, deep) <= most_held then
         all[#all + 1] = { q = q, lanes = lanes, deep = deep, parts = 64 }
       end
     end

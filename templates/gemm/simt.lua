@@ -105,6 +105,18 @@ return schedule {
     -- rows NVIDIA's GPUs have simt_decode. Not for two products, though, which `large` may not fit.
     local both = types.mul_a.name .. " " .. types.mul_b.name
     local packed = types.a.bits < 8 or types.b.bits < 8
+    -- Fewer threads with more sums each, where a tile of 4 bits has no word for each of so many.
+    local function fit(tile)
+      local function words(of, x)
+        local threads = tile.m // tile.tm * (tile.n // tile.tn)
+        return x.bits >= 8 or tile[of] * tile.k * x.bits >= 32 * threads
+      end
+      while not (words("m", types.a) and words("n", types.b)) and tile.tm * tile.tn < 64 do
+        local wider = tile.tn < tile.tm and "tn" or "tm"
+        tile[wider] = tile[wider] * 2
+      end
+      return tile
+    end
     -- A tile of 64 columns must have a word of 4 bits for each thread.
     if packed and op.products == 2 then
       large = { m = 64, n = 64, k = bytes and 64 or 32, tm = 8, tn = 4, split_k = 1 }
@@ -114,16 +126,16 @@ return schedule {
       large = { m = 64, n = 128, k = bytes and 64 or 16, tm = 8, tn = 4, split_k = 1 }
       -- A's bytes that are not four to a word of LDS: one for each thread.
       local tn = not bytes and types.a.bits == 8 and 8 or 4
-      return { large, { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = tn, split_k = 8 } }
+      return { fit(large), fit { m = 16, n = 128, k = bytes and 64 or 16, tm = 4, tn = tn, split_k = 8 } }
     end
     if op.graph and not op.block then
-      return { large, { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
+      return { fit(large), fit { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
     end
     local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
     local few_elsewhere = target.vendor == "nvidia" and op.products == 1 or target.mma and target.mma[both]
     if not alone and few_elsewhere then return { large } end
     -- Few rows: K keeps the machine busy.
-    return { large, { m = 16, n = 64 // n, k = bytes and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
+    return { fit(large), fit { m = 16, n = 64 // n, k = bytes and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }
   end,
   name = function(t)
     local text = ("%dx%dx%d_t%dx%d"):format(t.m, t.n, t.k, t.tm, t.tn)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Every pair of types, every layout of operands and E, one product and two, each output beside E, sums scaled by blocks
--- of K; blocks of rows of each length: all have a kernel on every target.  Only generated.
-local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz }
+-- of K; blocks of rows of each length; heads of attention from one element to the longest: all have a kernel on every
+-- target.  Only generated.
+local a_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
 local b_types = { bf16, f16, f32, i8, u8, f8e4m3, f8e5m2, f8e4m3fnuz, i4, u4 }
 local results = {
   function(v) return v end,
@@ -40,7 +41,7 @@ for _, a in ipairs(a_types) do
 end
 
 local scaled = { { bf16, bf16 }, { f32, f32 }, { i8, i8 }, { f8e4m3, f8e4m3 }, { bf16, i8 }, { bf16, u4 },
-                 { f8e4m3, i4 } }
+                 { f8e4m3, i4 }, { i4, i4 }, { u4, i8 } }
 for _, types in ipairs(scaled) do
   for _, deep in ipairs { 32, 128 } do
     all_of {
@@ -62,6 +63,18 @@ for _, x in ipairs { bf16, f32, i8 } do
         d       = { x = full "x" },
         outputs = { y = full "y", s = per_block(f32, 1, 2 ^ columns) },
         body    = function(d) return { y = d.x, s = block_max(d.x, 2 ^ columns) } end,
+      }
+    end
+  end
+end
+
+for _, q in ipairs { bf16, f32 } do
+  for _, k in ipairs { bf16, f32, f8e4m3 } do
+    for _, v in ipairs { f16, f32, f8e5m2 } do
+      n = n + 1
+      attention("every_" .. n) {
+        types = { { q = q, k = k, v = v, o = bf16 } },
+        heads = { { 1, 1 }, { 33, 17 }, { 128, 128 }, { 24, 512 }, { 576, 512 }, { 1024, 16 }, { 1024, 1024 } },
       }
     end
   end
