@@ -27,7 +27,7 @@ typedef struct sums {
     double value;     /* sum of products; integer accumulators: wrapped to 32 bits */
     double magnitude; /* sum of |a||b| */
     double wide;      /* sum of (|a|+ra)(|b|+rb) with the radii that a_op and b_op leave */
-    bool vague;       /* an element of A or B is not determined at all */
+    bool vague;       /* an element of A or B, or a product, is not determined at all */
     double unit;      /* where sums have fewer bits than f32's: their last place, */
     struct losses {   /* and what products lose below it, in such: */
         double sum, lo, hi, squares; /* with their signs, and the range of their partial sums */
@@ -203,6 +203,25 @@ static void multiply(const gemm *g, const tile_place *at, const panel *a, const 
         memcpy(t->wide, t->magnitude, sizeof t->wide);
 }
 
+/* Whether x is infinite, and y, off by at most what it is wide beyond its size, may be zero or not,
+ * or of either sign: their product is an infinity or NaN. */
+static bool infinite_or_nan(double x, double y, double wide)
+{
+    return isinf(x) && wide > 0 && wide >= 2 * fabs(y);
+}
+
+/* Whether one of k products is such, of elements that functions made. */
+static bool opposed(int64_t k, const panel *a, int64_t at_a, const panel *b, int64_t at_b)
+{
+    for (int64_t i = 0; i < k; i++) {
+        const int64_t x = at_a + i, y = at_b + i * COLS;
+        if (infinite_or_nan(a->mid[x], b->mid[y], b->wide[y]) ||
+            infinite_or_nan(b->mid[y], a->mid[x], a->wide[x]))
+            return true;
+    }
+    return false;
+}
+
 static sums sums_at(const gemm *g, const tile_place *at, const panel *a, const panel *b,
                     const plain *t, int64_t k0, int64_t k, int64_t i, int64_t j)
 {
@@ -211,8 +230,10 @@ static sums sums_at(const gemm *g, const tile_place *at, const panel *a, const p
               .wide = t->wide[i][j],
               .vague = a->vague[at->first + i] || b->vague[j]};
     const int64_t pitch = g->job->view.shape.size[K];
-    if (g->short_sums)
-        short_sums(g, k, a->mid + (at->first + i) * pitch + k0, b->mid + k0 * COLS + j, &s);
+    const int64_t at_a = (at->first + i) * pitch + k0, at_b = k0 * COLS + j;
+    const bool functions = g->job->op->function[A_OP].count || g->job->op->function[B_OP].count;
+    if (functions && !isfinite(s.value)) s.vague |= opposed(k, a, at_a, b, at_b);
+    if (g->short_sums) short_sums(g, k, a->mid + at_a, b->mid + at_b, &s);
     return s;
 }
 

@@ -23,6 +23,14 @@ gemm "corner_element_ops" {
   b_op     = function(x) return relu(x) - 2 end,
   epilogue = function(acc) return acc end,
 }
+-- Beside infinities, elements that are zero where the quotient by another infinity is, but known within bounds.
+gemm "corner_quotients" {
+  types    = { { a = bf16, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  d        = { s = per_block("b", f32, 1, 20) },
+  b_op     = function(w, d) return w / (abs(d.s) + 0.5) end,
+  epilogue = function(acc) return acc end,
+}
 gemm "corner_pair" {
   types    = { { a = i8, b = i8, e = i8 }, { a = bf16, b = f16, e = f8e5m2 } },
   layouts  = { "rrc", "crr" },
