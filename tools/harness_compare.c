@@ -142,12 +142,12 @@ static double usual_size(const double *lo, const double *hi, size_t count)
 }
 
 /* Whether bounds say what an element is: to a factor of two, or, near zero, within a little of what
- * is usual. */
+ * is usual, or of zero: sums of what f32 may flush to it, below 2^-126, stay far below 2^-100. */
 static int is_determined(double lo, double hi, double usual)
 {
     if (isnan(lo) || lo == hi) return 1;
     return isfinite(lo) && isfinite(hi) &&
-           hi - lo <= fmax(fmax(fabs(lo), fabs(hi)) / 2, usual / 256);
+           hi - lo <= fmax(fmax(fabs(lo), fabs(hi)) / 2, fmax(usual / 256, 0x1p-100));
 }
 
 typedef struct worst {
@@ -155,7 +155,15 @@ typedef struct worst {
     char place[KH_PLACE];
 } worst;
 
-static void judge(const kh_case *c, int output, kh_result *r, worst *w)
+int kh_too_few(size_t determined, size_t checked)
+{
+    enum { LEAST = 8 }; /* one in so many */
+    return determined < checked / LEAST + (checked > 0);
+}
+
+/* w: the element that is furthest off; open: the first that is not determined, of the first output
+ * that has too many such. */
+static void judge(const kh_case *c, int output, kh_result *r, worst *w, worst *open)
 {
     const kh_operand *e = &c->shape.operand[output];
     const kh_output *out = &c->output[output];
@@ -165,6 +173,7 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
     const size_t count = kh_compared_elements(at, e);
     const double usual = usual_size(c->lo + out->first, c->hi + out->first, count);
     if (!count) return;
+    worst first = {0};
     size_t n = out->first, determined = 0, left = 0;
     for (int64_t b = 0; b < kh_compared_matrices(at, e); b++)
         for (int64_t i = 0; i < rows; i++)
@@ -183,7 +192,12 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
                 const int largest = isfinite(error) && error > r->max_error;
                 if (largest) r->max_error = error;
                 r->wrong += !(share <= 1) && !(got >= lo && got <= hi);
-                determined += (size_t)is_determined(lo, hi, usual);
+                if (is_determined(lo, hi, usual)) {
+                    determined++;
+                } else if (!*first.place) {
+                    first.lo = lo, first.hi = hi;
+                    place_text(c, output, first.place, sizeof first.place, matrix, row, col);
+                }
                 const int worse = share > r->bound_share;
                 if (worse) r->bound_share = share;
                 if (r->checked++ && !(worse && share > 1) && !(largest && !r->wrong)) continue;
@@ -193,19 +207,14 @@ static void judge(const kh_case *c, int output, kh_result *r, worst *w)
     r->determined += determined;
     r->output[output - c->shape.inputs].checked = count - left;
     r->output[output - c->shape.inputs].determined = determined;
-}
-
-int kh_too_few(size_t determined, size_t checked)
-{
-    enum { LEAST = 8 }; /* one in so many */
-    return determined < checked / LEAST + (checked > 0);
+    if (!*open->place && kh_too_few(determined, count - left)) *open = first;
 }
 
 void kh_compare(const kh_case *c, kh_result *r)
 {
-    worst w = {0};
+    worst w = {0}, open = {0};
     r->bound_share = -1;
-    for (int o = c->shape.inputs; o < c->shape.count; o++) judge(c, o, r, &w);
+    for (int o = c->shape.inputs; o < c->shape.count; o++) judge(c, o, r, &w, &open);
     if (r->bound_share < 0) r->bound_share = 0;
     /* Special values may leave nothing else. */
     for (int o = 0; o < c->shape.count - c->shape.inputs && c->values != KH_SPECIALS; o++)
@@ -219,7 +228,7 @@ void kh_compare(const kh_case *c, kh_result *r)
         snprintf(r->text, sizeof r->text,
                  "these inputs determine %zu of %zu elements, too few to tell right from wrong: "
                  "%s is expected within %.9g .. %.9g",
-                 r->determined, r->checked, w.place, w.lo, w.hi);
+                 r->determined, r->checked, open.place, open.lo, open.hi);
     else if (r->checked)
         snprintf(r->text, sizeof r->text,
                  "max error %.3g at %s = %.9g, expected %.9g .. %.9g; %zu of %zu elements "

@@ -144,6 +144,12 @@ gemm "pole" {
   layouts  = { "rrr" },
   epilogue = function(acc) return 1 / acc end,
 }
+-- Of acc = 0 zero, or what f32 may flush to it.
+gemm "little" {
+  types    = { { a = f32, b = f32, e = f32 } },
+  layouts  = { "rrr" },
+  epilogue = function(acc) return acc / 3 end,
+}
 -- Nothing is known of any element.
 gemm "noise" {
   types    = { { a = f32, b = f32, e = f32 } },
@@ -165,14 +171,14 @@ loops() { # All instances of `many` are one kernel under their names.
     # shellcheck disable=SC2086
     gcc $cc_flags -D"$(grep -o '^void kiln_many[a-z0-9_]*' "$one" | head -n 1 | sed 's/^void //')"=one -c -o "$tmp/one.o" "$one" || return 1
     for source in "$few"/host/many/*.c; do cp "$tmp/one.o" "${source%.c}.o"; done # what --pack asks for
-    for source in "$few"/host/pole/*.c "$few"/host/noise/*.c; do
+    for source in "$few"/host/{pole,little,noise}/*.c; do
         # shellcheck disable=SC2086
         gcc $cc_flags -c -o "${source%.c}.o" "$source" || return 1
     done
     # shellcheck disable=SC2086
     "$gen" --pack "$few/host" &&
         gcc $cc_flags -I"$few/host" -Wa,-I"$few/host" -shared -o "$tmp/loops/module/libkiln-host.so" "$few/host/module.c" \
-            "$few"/host/pole/*.o "$few"/host/noise/*.o "$tmp/many.c" "$tmp/one.o" -lm &&
+            "$few"/host/{pole,little,noise}/*.o "$tmp/many.c" "$tmp/one.o" -lm &&
         "$gen" --seal "$tmp/loops/module/libkiln-host.so"
 }
 check 'instances by the hundred are compiled' loops
@@ -183,5 +189,6 @@ check 'all instances of a problem are looked at' of_loops 0 '^300 passed, 0 fail
 check 'how many elements were determined is said' of_loops 0 '30 of 30 elements determined' --op many 'many f32,f32,f32 rrr m=5 n=6 k=7'
 check 'a problem that determines nothing is no failure among others' of_loops 0 '^1 passed, 0 failed' --all --op pole
 check 'alone it is' of_loops 1 'determine 0 of 30 elements' 'pole f32,f32,f32 rrr m=5 n=6 k=0'
+check 'zeros are known' of_loops 0 '30 of 30 elements determined' 'little f32,f32,f32 rrr m=5 n=6 k=0'
 check 'nor do many problems that do not determine much pass' of_loops 1 'too few to tell right from wrong' --all --op noise
 finish
