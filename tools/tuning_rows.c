@@ -93,20 +93,22 @@ int kt_line_validates(const char *line)
     return !strncmp(line, "Validator,", 10);
 }
 
-/* Whether its rows hold where this one's do: the validators are the same. */
+/* Whether its rows hold where this one's do: the validators are the same, however often they are
+ * there, as in files put behind each other. */
 int kt_rows_check(kt_rows *t, const char *text)
 {
     const char *head = t->head;
     int number = 1;
     for (const char *line = text; *line; line = kt_line_next(line), number++) {
-        const size_t n = kt_line_length(line), expected = kt_line_length(head);
+        const size_t n = kt_line_length(line);
         if (!n || (!*head && !kt_line_validates(line))) continue;
+        if (!*head) head = t->head;
+        const size_t expected = kt_line_length(head);
         if (n != expected || strncmp(line, head, n)) {
             snprintf(t->why, sizeof t->why,
                      "%.600s:%d: '%.*s', where this device has '%.*s': rows of both do "
                      "not fit into one file; name another, or start it anew with --replace",
-                     t->name, number, (int)(n < 200 ? n : 200), line, *head ? (int)expected : 9,
-                     *head ? head : "no more validators");
+                     t->name, number, (int)(n < 200 ? n : 200), line, (int)expected, head);
             return -1;
         }
         head = kt_line_next(head);

@@ -57,6 +57,11 @@ foreign() {
 }
 check "another device's file is not added to, and replaced when asked" foreign
 # shellcheck disable=SC2086
+joined() {
+    cat "$tmp/grows.csv" "$tmp/grows.csv" >"$tmp/joined.csv" && exits 0 tune $brief -o "$tmp/joined.csv" "$(sized 5)" && row 5 "$tmp/joined.csv"
+}
+check "files put behind each other are added to" joined
+# shellcheck disable=SC2086
 linked() { mkdir "$tmp/there" && : >"$tmp/there/t.csv" && ln -s there/t.csv "$tmp/link.csv" && exits 0 tune $brief -o "$tmp/link.csv" "$(sized 1)" && [ -L "$tmp/link.csv" ] && row 1 "$tmp/there/t.csv"; }
 check 'a link stays one' linked
 # shellcheck disable=SC2086
