@@ -162,17 +162,19 @@ end
 
 -- Elements that more than one phase needs and that are worth keeping: node -> the first phase, which keeps them.  Dear
 -- ones where registers hold them, and of long computations the end; on the host, whose first cache does, all that is
--- not read as f32 nor one step away from what is kept, where a later phase's own elements begin.
+-- not read as f32 nor one step away from what is kept, where a later phase's own elements begin.  Reductions of blocks
+-- are no elements of a piece: each phase reduces what it has of theirs.
 function R.held(plan, target)
   local g, first, held = plan.graph, {}, {}
   local host = target.vendor == "host"
   local shared = R.shared(plan)
   local function worth(n, k)
+    if R.block_reduction(n) then return false end
     if not host then return R.is_dear(n, target) or R.is_packed(plan, n) or is_long(g, k) end
     local others = 0
     for _, a in ipairs(n.args) do if along(g[a]) then others = others + 1 end end
     if STEP[n.op] and others < 2 then return false end
-    return n.op ~= "at" and not R.block_reduction(n) and not (n.op == "d" and plan.inputs[n.name].type.name == "f32")
+    return n.op ~= "at" and not (n.op == "d" and plan.inputs[n.name].type.name == "f32")
   end
   for p = 0, plan.last do
     local function kept(k)

@@ -75,6 +75,24 @@ rowwise "emul_rows_blocks" {
                          simt { lanes = 64, rows = 2, v = 2, resident = 0, split = 1, narrow = 2 } } },
 }
 
+-- A block's reduction of so long a computation that its elements are kept, which two phases read.
+rowwise "emul_rows_long_blocks" {
+  types   = { { x = f16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", by = per_col(f32) },
+  outputs = { y = full "x", few = per_block(f32, 1, 2), many = per_block(f32, 1, 64) },
+  body    = function(d)
+    local long = clamp(d.x, -2, 2)
+    for i = 1, 6 do long = long * d.by * 0.25 + i end
+    local few, many = block_min(long, 2), block_mean(long, 64)
+    return { y = long - row_mean(long) + few - many, few = few, many = many }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 16, rows = 4, v = 1, resident = 1, split = 1 },
+                         simt { lanes = 128, rows = 2, v = 3, resident = 1, split = 1 },
+                         simt { lanes = 64, rows = 1, v = 2, resident = 0, split = 16 },
+                         simt { lanes = 64, rows = 1, v = 2, resident = 1, split = 1, cluster = 4 } } },
+}
+
 -- Rows that lie one behind the other are one; with a matrix that is wider they are not.
 rowwise "emul_rows_flat" {
   types   = { { x = bf16 } },

@@ -83,6 +83,23 @@ rowwise "rows_sums" {
   check   = { shapes = shapes },
 }
 
+-- Blocks of what is computed once, for phases that each reduce them.
+rowwise "rows_long_blocks" {
+  types   = { { x = bf16, y = f32 }, { x = f32, y = f16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", by = per_col(f32) },
+  outputs = { y = full "y", two = per_block(f32, 1, 2), many = per_block(f32, 1, 64) },
+  body    = function(d)
+    local long = clamp(d.x, -2, 2)
+    for i = 1, 6 do long = long * d.by * 0.25 + i end
+    local two, many = block_min(long, 2), block_mean(long, 64)
+    return { y = long - row_mean(long) + two - many + row_max(abs(two)), two = two, many = many }
+  end,
+  tiles   = { sm_90a = { simt(sweep) },
+              where = function(t) return t.lanes >= 32 and reducing(t) end },
+  check   = { shapes = shapes },
+}
+
 -- Blocks of fewer columns than a piece, of as many, of more; a reduction of the row beside them.
 rowwise "rows_blocks" {
   types   = { { x = bf16, y = i8 }, { x = f32, y = f8e4m3 } },
