@@ -37,7 +37,7 @@ typedef kr_interval iv;
 
 /* A key as a query sees it. */
 typedef struct weight {
-    double s, w, d; /* score, e^(s - m), D; w = 0: nothing of it, for certain */
+    double s, w, d, by; /* score, e^(s - m), D, the most that w may be above itself */
     bool seen;
 } weight;
 
@@ -247,18 +247,22 @@ static void note(query *r, iv x, weight *w)
     }
 }
 
-/* What a kernel's e^(s - m) may be off by, relative, and e^(s - m) itself. */
+/* What a kernel's e^(s - m) may be off by, relative and as a number, and e^(s - m) itself.  Where s
+ * is far below m, as -1e30 is, the exponent may be off by more than a double's e^x can say, and what
+ * comes of it is nothing all the same. */
 static void weigh(const attention *a, query *r, weight *w)
 {
     if (w->s == -INFINITY) return;
     w->w = exp(w->s - r->most);
     if (a->job->bounds) {
         const double exponent = 2 * U * (2 * fabs(w->s) + 2 * fabs(r->most) + r->most - w->s + 8);
+        w->by = w->w == 0 ? exp(w->s - r->most + w->d + exponent) : 0;
         w->d = expm1(w->d + exponent);
+        if (w->w > 0) w->by = w->w * w->d;
     }
     r->sum += w->w;
     r->least += w->w * fmax(1 - w->d, 0);
-    r->spread += w->w * fmin(w->d, 1e30);
+    r->spread += fmin(w->by, 1e30);
 }
 
 static void weigh_all(const attention *a, query *r, weight *sink)
@@ -323,7 +327,7 @@ static void add_up(attention *a, const query *r, const weight *sink)
     }
     for (int64_t c = 0; c < n; c++) col[c].y = col[c].sum / r->sum;
     for (int64_t j = 0; a->job->bounds && j < a->keys; j++) {
-        const double *v = a->v + j * n, by = a->key[j].w * a->key[j].d;
+        const double *v = a->v + j * n, by = a->key[j].by;
         for (int64_t c = 0; by != 0 && c < n; c++) col[c].moved += by * fabs(v[c] - col[c].y);
     }
 }
@@ -338,7 +342,7 @@ static iv average(const attention *a, const query *r, const weight *sink, int64_
     const column *col = &a->col[c];
     const double y = col->y;
     if (!a->job->bounds) return kr_point(y);
-    const double moved = sink->w * sink->d * fabs(y) + col->moved;
+    const double moved = sink->by * fabs(y) + col->moved;
     const double largest = fmax(fabs(col->lo), fabs(col->hi));
     const double size = col->wide / r->sum;
     const double rounded = fmin(size, KR_LAMBDA * sqrt(col->square) / r->sum);

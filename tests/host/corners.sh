@@ -34,7 +34,8 @@ threaded=(
     "quantise_block bf16,f8e4m3 rows=257 cols=8000 ldx=8005"
 )
 # Few rows, which pack nothing: as many as are one, two, four or eight at a time and an odd one; two products with either
-# layout of E; element operations; columns and lengths that are no multiple of anything; more than one block of k.
+# layout of E; element operations; columns and lengths that are no multiple of anything; more than one block of k; few keys
+# that are seen.
 few=(
     "corner_blocks f32,f32,f32 rcr m=3 n=1501 k=1901"
     "corner_blocks f32,f32,f32 rrr m=15 n=1001 k=333 lda=340 ldb=1003"
@@ -53,6 +54,7 @@ few=(
     "corner_unsigned u8,i8,u8 crc m=77 n=12 k=515 batch=4"
     "corner_unsigned u8,u8,f32 rcr m=3 n=5 k=150001" # sums wrap
     "corner_sums i8,i8,f32 crr m=14 n=515 k=1203 acc=f32"
+    "corner_hidden f32,f32,f32,f32 heads=2 kv_heads=1 q=5 kv=300"
 )
 for isa in avx512 avx2 plain; do
     export KILN_HOST_ISA=$isa

@@ -98,3 +98,10 @@ rowwise "corner_remainders" {
     }
   end,
 }
+
+-- Keys that are hidden by a number: nothing of their values is in O.
+attention "corner_hidden" {
+  types = { { q = f32, k = f32, v = f32, o = f32 } },
+  heads = { { 16, 16 } },
+  score = function(x, at) return select(le(abs(at.q - at.k), 7), x, -1e30) end,
+}
