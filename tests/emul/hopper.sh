@@ -89,7 +89,7 @@ LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib
     "$BUILD/tests/large_scales" 'emul_bits_128 bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
 result $? "scales beside the largest numbers" "$tmp/out"
 every kernels simt --quick --op emul_two
-every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_sums --op emul_rows_blocks \
+every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_alike --op emul_rows_sums --op emul_rows_blocks \
     --op emul_rows_long_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
 for problem in 'rows=5 cols=264 batch=3' 'rows=7 cols=333 batch=2' 'rows=5 cols=333 ldup=340' 'rows=3 cols=264 batch=2 sx=1000'; do

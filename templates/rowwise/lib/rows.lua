@@ -58,12 +58,12 @@ local function closure(graph, targets, stop)
   return need
 end
 
--- Whether node k is row_sum(exp(x - row_max(x))): then row_max's node.
+-- Whether node k is row_sum(exp(x - row_max(x))) of elements x: then row_max's node.
 local function softmax_sum(g, k)
   local e = g[k].op == "row_sum" and g[g[k].args[1]]
   local d = e and e.op == "exp" and g[e.args[1]]
   local m = d and d.op == "sub" and g[d.args[2]]
-  return m and m.op == "row_max" and m.args[1] == d.args[1] and d.args[2] or nil
+  return m and m.op == "row_max" and m.args[1] == d.args[1] and along(g[m.args[1]]) and d.args[2] or nil
 end
 
 -- How a tile goes through rows that it keeps.  Results that are known before the last phase are stored then, unless a

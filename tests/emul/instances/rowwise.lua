@@ -39,6 +39,21 @@ rowwise "emul_rows_softmax" {
                          simt { lanes = 64, rows = 1, v = 1, resident = 0, split = 1, cluster = 2 } } },
 }
 
+-- The same of what all columns share.
+rowwise "emul_rows_alike" {
+  types   = { { x = f16 } },
+  targets = { "sm_90a" },
+  d       = { x = full "x", row = per_row(f32) },
+  outputs = { y = full "x", many = per_row(f32) },
+  body    = function(d)
+    local e = exp(d.row - row_max(d.row))
+    local many = row_sum(e)
+    return { y = select(gt(d.x, 0), d.x, 0.5) * e / many * 100, many = many }
+  end,
+  tiles   = { sm_90a = { simt { lanes = 64, rows = 1, v = 4, resident = 1, split = 1 },
+                         simt { lanes = 128, rows = 1, v = 1, resident = 0, split = 1 } } },
+}
+
 -- Compensated sums: exact but for one rounding, wherever they are brought together.  And what is so long a computation
 -- that it is kept for the next phase.
 rowwise "emul_rows_sums" {
