@@ -79,3 +79,15 @@ for _, q in ipairs { bf16, f32 } do
     end
   end
 end
+
+-- Long expressions take no longer than kiln-gen gives them.
+rowwise "every_long" {
+  types   = { { x = f32 } },
+  d       = { x = full "x" },
+  outputs = { y = full "x" },
+  body    = function(d)
+    local y = d.x
+    for i = 1, 350 do y = y * 0.5 + i end
+    return y / row_sum(y)
+  end,
+}

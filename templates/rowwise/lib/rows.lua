@@ -151,13 +151,17 @@ end
 
 local STEP = { add = true, sub = true, mul = true, neg = true, abs = true, relu = true, min = true, max = true }
 
--- Whether it takes as many steps from inputs to an element as a dear function does.
+-- Whether it takes as many steps from inputs to an element as a dear function does: so many are counted.
+local LONG = 12
 local function is_long(g, k)
-  local steps = 0
-  for a in pairs(closure(g, { k }, function(a) return not along(g[a]) end)) do
-    if along(g[a]) and #g[a].args > 0 then steps = steps + 1 end
+  local steps, seen = 0, {}
+  local function visit(a)
+    if steps >= LONG or seen[a] or not along(g[a]) or #g[a].args == 0 then return end
+    seen[a], steps = true, steps + 1
+    for _, x in ipairs(g[a].args) do visit(x) end
   end
-  return steps >= 12 and not g[k].cond
+  visit(k)
+  return steps >= LONG and not g[k].cond
 end
 
 -- Elements that more than one phase needs and that are worth keeping: node -> the first phase, which keeps them.  Dear
