@@ -17,6 +17,8 @@ local function parts(p, t)
   return select(gt(t.split_k, 0), t.split_k, best)
 end
 
+local widened = { i8 = true, f8e4m3 = true, f8e5m2 = true } -- bytes that become 16 bits as fragments are read
+
 local function along_k(layout, operand) return layout[operand] == (operand == "a" and "r" or "c") end
 
 return schedule {
@@ -41,7 +43,7 @@ return schedule {
       if type.bits > mul.bits or type.bits == mul.bits and type.name ~= mul.name then
         return nil, ("%s of %s is no %s in memory"):format(x:upper(), type.name, mul.name)
       end
-      if type.bits < mul.bits and not has_op and not (type.name == "i8" or type.name:find "^f8e[45]m[23]$") then
+      if type.bits < mul.bits and not has_op and not widened[type.name] then
         return nil, ("%s of %s does not become %s here"):format(x:upper(), type.name, mul.name)
       end
       if type.bytes ~= 2 and not along_k(layout, x) then
