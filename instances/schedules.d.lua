@@ -68,9 +68,10 @@ function mfma(axes) end
 ---@alias kiln.mma.wm 1|2|4
 ---@alias kiln.mma.wn 1|2|4|8
 ---@alias kiln.mma.wk 1|2|4
----@alias kiln.mma.slabs 1|2
+---@alias kiln.mma.slabs 1|2|4
 ---@alias kiln.mma.word 1|4|8
----@alias kiln.mma.depth 2|3|4|5|6|8
+---@alias kiln.mma.lines 0|1
+---@alias kiln.mma.depth 1|2|3|4|5|6|8
 ---@alias kiln.mma.blocks 1|2|3|4|6
 ---@alias kiln.mma.split_k 0|1|2|3|4|5|6|7|8
 
@@ -82,7 +83,8 @@ function mfma(axes) end
 ---@field wk? kiln.mma.wk|kiln.mma.wk[] and along K
 ---@field slabs? kiln.mma.slabs|kiln.mma.slabs[] pieces of 128 bytes along K that arrive together
 ---@field word? kiln.mma.word|kiln.mma.word[] bytes that lines of A and B begin at multiples of, and that are copied at once; 1: at any address
----@field depth? kiln.mma.depth|kiln.mma.depth[] tiles of A and B in shared memory
+---@field lines? kiln.mma.lines|kiln.mma.lines[] 1: few rows of A; lines of B, along K, come from any address straight to registers
+---@field depth? kiln.mma.depth|kiln.mma.depth[] tiles of A and B in shared memory; with lines: steps of B's, 64 bytes of each, in registers
 ---@field blocks? kiln.mma.blocks|kiln.mma.blocks[] blocks that a unit holds at once
 ---@field split_k? kiln.mma.split_k|kiln.mma.split_k[] blocks that share a tile, each a part of K; 0: chosen at the launch
 

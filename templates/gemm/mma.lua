@@ -59,16 +59,19 @@ return schedule {
     { "wm", values = { 1, 2, 4 }, doc = "warps of a block along M" },
     { "wn", values = { 1, 2, 4, 8 }, doc = "and along N" },
     { "wk", values = { 1, 2, 4 }, doc = "and along K" },
-    { "slabs", values = { 1, 2 }, doc = "pieces of 128 bytes along K that arrive together" },
+    { "slabs", values = { 1, 2, 4 }, doc = "pieces of 128 bytes along K that arrive together" },
     { "word", values = { 1, 4, 8 },
       doc = "bytes that lines of A and B begin at multiples of, and that are copied at once; 1: at any address" },
-    { "depth", values = { 2, 3, 4, 5, 6, 8 }, doc = "tiles of A and B in shared memory" },
+    { "lines", values = { 0, 1 },
+      doc = "1: few rows of A; lines of B, along K, come from any address straight to registers" },
+    { "depth", values = { 1, 2, 3, 4, 5, 6, 8 },
+      doc = "tiles of A and B in shared memory; with lines: steps of B's, 64 bytes of each, in registers" },
     { "blocks", values = { 1, 2, 3, 4, 6 }, doc = "blocks that a unit holds at once" },
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
   derived = { "k", "threads", "products", "sums", "fast", "slot_bytes", "lds_bytes", "room", "line", "copies", "bits_a",
-              "bits_b", "bytes_e", "bytes_d", "a_across", "b_across" },
+              "bits_b", "bytes_e", "bytes_d", "a_across", "b_across", "steps", "alike", "shortest", "changed" },
   derive = function(t, op, types, layout, target)
     t.k, t.threads, t.products = 128 // types.mul_a.bytes * t.slabs, 32 * t.wm * t.wn * t.wk, op.products
     t.sums = op.products * t.m * t.n // (32 * t.wm * t.wn)
@@ -80,24 +83,44 @@ return schedule {
     end
     t.line = 0
     t.slot_bytes = bytes("a", t.m) + op.products * bytes("b", t.n)
+    -- Lines of B that begin alike are `alike` apart; steps of 64 bytes of each.
+    t.alike, t.shortest = 16 // types.b.bytes, t.lines * (16 // types.b.bytes)
+    t.steps = t.k // (4 * t.alike)
+    if t.lines > 0 then t.slot_bytes = t.m * (t.k + 4 * t.alike) * 4 end
     local stage = 4 * t.wk * op.products * (layout.e == "r" and t.m * (t.n + 8) or t.n * (t.m + 4))
     t.fast = layout.e == "r" and t.n or t.m
     -- Words behind a line's last are read, too.
-    t.lds_bytes = max(t.depth * t.slot_bytes + 16, stage)
+    t.lds_bytes = max(t.lines > 0 and 2 * t.slot_bytes + 32 * op.products or t.depth * t.slot_bytes + 16, stage)
     t.room = min((target.lds + 1024) // t.blocks - 1024, target.lds)
     t.copies = ceil_div((t.m * types.a.bits + op.products * t.n * types.b.bits) * t.k // 8,
                         (t.word == 1 and 16 or t.word) * t.threads) -- of a thread, for each tile
     t.bits_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bits, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.a_across, t.b_across = along_k(layout, "a") and 0 or 1, along_k(layout, "b") and 0 or 1
+    t.changed = op.has_b_op and 1 or 0
   end,
   rules = {
     { "{wm} by {wn} warps do not share {m} rows and {n} columns in sixteens", function(t)
-      return t.m % (16 * t.wm) == 0 and t.n % (16 * t.wn) == 0
+      return t.m % (16 * t.wm) == 0 and (t.lines > 0 or t.n % (16 * t.wn) == 0)
     end },
     { "{sums} sums per thread > 128", function(t) return t.sums <= 128 end },
     { "lines of {line} bytes are too long for {threads} threads", function(t)
       return t.threads * t.word >= t.line
+    end },
+    { "4 pieces along K are for lines of B in registers", function(t) return t.lines > 0 or t.slabs < 4 end },
+    { "tiles in shared memory are at least two", function(t) return t.lines > 0 or t.depth > 1 end },
+    { "lines of B in registers are for A and B along K", function(t)
+      return t.lines == 0 or t.a_across + t.b_across == 0
+    end },
+    { "lines of B in registers go through no b_op", function(t) return t.lines == 0 or t.changed == 0 end },
+    { "lines of B in registers are for 8 warps along N, and begin anywhere", function(t)
+      return t.lines == 0 or t.wm == 1 and t.wn == 8 and t.wk == 1 and t.word == 1
+    end },
+    { "{n} columns are no eights of lines of each of the {alike} kinds that begin alike", function(t)
+      return t.lines == 0 or t.n % (8 * t.alike) == 0
+    end },
+    { "{steps} steps of a tile are not two or more, and no multiple of {depth}", function(t)
+      return t.lines == 0 or t.steps > 1 and t.steps % t.depth == 0
     end },
     { "{threads} threads finish rows of {fast} elements", function(t) return t.threads >= t.fast end },
     { "LDS: {lds_bytes} bytes of {room} that each of {blocks} blocks has", function(t)
@@ -106,8 +129,8 @@ return schedule {
   },
   defaults = function(target, op, types, layout)
     local function tile(m, n, wm, wn, wk, slabs, word, depth, blocks)
-      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, depth = depth, blocks = blocks,
-               split_k = 0 }
+      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, lines = 0, depth = depth,
+               blocks = blocks, split_k = 0 }
     end
     if op.products == 2 then
       return { tile(64, 32, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 1, 3, 3), tile(64, 32, 2, 2, 1, 1, 4, 4, 3),
@@ -118,6 +141,19 @@ return schedule {
     local function add(...) list[#list + 1] = tile(...) end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    -- Few rows beside lines of B.
+    local function lines(m, n, slabs, depth, blocks)
+      list[#list + 1] = { m = m, n = n, wm = 1, wn = 8, wk = 1, slabs = slabs, word = 1, lines = 1, depth = depth,
+                          blocks = blocks, split_k = 0 }
+    end
+    if not full and not across and not op.has_b_op and types.mul_b.bits == 16 then
+      if types.b.bits == 8 then
+        lines(16, 128, 4, 2, 2)
+      else
+        lines(16, 128, 2, 2, 3)
+        lines(32, 128, 2, 4, 2)
+      end
+    end
     if full or across then add(64, 64, 2, 2, 1, 1, 4, 4, 3) end
     if full then return list end
     add(16, 32, 1, 1, 4, 2, 4, 4, 3)
@@ -129,6 +165,7 @@ return schedule {
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
     text = text .. (t.wk > 1 and "x" .. t.wk or "") .. (t.slabs > 1 and "_p" .. t.slabs or "")
     text = text .. ("_d%d_b%d"):format(t.depth, t.blocks) .. (t.word > 1 and "_a" .. t.word or "")
+    text = text .. (t.lines > 0 and "_lines" or "")
     return t.split_k > 0 and text .. "_s" .. t.split_k or text
   end,
   problem_rules = require "limits" {
@@ -138,6 +175,7 @@ return schedule {
     { "B's address, pitch or batch stride is no multiple of the bytes that are copied at once", function(p, t)
       return ge(p.align_b, t.word)
     end },
+    { "lines of B are less than 16 bytes apart", function(p, t) return ge(p.ldb, t.shortest) end },
   },
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
@@ -175,6 +213,13 @@ return schedule {
     local gbps = require "memory"(p, target)
     local memory = 1.81 + bytes / (gbps * 0.45e3)
     local joined = select(gt(s, 1), 1.43, 0)
+    -- Lines of B in registers: of 16 bits 32 KiB of a block, alone on its unit or beside others.
+    local lines = eq(t.lines, 1)
+    local portion = p.k * t.n * t.products * t.bits_b / (262144 * s) * select(lt(t.bits_b, 16), 1.6, 1)
+    alone = select(lines, 6.9 + waves * portion * (0.854 + 0.0302 * t.m), alone)
+    busy = select(lines, 6.9 + most * portion * (0.975 + 0.0097 * t.m), busy)
+    memory = select(lines, 6.9 + bytes / (gbps * 0.8e3), memory)
+    joined = select(lines, 0, joined)
     return target.launch_us - 3 + max(alone, max(busy, memory)) + joined, {
       { "launching", target.launch_us - 3 + joined },
       { "a block, one after the other", alone },

@@ -225,6 +225,13 @@ mma_fault emul_fault_words "what is behind K taken for a part of it, within a wo
     'emul_fault_words bf16,bf16,f32 rcr m=20 n=20 k=77 lda=80 ldb=80 align=256' \
     --instance sm_90a/emul_fault_words/bf16_bf16_f32/rcr/mma_64x64x64_w2x2_d3_b2_a4_s2
 mma_fault emul_fault_words "half of A's rows read twice" 's/x.name == "a" and low or high/x.name == "b" and low or high/'
+mma_fault emul_fault_lines "what is behind K taken for a part of it" 's/ \& ~bytes_from\(rest - i \* 4\)//'
+mma_fault emul_fault_lines "what is ahead of K taken for a part of it" 's/bytes_from\(ahead - i \* 4\) \& //'
+mma_fault emul_fault_lines "a matrix's first elements left out" 's/return k >= 0 \&\& k </return k > 0 \&\& k </'
+mma_fault emul_fault_lines "a matrix's last word taken for its first" 's/\(own \+ 16\)/(own)/'
+mma_fault emul_fault_lines "A where lines of B begin at words" 's/\(WORD - ahead \/ /(WORD - 0 * ahead \/ /'
+mma_fault emul_fault_lines "a tile of A written where another is read" 's/next = memory \+ \(i \+ 1\) %/next = memory + i %/'
+mma_fault emul_fault_lines "lines of the step before" 's/step \+ DEPTH - STEPS\)/step + DEPTH - STEPS - 1)/'
 mma_fault emul_fault_mma "sums of another block's part of K" 's/add\(r\);/add(rank);/'
 decode_fault emul_fault_decode "B's panels where others would be" 's/B\.along_k and "PANEL" or "BOX_BYTES"/"PANEL"/'
 decode_fault emul_fault_decode "K of B that goes on within a row of 128 bytes" 's/\(slab \* 4 \+ step\) \* \(16 \* 128\)/(slab * 4 + step) * 32/'

@@ -383,6 +383,47 @@ gemm "emul_any_op" {
   check    = { shapes = any },
 }
 
+-- Few rows beside lines of B that come to registers: lines that begin alike 8 and 16 apart, in one tile of lines and
+-- several, whole parts of K in a block and not; rows that A has and not.
+local lines  = { { 70, 75, 200 }, { 17, 130, 61 }, { 3, 260, 1100 } }
+local of_row = { wm = 1, wn = 8, slabs = { 2, 4 }, lines = 1, depth = { 2, 4 }, blocks = 1, split_k = { 0, 3 } }
+local function lines_of(m, n)
+  local sweep = { m = m, n = n }
+  for name, value in pairs(of_row) do sweep[name] = value end
+  return mma(sweep)
+end
+local function few_steps(t)
+  return t.steps == 4 and (t.depth == 4) == (t.split_k == 3) and (t.m > 16) == (t.depth == 4)
+end
+gemm "emul_lines" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = f16, b = f16, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col(f32), row = per_row "e", o = full(f32, "c") },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.row * d.o end,
+  tiles    = { sm_90a = { lines_of(16, 64), lines_of(32, 128) }, where = few_steps },
+  check    = { shapes = lines },
+}
+gemm "emul_lines_bytes" {
+  types    = { { a = u8, b = i8, e = i32 }, { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e5m2, e = f32 },
+               { a = f8e4m3, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { lines_of(16, 128), lines_of(32, 256) }, where = few_steps },
+  check    = { shapes = lines },
+}
+gemm "emul_lines_two" {
+  types    = { { a = f16, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  a_op     = function(x) return x + 1 end,
+  epilogue = function(acc) return acc.gate * 0.5 + acc.up end,
+  tiles    = { sm_90a = { lines_of(16, 128) }, where = few_steps },
+  check    = { shapes = lines },
+}
+
 -- Conditions, and functions of them, as CUDA spells them.
 gemm "emul_conditions" {
   types    = { { a = bf16, b = bf16, e = f32 } },
