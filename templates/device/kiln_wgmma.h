@@ -266,6 +266,14 @@ static KILN_DEVICE unsigned kiln_hidden(unsigned x)
     return x;
 }
 
+// kiln_thread(), read anew: the compiler keeps nothing that comes of it.
+static KILN_DEVICE unsigned kiln_thread_anew(void)
+{
+    unsigned x;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+    return x;
+}
+
 // What stands behind it begins when x, which is not negative, is there.  ptxas moves waits for wgmma ahead of all that
 // does not branch: a softmax that was to run beside products would run behind them.
 static KILN_DEVICE void kiln_behind(float x)

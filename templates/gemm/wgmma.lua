@@ -346,8 +346,8 @@ return schedule {
       local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
       local warps = { slabs = 4, e_depth = 1, wg = types.e.bytes < 4 and 4 or 2 }
       sizes = full > 0 and { { 128, 256, 2 }, { 128, 128, 2, 0, 0, two }, { 128, 64, 2, 0, 0, two } } or
-              { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 2, 0, 0, warps },
-                { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
+              { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 1, 0, 0, warps },
+                { 256, 64, 2, 0, 0, warps }, { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
     elseif widened and along then
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 144, 2 }, { 128, 128, 2 },
                 { 128, 112, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 192, 96, 2 }, { 64, 128, 2 }, { 64, 192, 1 },
@@ -502,7 +502,8 @@ return schedule {
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
-    local warps = select(eq(t.wg, 4), 0.99, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
+    local four = select(eq(t.cluster, 2), 0.99, select(le(p.m, t.m), 0.965, 1.04))
+    local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
     local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
     local bound = max(select(few_bits, widened, flops / rate), lds)
     -- What wgmma takes of Y at once is better a multiple of 64.

@@ -91,6 +91,10 @@ static inline unsigned kiln_hidden(unsigned x)
 {
     return x;
 }
+static inline unsigned kiln_thread_anew(void)
+{
+    return kiln_thread();
+}
 static inline void kiln_behind(float)
 {
 }
