@@ -557,7 +557,8 @@ return schedule {
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local memory = max((bytes + again) / (gbps * 0.87e3 * min(reach, 1)), bytes / (gbps * 1e3) + written(p, t, row))
+    local moved = (bytes + again) / (gbps * select(small, 0.8e3, 0.87e3) * min(reach, 1))
+    local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
