@@ -68,7 +68,7 @@ return schedule {
     -- Registers come in eights.
     local file = target.vendor == "nvidia" and 65536 or 131072
     local function blocks(n)
-      local at_once = max(2048 // t.threads, 1)
+      local at_once = max(min(2048 // t.threads, 32), 1) -- a unit has no more blocks, however small
       while at_once > 1 and file // (t.threads * at_once) // 8 * 8 < n do at_once = at_once - 1 end
       return at_once
     end
