@@ -128,8 +128,8 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
-    local function tile(m, n, wm, wn, wk, slabs, word, depth, blocks)
-      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, lines = 0, depth = depth,
+    local function tile(m, n, wm, wn, wk, slabs, word, depth, blocks, lines)
+      return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, lines = lines or 0, depth = depth,
                blocks = blocks, split_k = 0 }
     end
     if op.products == 2 then
@@ -142,16 +142,12 @@ return schedule {
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
     -- Few rows beside lines of B.
-    local function lines(m, n, slabs, depth, blocks)
-      list[#list + 1] = { m = m, n = n, wm = 1, wn = 8, wk = 1, slabs = slabs, word = 1, lines = 1, depth = depth,
-                          blocks = blocks, split_k = 0 }
-    end
     if not full and not across and not op.has_b_op and types.mul_b.bits == 16 then
       if types.b.bits == 8 then
-        lines(16, 128, 4, 2, 2)
+        add(16, 128, 1, 8, 1, 4, 1, 2, 2, 1)
       else
-        lines(16, 128, 2, 2, 3)
-        lines(32, 128, 2, 4, 2)
+        add(16, 128, 1, 8, 1, 2, 1, 2, 3, 1)
+        add(32, 128, 1, 8, 1, 2, 1, 4, 2, 1)
       end
     end
     if full or across then add(64, 64, 2, 2, 1, 1, 4, 4, 3) end

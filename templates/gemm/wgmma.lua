@@ -332,7 +332,7 @@ return schedule {
     -- operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
-    local full, by_rows = full_inputs(op), { e_depth = 0 }
+    local full = full_inputs(op)
     local sizes
     if op.block and widened then sizes = { { 128, 128, 2 } }
     elseif op.block then
@@ -360,9 +360,6 @@ return schedule {
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 128, 96, 1 }, { 64, 128, 2 },
                 { 64, 128, 1 }, { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
-      if types.e.bytes == 4 and layout.e == "r" and full == 0 then -- short K
-        sizes[12], sizes[13] = { 128, 256, 1, 0, 0, by_rows }, { 128, 192, 1, 0, 0, by_rows }
-      end
     elseif full > 0 then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 96, 1, 0, 1 }, { 64, 96, 1 } }
     else
@@ -377,12 +374,14 @@ return schedule {
     if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
-    -- Plain products are what batches are made of, of short K and with any number of columns.
-    if #op.d == 0 and op.products == 1 and types.b.bits >= 8 then
-      list[#list + 1] = gathering(target, op, types, layout)
-      if not bytes and layout.a == "r" and layout.e == "r" then
-        list[#list + 1], list[#list + 2] = tile(128, 256, 1, 0, 0, by_rows), tile(128, 192, 1, 0, 0, by_rows)
-      end
+    -- Plain products are what batches are made of.
+    local plain = #op.d == 0 and op.products == 1 and types.b.bits >= 8
+    if plain then list[#list + 1] = gathering(target, op, types, layout) end
+    -- Short K and any number of columns.
+    local wide_e = bytes and op.products == 1 and full == 0 and types.e.bytes == 4 and not op.block
+    if layout.e == "r" and (wide_e or plain and not bytes and layout.a == "r") then
+      local by_rows = { e_depth = 0 }
+      list[#list + 1], list[#list + 2] = tile(128, 256, 1, 0, 0, by_rows), tile(128, 192, 1, 0, 0, by_rows)
     end
     return list
   end,

@@ -271,9 +271,10 @@ return schedule {
       function(t, op)
         return t.gather == 0 or t.bits_b >= 8 and not op.block and t.slabs == 1 and t.n <= 256 and t.l2 == 0
       end },
-    { "A contiguous along K, or in boxes of 64 rows, comes by tensor map: gather = {gather}",
-      function(t, op, types, layout) return t.gather ~= A_ALONE or layout.a == "c" end },
-    { "A is contiguous along M: {m} rows are no multiple of 64, and gather = {gather} does not bring them",
+    { "gather = 3 is for A that is contiguous along M", function(t, op, types, layout)
+      return t.gather ~= A_ALONE or layout.a == "c"
+    end },
+    { "A that is contiguous along M wants gather = 3, or 0 and 64s of rows: here {gather} and {m}",
       function(t, op, types, layout)
         return layout.a == "r" or t.gather == A_ALONE or t.gather == 0 and t.m % 64 == 0
       end },
@@ -414,10 +415,13 @@ return schedule {
     -- map of its own.
     local list = {}
     if t.gather > 0 and t.gather < A_ALONE then return list end
+    local function of_a(clip)
+      return { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = clip }
+    end
     if t.turned == 1 then
       list[1] = { operand = "a", inner = 64, outer = t.k, swizzle = 128 }
     elseif t.gather == 0 then
-      list[1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = t.order == 1 }
+      list[1] = of_a(t.order == 1)
     end
     -- Of warps that are alike in order, all that one has.
     local together = t.n // 16 * t.slabs == t.panels * (t.threads // 32 - 2) and t.panels or 1
@@ -426,9 +430,7 @@ return schedule {
     for i = 0, op.products - 1 do
       list[#list + 1] = { operand = "b" .. i, inner = inner, outer = outer, swizzle = t.box, promote = t.fetch }
     end
-    if t.gather + t.turned + t.order == 0 then
-      list[#list + 1] = { operand = "a", inner = 128 // types.a.bytes, outer = t.m, swizzle = 128, clip = "rest" }
-    end
+    if t.gather + t.turned + t.order == 0 then list[#list + 1] = of_a("rest") end
     return list
   end,
   realigns = function(t) return t.gather == 0 or t.gather == A_ALONE end,

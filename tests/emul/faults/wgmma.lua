@@ -8,6 +8,14 @@ gemm "emul_fault" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
 }
 
+gemm "emul_fault_rows" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 1, e_depth = 0 } } },
+}
+
 gemm "emul_fault_op" {
   types    = { { a = bf16, b = bf16, e = f32 } },
   layouts  = { "rcr" },

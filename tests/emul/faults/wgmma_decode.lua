@@ -9,6 +9,14 @@ gemm "emul_fault_decode" {
                where = function(t) return (t.n == 128) == (t.across == 1) and (t.m == 64) == (t.across == 1) end },
 }
 
+gemm "emul_fault_decode_turned" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "crr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = 128, n = 64, gather = 0 } } },
+}
+
 gemm "emul_fault_decode_block" {
   types    = { { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr" },

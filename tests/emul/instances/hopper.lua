@@ -386,11 +386,8 @@ gemm "emul_any_op" {
 -- Few rows beside lines of B that come to registers: lines that begin alike 8 and 16 apart, in one tile of lines and
 -- several, whole parts of K in a block and not; rows that A has and not.
 local lines  = { { 70, 75, 200 }, { 17, 130, 61 }, { 3, 260, 1100 } }
-local of_row = { wm = 1, wn = 8, slabs = { 2, 4 }, lines = 1, depth = { 2, 4 }, blocks = 1, split_k = { 0, 3 } }
 local function lines_of(m, n)
-  local sweep = { m = m, n = n }
-  for name, value in pairs(of_row) do sweep[name] = value end
-  return mma(sweep)
+  return mma { m = m, n = n, wm = 1, wn = 8, slabs = { 2, 4 }, lines = 1, depth = { 2, 4 }, blocks = 1, split_k = { 0, 3 } }
 end
 local function few_steps(t)
   return t.steps == 4 and (t.depth == 4) == (t.split_k == 3) and (t.m > 16) == (t.depth == 4)
