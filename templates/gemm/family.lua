@@ -46,6 +46,14 @@ local function is_sum(op, types, graphs)
     and types.acc.name == "i32" and types.e.name == "i32"
 end
 
+-- How many functions an epilogue evaluates for an element that take a GPU more time than arithmetic does.
+local function curves(graphs)
+  local names = { gelu = 1, gelu_tanh = 1, silu = 1, sigmoid = 1, tanh = 1, exp = 1, log = 1, pow = 1 }
+  local count = 0
+  for _, x in ipairs(graphs.epilogue and graphs.epilogue[1] or {}) do count = count + (names[x.op] or 0) end
+  return count
+end
+
 -- Where an element operator is (x - zero) * scale, or x * scale, of inputs: { scale = , zero = }, their positions among
 -- the op's, from 0.
 local function affine(graphs)
@@ -99,6 +107,7 @@ return family {
       for name, value in pairs(types.e) do e[name] = value end
       types.e = e
     end
+    op.curves = curves(graphs)
     for name, of in pairs { a_op = "a", b_op = "b" } do
       local acts = false
       for _, graph in ipairs(graphs[name] or {}) do

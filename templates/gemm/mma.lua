@@ -191,23 +191,24 @@ return schedule {
     -- by ldmatrix; and its multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
     local loose = eq(t.word, 1)
-    local a = select(loose, select(eq(t.a_across, 1), 2, select(lt(p.align_a, 4), 3, 1)), 0.5)
+    local a = select(loose, select(eq(t.a_across, 1), 2, select(lt(p.align_a, 4), 2.8, 1)), 0.58)
     local b = select(loose, select(eq(t.b_across, 1), 2, select(lt(p.align_b, 4), 3, 1)), 0.5)
+              * select(lt(t.bits_b, t.bits_a), 1.8, 1) -- and widened
     local reads = turns * (rows * a + columns * b) / 4
     local multiplied = turns * rows * columns / 128
-    local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
+    local kib = (min(p.m, t.m) * t.bits_a + min(p.n, t.n) * t.products * t.bits_b) * t.k / 8192
     -- A block's own time, and its share of the unit's.
-    local ends = t.m * t.n * t.products / 4096
-    local step = 0.135 + t.copies * select(loose, 0.0303, 0.0028) + 0.00082 * reads + 0.006 * multiplied
-    local alone = waves * (2.24 + steps * step + 109 * ends / t.threads) + 0.18
-    local copied = t.copies * select(loose, 0.005, 0.00064)
-    local each = steps * (t.threads / 32 * (copied + 0.0006 * reads + 0.00005 * multiplied) + 0.0192 * kib)
+    local ends = min(p.m, t.m) * min(p.n, t.n) * t.products / 4096 * (1 + 0.05 * t.bytes_d)
+    local step = 0.135 + t.copies * select(loose, 0.0303, 0.0028) + 0.00082 * reads + 0.0062 * multiplied
+    local alone = waves * (2.1 + steps * step + 95 * ends / t.threads) + 0.18
+    local copied = t.copies * select(loose, 0.0071, 0.00079)
+    local each = steps * (t.threads / 32 * (copied + 0.00074 * reads + 0.00006 * multiplied) + 0.0192 * kib)
     -- Two products in tiles of 16 rows take less (docs/benchmarks/tiles.csv).
-    local busy = 1.81 + most * (each + 0.83 * ends) * select(all(gt(t.products, 1), eq(t.m, 16)), 0.82, 1)
+    local busy = 1.57 + most * (0.11 + each + 0.58 * ends) * select(all(gt(t.products, 1), eq(t.m, 16)), 0.71, 1)
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local memory = 1.81 + bytes / (gbps * 0.45e3)
+    local memory = 1.81 + bytes / (gbps * select(loose, 0.52e3, 0.72e3))
     local joined = select(gt(s, 1), 1.43, 0)
     -- Lines of B in registers: of 16 bits 32 KiB of a block, alone on its unit or beside others.
     local lines = eq(t.lines, 1)

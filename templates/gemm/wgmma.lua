@@ -109,10 +109,10 @@ local function places(t, op, types, layout)
   t.x_row = 128 * types[x].bits // types["mul_" .. x].bits * t.slabs
   if x == "a" then
     t.x, t.y = t.m, t.n
-    t.slot_bytes, t.shared_bytes = t.x_row * t.x + 128 * op.products * t.y * t.slabs, 128 * op.products * t.y * t.slabs
+    t.slot_bytes = t.x_row * t.x + 128 * op.products * t.y * t.slabs
   else
     t.x, t.y = t.n, t.m
-    t.slot_bytes, t.shared_bytes = t.x_row * op.products * t.x + 128 * t.y * t.slabs, 128 * t.y * t.slabs
+    t.slot_bytes = t.x_row * op.products * t.x + 128 * t.y * t.slabs
   end
 end
 
@@ -202,9 +202,9 @@ return schedule {
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "shared_bytes", "d_parts", "vector", "behind", "lds_bytes", "full_d",
+              "groups", "strip", "slot_bytes", "d_parts", "vector", "behind", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
-              "product_bits", "sum_bits", "sum_step", "sum_chain" },
+              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
@@ -223,7 +223,7 @@ return schedule {
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster == 2 and t.stream + t.pingpong == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
-    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
+    t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
@@ -313,7 +313,7 @@ return schedule {
       end
       while t.slabs > 1 and slow() do t.slabs = t.slabs // 2 end
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
-      t.groups = t.wg
+      t.groups = t.pingpong == 1 and 1 or t.wg
       places(t, op, types, layout)
       repeat
         beside_ring(t, op, types, layout)
@@ -356,7 +356,9 @@ return schedule {
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
                 { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
     elseif not along and full > 0 then sizes = { { 128, 192, 2 }, { 64, 96, 1, 0, 1 } }
-    elseif not along then sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 96, 1, 0, 1 } }
+    elseif not along then
+      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 96, 1, 0, 1 },
+                { 128, 160, 2, 0, 1 }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 128, 96, 1 }, { 64, 128, 2 },
                 { 64, 128, 1 }, { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
@@ -366,7 +368,7 @@ return schedule {
       sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 128, 1 },
                 { 64, 96, 1 }, { 128, 256, 1, 1 }, { 128, 192, 1 }, { 64, 128, 2, 0, 1 },
                 { 128, 112, 2, 0, 1, { group = 1 } }, { 64, 200, 1, 0, 1, { group = 1 } },
-                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 200, 1, 0, 1, { e_depth = 1 } } }
+                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
     end
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -468,7 +470,7 @@ return schedule {
     local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))
     local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
     local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
-    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / 4.14e6, 0), 0)
+    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / 4.7e6, 0), 0)
     -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
     local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
@@ -481,17 +483,16 @@ return schedule {
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
-    local read = 128 * t.slabs * t.products * t.blocks * t.wg * (64 / at_once + t.y)
-    -- Several warpgroups that read little of Y are not held as long by it.
-    local narrow = all(gt(t.wg, 1), lt(t.y * t.products, 128), eq(t.in_registers, 0))
-    local lds = (0.804 * t.slot_bytes + 1.012 * read) / select(narrow, 275e3, 220e3)
+    local read = 2 * t.x * t.slabs * t.products * (64 / at_once + t.y)
+    local lds = (0.804 * t.slot_bytes + 1.012 * read) / 220e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
-    local from_l2 = (t.slot_bytes - t.shared_bytes * (t.cluster - 1) / t.cluster) / 1030e3
+    local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
+    local from_l2 = (t.slot_bytes - of_y * (t.cluster - 1) / t.cluster) / 1030e3
     -- X's way through registers takes longer than products of few columns hide; a transposed operand's, and what one
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
-                             select(alone, 1.053, 1))
+                             select(alone, 1.053, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
     -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
@@ -523,12 +524,15 @@ return schedule {
       local align = select(eq(t.x_is_a, a), p.align_a, p.align_b)
       return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
     end
-    local lines_x, lines_y = touched(1, t.slot_bytes - t.shared_bytes), touched(0, t.shared_bytes)
+    local lines_x, lines_y = touched(1, t.slot_bytes - of_y), touched(0, of_y)
     step = max(step, lines_x + lines_y / t.cluster)
-    local out = t.x * t.y * t.products * (1 + t.full_d) / 18.8e3
-                + 0.123 * t.blocks * t.y / t.strip
+    -- Functions of the epilogue, as gelu, add to what leaves.
+    local out = t.x * t.y * t.products * (1 + t.full_d) / 19.4e3
+                + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 17e3
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
-    local tile = rounds * step + ends
+    -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's.
+    local in_turn = eq(t.pingpong, 1)
+    local tile = rounds * step + select(in_turn, max(ends - rounds * step / 2, 0), ends)
     -- Tiles that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
     local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound)) + t.slot_bytes / 2280e3
     local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
@@ -541,6 +545,7 @@ return schedule {
     local meanwhile = select(gt(w.halved, idle), 2, min(w.halved, 1)) * half
     local whole = w.items // w.units * tile + max(min(w.beyond, 1) * tile, meanwhile)
     local busy = select(eq(t.stream, 1), most * tile, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
+    busy = busy + select(in_turn, 2 * ends, 0)
     -- The last tiles along X come when L2 no longer has what they share with the others.
     local shared = select(eq(t.x_is_a, 1), p.n * t.bits_b * t.products, p.m * t.bits_a) * p.batch * p.k / 8
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
@@ -556,7 +561,7 @@ return schedule {
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local moved = (bytes + again) / (gbps * select(small, 0.8e3, 0.87e3) * min(reach, 1))
+    local moved = (bytes + again) / (gbps * select(small, 0.8e3, 0.82e3) * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio

@@ -456,14 +456,14 @@ return schedule {
     local bytes = p.batch * (all_weights * (1 + select(gt(all_weights, 60e6), 0.35, 0.32) * (tiles_m - 1))
                              + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
-    local rate = gbps * 1e3 * select(all(eq(t.mixed, 1), eq(t.order, 0)), 0.77,
+    local rate = gbps * 1e3 * select(all(eq(t.mixed, 1), eq(t.order, 0)), 0.8,
                                      select(all(lt(t.m, 64), eq(t.mixed, 0)), 0.93, 0.89))
     local memory = max(bytes / rate, bytes / (gbps * 1e3) + written(p, t, t.n * t.bytes_e))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
-    -- times their share.  What others read, too, comes faster, and what rings hold in 1.13 us.
+    -- times their share.  What others read, too, comes faster, and what rings hold in 1.25 us.
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
-    local rings = here * t.depth * t.k * weights / 1.13
+    local rings = here * t.depth * t.k * weights / 1.25
     -- A unit that has one while others have none gets more than its share, but tiles of many more rows keep up with
     -- hardly more than that of an H200.
     local beside = min(fair * 1.46, select(all(gt(t.m, 64), le(p.m, 64)), 39.5e3, rings))
@@ -493,7 +493,8 @@ return schedule {
                 + rows * t.n * t.products / (4.62e3 * s)
                 + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 40e3, 0)
     -- Full inputs come for four chunks of a thread at a time, the first ones while sums are on their way.
-    out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(t.m * t.n, 2048 * t.wg * s) - 2, 0), 0)
+    out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(rows * t.n, 2048 * t.wg * s) - 2, 0)
+                                         + select(gt(tiles_m, 1), 0.9, 0), 0)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
     -- Where blocks of K are scaled, a step ends before the next one begins.
@@ -512,12 +513,17 @@ return schedule {
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     -- Boxes across K that reach beyond A's rows keep the copy engine for 6.5 ns a line.
     local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.0065 * most * share, 0)
-    bound = max(bound, max(copying, beyond))
+    -- L2's lines, of which rows that begin inside of them touch two, and those more slowly (as in wgmma.lua).
+    local function touched(align, much)
+      return much / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
+    end
+    local lines = most * share / t.k * (touched(p.align_a, rows * t.k * t.bytes_a) + touched(p.align_b, weights * t.k))
+    bound = max(bound, max(max(copying, beyond), select(copied_too, 0, lines)))
     -- One warpgroup that has more than 128 columns waits for its products.
-    bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.18, 1)
+    bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.4, 1)
     begun = begun + require "realigned"(p, {
       { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
-    local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(gt(t.m, 64), 0.92, 0.56), 0)
+    local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.

@@ -31,6 +31,17 @@ sets least "$tmp/costs" >"$tmp/out" && grep -q '^left: ' "$tmp/out" && sets agai
     grep -q '^| all | 5 | | | 1.0000 | 1.000 | 1.000 |$' "$tmp/out" && sets against "$tmp/less" "$tmp/costs" >"$tmp/out" &&
     grep '^| all ' "$tmp/out" | grep -q ' 0\.'
 result $? 'a set keeps all of its own time, and less without its tiles for few rows'
+{ head -1 docs/benchmarks/tiles.csv; grep '^"bias_relu bf16' docs/benchmarks/tiles.csv | head -60; } >"$tmp/times.csv"
+fit() { tests/bench/cost_fit.py templates/gemm/wgmma.lua --times "$tmp/$1" "${@:2}" >"$tmp/out" 2>&1; }
+fit times.csv && [ "$(grep -cE '^0\.[0-9]+: of [0-9]+ problems chosen at 0\.[0-9]+ of the best' "$tmp/out")" = 1 ]
+result $? 'cost_fit.py says what a cost is worth by times that a GPU took'
+fit times.csv --only 'local waits' --seconds 2 --step 4 --out "$tmp/wgmma.lua" && [ "$(grep -c 'problems chosen' "$tmp/out")" = 2 ] &&
+    [ "$(diff templates/gemm/wgmma.lua "$tmp/wgmma.lua" | grep -c '^[<>]')" -le 2 ] && grep -q 'local waits' "$tmp/wgmma.lua"
+result $? 'it moves no constant but of the lines that it was given'
+head -2 "$tmp/times.csv" >"$tmp/one.csv"
+! fit one.csv &&
+    grep -q 'no problem has three instances that were timed and are built' "$tmp/out"
+result $? 'of single times there is nothing to choose'
 "$kiln" verify --modules "$tmp/choices/lib" --device none:sm_90a:132 'bias_relu bf16,bf16,bf16 rcr m=8 n=8 k=8' >"$tmp/out" 2>&1
 [ $? -eq 77 ] && grep -q 'a device for sm_90a with 132 units is not here' "$tmp/out"
 result $? 'such a device runs nothing'

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Constants of a schedule's cost model, fitted to times that a GPU took (kiln bench --all --csv); needs no GPU.
+
+  cost_fit.py templates/gemm/mma.lua --times tiles.csv                 what the model is worth as it is
+  cost_fit.py templates/gemm/mma.lua --times tiles.csv --seconds 300 --out mma.lua
+                                                            a better one, to be read and rounded before it is kept
+  ... --only 'local memory'                                 constants of lines of `cost` that match, instead of all
+
+Coordinate descent: one after the other each number of the function `cost` that has a decimal point is made larger or
+smaller by a step, which is halved after each round, and kept so where that pays.  What is to be small is the mean over
+problems of the logarithm of chosen over best time, where an instance counts as chosen the more, the nearer it is to the
+least cost (by exp(-x/0.035), x: the logarithm of its cost over the least), and a quarter of the mean square of the
+costs' logarithmic errors (up to 0.4) of instances within 1.5 of the best, a problem's mean first; a number that moves
+has to pay for it.  Chosen and best are of problems with three instances or more that were timed and are built.  How deep
+a ring is, `_d4`, is left out of names.
+"""
+import argparse
+import collections
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import gemm_sample as sample
+
+NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w.])")
+
+
+def plain(name):
+    return re.sub(r"_d\d+(?=_|$)", "", name)
+
+
+def read_times(paths):
+    """{problem: {instance: microseconds}}; of one that was timed several times the least."""
+    found = collections.OrderedDict()
+    for path in paths:
+        with open(path, newline="", encoding="utf-8") as table:
+            for row in csv.DictReader(table):
+                if row["implementation"] != "kiln" or not row["us"]:
+                    continue
+                of = found.setdefault(row["problem"].split(" vs ")[0], {})
+                name = plain(row["note"].split("/")[-1].split(",")[0])
+                of[name] = min(float(row["us"]), of.get(name, math.inf))
+    return found
+
+
+class Model:
+    """A module of tables alone, of copies of the templates and of the ops that were timed."""
+
+    def __init__(self, folder, schedule, ops, o):
+        self.folder, self.o = folder, o
+        self.schedule = os.path.relpath(os.path.abspath(schedule), os.path.join(sample.ROOT, "templates"))
+        shutil.copytree(os.path.join(sample.ROOT, "templates"), os.path.join(folder, "templates"))
+        self.environment = dict(os.environ, OPS=" ".join(ops), SCHEDULES=os.path.join(folder, "templates"),
+                                TARGET=o.target)
+
+    def costs(self, text, problems):
+        """{problem: {instance: microseconds}} with this text as the schedule's."""
+        with open(os.path.join(self.folder, "templates", self.schedule), "w", encoding="utf-8") as out:
+            out.write(text)
+        module = os.path.join(self.folder, "module")
+        choices = os.path.join(sample.ROOT, "tests", "bench", "choices.sh")
+        made = subprocess.run([choices, module, "/dev/null"], env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, universal_newlines=True)
+        if made.stdout:
+            sys.exit(made.stdout.strip())
+        found = {}
+        for problem in problems:
+            device = "none:%s:%d" % (self.o.target, self.o.units)
+            run = subprocess.run([self.o.kiln, "explain", "--json", "--modules", os.path.join(module, "lib"),
+                                  "--device", device, problem],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+            if run.returncode:
+                sys.exit("%s: %s" % (problem, run.stderr.strip()))
+            found[problem] = {plain(c["instance"].split("/")[-1]): c["cost_us"]
+                              for c in json.loads(run.stdout)["candidates"] if c.get("cost_us") is not None}
+        return found
+
+
+def judge(costs, times):
+    """What is to be small, and it in words."""
+    soft, kept, squares, count = 0, [], [], 0
+    for problem, of in times.items():
+        cost = {i: costs[problem][i] for i in of if i in costs[problem]}
+        if not cost:
+            continue
+        best, least = min(of[i] for i in cost), min(cost.values())
+        errors = [max(-0.4, min(0.4, math.log(cost[i] / of[i]))) ** 2 for i in cost if of[i] < 1.5 * best]
+        squares.append(sum(errors) / len(errors))
+        count += len(errors)
+        if len(cost) < 3:
+            continue
+        weight = {i: math.exp(-math.log(cost[i] / least) / 0.035) for i in cost}
+        soft += sum(weight[i] * min(math.log(of[i] / best), 0.6) for i in cost) / sum(weight.values())
+        kept.append(best / of[min(cost, key=cost.get)])
+    if not kept:
+        sys.exit("cost_fit.py: no problem has three instances that were timed and are built")
+    square = sum(squares) / len(squares)
+    loss = soft / len(kept) + 0.25 * square
+    words = "%.5f: of %d problems chosen at %.4f of the best (worst 5 %% %.3f, worst %.3f); %d costs of %d, error %.3f"
+    return loss, words % (loss, len(kept), sample.geomean(kept), sample.worst_part(kept), min(kept), count, len(squares),
+                          square ** 0.5)
+
+
+def constants(text, only):
+    """[(where it begins, where it ends)] of the numbers in `cost`."""
+    begin = text.index("  cost = function")
+    end, at, found = text.index("\n  end,", begin), begin, []
+    for line in text[begin:end].splitlines(keepends=True):
+        code = line.split("--")[0]
+        if re.search(only, code):
+            found += [(at + m.start(), at + m.end()) for m in NUMBER.finditer(code)]
+        at += len(line)
+    return found
+
+
+def fit(model, times, text, o):
+    where = constants(text, o.only)
+    start = [float(text[a:b]) for a, b in where]
+    now, step, deadline = list(start), o.step, time.monotonic() + o.seconds
+
+    def written(values):
+        out, at = [], 0
+        for (a, b), v, before in zip(where, values, start):
+            out += [text[at:a], text[a:b] if v == before else "%.4g" % v]
+            at = b
+        return "".join(out) + text[at:]
+
+    def price(values):
+        moved = sum(abs(math.log(v / before)) for v, before in zip(values, start) if v != before)
+        return judge(model.costs(written(values), times), times)[0] + 0.001 * moved
+
+    best = price(now)
+    while time.monotonic() < deadline and step > 0.02:
+        for k, (a, _) in enumerate(where):
+            for factor in (1 + step, 1 / (1 + step)):
+                if now[k] == 0 or time.monotonic() > deadline:
+                    break
+                tried = list(now)
+                tried[k] *= factor
+                then = price(tried)
+                if then < best - 1e-5:
+                    now, best = tried, then
+                    line = text[:a].count("\n") + 1
+                    print("%.5f  line %d: %g becomes %.4g" % (best, line, start[k], now[k]), flush=True)
+                    break
+        step /= 2
+    return written(now)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("schedule", metavar="SCHEDULE.lua", help="in this tree's templates/")
+    p.add_argument("--times", action="append", required=True, metavar="CSV", help="several times: several files")
+    p.add_argument("--only", default="", metavar="REGEX", help="constants of these lines")
+    p.add_argument("--seconds", type=float, default=0, help="how long to try (0: not at all)")
+    p.add_argument("--step", type=float, default=0.15, help="of a number at first (0.15)")
+    p.add_argument("--out", metavar="FILE", help="the schedule's text with what was found")
+    p.add_argument("--target", default="sm_90a")
+    p.add_argument("--units", type=int, default=132)
+    p.add_argument("--kiln", default=os.path.join(sample.ROOT, os.environ.get("BUILD", "build"), "bin", "kiln"))
+    o = p.parse_args()
+    times = read_times(o.times)
+    with open(o.schedule, encoding="utf-8") as source:
+        text = source.read()
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(folder, o.schedule, sorted({problem.split()[0] for problem in times}), o)
+        print(judge(model.costs(text, times), times)[1], flush=True)
+        if not o.seconds:
+            return
+        text = fit(model, times, text, o)
+        print(judge(model.costs(text, times), times)[1])
+        if o.out:
+            with open(o.out, "w", encoding="utf-8") as out:
+                out.write(text)
+
+
+if __name__ == "__main__":
+    main()
