@@ -358,7 +358,7 @@ return schedule {
     elseif not along and full > 0 then sizes = { { 128, 192, 2 }, { 64, 96, 1, 0, 1 } }
     elseif not along then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 96, 1, 0, 1 },
-                { 128, 160, 2, 0, 1 }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
+                { 128, 160, 2, 0, 1 }, { 128, 192, 2, 0, 1 }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
     elseif bytes then
       sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 128, 96, 1 }, { 64, 128, 2 },
                 { 64, 128, 1 }, { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
@@ -519,10 +519,9 @@ return schedule {
     step = select(scaled, 0.89 * flops / rate + 0.13 + select(eq(t.wg, 1), 0.12, 0) - select(eq(t.wg, 3), 0.02, 0)
                           - select(gt(t.unit, 128), 0.02, 0) + select(lt(t.depth, 5), 0.02, 0), step)
     step = max(step, select(eq(t.gather, 1), gathered(p, t), 0))
-    -- L2's lines, of which rows that begin inside of them touch two, and those more slowly; copies begin at lines.
+    -- L2's lines; copies begin at lines.
     local function touched(a, bytes)
-      local align = select(eq(t.x_is_a, a), p.align_a, p.align_b)
-      return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
+      return require "lines"(select(eq(t.x_is_a, a), p.align_a, p.align_b), bytes, target)
     end
     local lines_x, lines_y = touched(1, t.slot_bytes - of_y), touched(0, of_y)
     step = max(step, lines_x + lines_y / t.cluster)

@@ -66,9 +66,12 @@ local function turns(p, t, tiles, s)
   return max(max(select(gt(rounds, 1), several, one), blocks * 1010 // units), inside), rounds
 end
 
--- Blocks that share a tile's K.  Where memory limits: as many as are soonest done.  Else the fewest that leave the
--- busiest unit the least, and all fit at once; a second turn costs tiles of many rows the most.
-local function parts(p, t)
+-- Blocks, one on a unit, that clusters of s find room for, as far as tiles of more than 64 rows are concerned.
+local function spots(units, s) return max(fitting(units, s) // s * s, 1) end
+
+-- Blocks that share a tile's K.  Where memory limits, and of tiles of more than 64 rows: as many as are soonest done.
+-- Else the fewest that leave the busiest unit the least, and all fit at once.
+local function parts(p, t, target)
   local tiles_m = ceil_div(p.m, t.m)
   local tiles = tiles_m * ceil_div(p.n, t.n) * p.batch
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
@@ -80,13 +83,23 @@ local function parts(p, t)
     local ends = (rounds - 1) * (500 + 200 * s + t.m * t.m // 2) + (s > 2 and 600 or s > 1 and 300 or 0)
     return tile * busy // (1000 * s) + ends
   end
-  local best, least, soonest, memory = 1, load(1), soon(1), streams(t)
+  -- More rows: what the matrix unit takes for a step, and what each round has beside them, of which sums of other
+  -- blocks are the more, the more blocks there are.  Fitted to 1155 times of an H200 (docs/benchmarks/shapes.md).
+  local columns = t.columns * t.products
+  local step = t.k * columns * t.m * target.units * select(eq(t.mixed, 1), 3290, 1860) // (t.rate * 1000000)
+  local function rounds(s)
+    local ends = 5000 + (s > 2 and 1500 or s > 1 and 500 or 0) + s * t.m * columns // 33
+    return ceil_div(tiles * s, spots(units, s)) * (ceil_div(steps, s) * step + ends)
+  end
+  local many, memory = gt(t.m, 64), streams(t)
+  local function done(s) return select(many, rounds(s), soon(s)) end
+  local best, least, soonest = 1, load(1), done(1)
   for _, s in ipairs { 2, 3, 4, 6, 8 } do
-    local fit = select(any(gt(t.m, 64), eq(t.order, 1)), fitting(units, s == 3 and 4 or s), units)
-    local fits = le(tiles * s, s > 2 and fit or units * t.blocks)
-    local less = all(le(10 * load(s), 9 * least), s % 3 > 0 or gt(t.m, 64), fits)
-    local better = all(ge(steps, 4 * s), any(all(memory, s ~= 6, lt(soon(s), soonest)), all(not_(memory), less)))
-    best, least, soonest = select(better, s, best), select(better, load(s), least), select(better, soon(s), soonest)
+    local fits = le(tiles * s, s > 2 and select(eq(t.order, 1), fitting(units, s), units) or units * t.blocks)
+    local less = all(not_(any(many, memory)), s % 3 > 0, le(10 * load(s), 9 * least), fits)
+    local sooner = all(any(many, all(memory, s ~= 6)), lt(done(s), soonest))
+    local better = all(ge(steps, 4 * s), any(sooner, less))
+    best, least, soonest = select(better, s, best), select(better, load(s), least), select(better, done(s), soonest)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
 end
@@ -363,8 +376,13 @@ return schedule {
         return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 0, across) }
       end
       if layout.b == "r" then
-        return { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(192, 64, 1, 1, 0),
-                 not full and tile(64, 192, 1, 2, 0, across) or nil }
+        local few = { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
+                      tile(144, 64, 1, 1, 0) }
+        if not full then
+          few[#few + 1] = tile(112, 128, 2, 1, 0)
+          few[#few + 1] = tile(128, 192, 3, 1, 0)
+        end
+        return few
       end
       if op.products > 1 then
         return { tile(16, 64, 1, 2, 1), tile(32, 56, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
@@ -436,18 +454,19 @@ return schedule {
   realigns = function(t) return t.gather == 0 or t.gather == A_ALONE end,
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
-    local s = parts(p, t)
+    local s = parts(p, t, target)
     return {
       { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
     }
   end,
   workspace = function(p, t, target) return 0 end,
   cost = function(p, t, target)
-    local s = parts(p, t)
+    local s = parts(p, t, target)
     local tiles_m = ceil_div(p.m, t.m)
     local blocks = tiles_m * ceil_div(p.n, t.n) * p.batch * s
-    local room = max(p.units * t.blocks, 1)
-    local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
+    local units = select(gt(t.m, 64), spots(max(p.units, 1), s), max(p.units, 1))
+    local room = units * t.blocks
+    local most = ceil_div(blocks, units) -- of the busiest unit
     local weights = t.n * t.bits_b / 8 * t.products
     local columns = t.columns * t.products -- with those beyond the tile
     local rows = min(p.m, t.m)
@@ -466,8 +485,9 @@ return schedule {
     local rings = here * t.depth * t.k * weights / 1.25
     -- A unit that has one while others have none gets more than its share, but tiles of many more rows keep up with
     -- hardly more than that of an H200.
-    local beside = min(fair * 1.46, select(all(gt(t.m, 64), le(p.m, 64)), 39.5e3, rings))
-    local all_have = blocks // max(p.units, 1) -- tiles, before some units take one more
+    local slowly = all(gt(t.m, 64), eq(tiles_m, 1), any(le(p.m, 64), gt(2 * blocks, units)))
+    local beside = min(fair * 1.46, select(slowly, 39.5e3, rings))
+    local all_have = blocks // units -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
                                       + (most - all_have) / min(beside, rings))
     -- Where nothing else takes longer, as `turns` says.
@@ -477,8 +497,10 @@ return schedule {
     local passing, passed = passes(p, t)
     local inside = most * share * passing / (1e3 * passed)
     -- The matrix unit; one operand in registers takes it half as long again.
-    local multiply = most * share * columns * 2 * t.m * target.units * select(eq(t.mixed, 1), 1.77, 1)
-                     / (t.rate * 1e6)
+    local multiply = most * share * columns * 2 * t.m * target.units / (t.rate * 1e6)
+    -- And the clock is higher where there is an end to it soon, as in wgmma.lua.
+    local soon = select(gt(t.m, 64), 1 - 0.15 * 25 / (multiply + 25), 1)
+    multiply = multiply * select(eq(t.mixed, 1), 1.77, soon)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
     local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)
@@ -487,11 +509,11 @@ return schedule {
     -- Each warp loads its own values, and waits where they are many.
     widen = select(eq(t.order, 1), whole, widen * select(gt(t.runs, 2), 3.5, 1))
     -- Clusters of more than two do not fill every group of units.
-    local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units), not_(streaming))
+    local crowd = all(gt(s, 2), gt(10 * blocks, 9 * p.units), not_(streaming), le(t.m, 64))
     -- Sums of more rows take their time on the way to another block, too.
     local out = select(gt(s, 2), 0.9, select(gt(s, 1), 0.3, 0)) + 0.0041 * t.m
                 + rows * t.n * t.products / (4.62e3 * s)
-                + select(all(gt(s, 1), gt(t.m, 64)), 4 * rows * t.n * t.products / 40e3, 0)
+                + select(all(gt(s, 1), gt(t.m, 64)), s * rows * t.n * t.products / 28.8e3, 0)
     -- Full inputs come for four chunks of a thread at a time, the first ones while sums are on their way.
     out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(rows * t.n, 2048 * t.wg * s) - 2, 0)
                                          + select(gt(tiles_m, 1), 0.9, 0), 0)
@@ -513,12 +535,12 @@ return schedule {
     local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
     -- Boxes across K that reach beyond A's rows keep the copy engine for 6.5 ns a line.
     local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.0065 * most * share, 0)
-    -- L2's lines, of which rows that begin inside of them touch two, and those more slowly (as in wgmma.lua).
-    local function touched(align, much)
-      return much / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
-    end
-    local lines = most * share / t.k * (touched(p.align_a, rows * t.k * t.bytes_a) + touched(p.align_b, weights * t.k))
+    local touched = require "lines"
+    local lines = most * share / t.k * (touched(p.align_a, rows * t.k * t.bytes_a, target)
+                                        + touched(p.align_b, weights * t.k, target))
     bound = max(bound, max(max(copying, beyond), select(copied_too, 0, lines)))
+    -- Where a unit has several tiles of many rows, one after the other, products do not run at their rate for long.
+    bound = bound * select(all(gt(t.m, 64), gt(most, 3)), 1.15, 1)
     -- One warpgroup that has more than 128 columns waits for its products.
     bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.4, 1)
     begun = begun + require "realigned"(p, {

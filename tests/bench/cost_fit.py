@@ -18,7 +18,6 @@ a ring is, `_d4`, is left out of names.
 import argparse
 import collections
 import csv
-import json
 import math
 import os
 import re
@@ -69,19 +68,12 @@ class Model:
         choices = os.path.join(sample.ROOT, "tests", "bench", "choices.sh")
         made = subprocess.run([choices, module, "/dev/null"], env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, universal_newlines=True)
-        if made.stdout:
-            sys.exit(made.stdout.strip())
-        found = {}
-        for problem in problems:
-            device = "none:%s:%d" % (self.o.target, self.o.units)
-            run = subprocess.run([self.o.kiln, "explain", "--json", "--modules", os.path.join(module, "lib"),
-                                  "--device", device, problem],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-            if run.returncode:
-                sys.exit("%s: %s" % (problem, run.stderr.strip()))
-            found[problem] = {plain(c["instance"].split("/")[-1]): c["cost_us"]
-                              for c in json.loads(run.stdout)["candidates"] if c.get("cost_us") is not None}
-        return found
+        if made.returncode:
+            sys.exit(made.stdout.strip() or "%s: exit status %d" % (choices, made.returncode))
+        o = argparse.Namespace(kiln=self.o.kiln, modules=os.path.join(module, "lib"),
+                               device="none:%s:%d" % (self.o.target, self.o.units))
+        return {problem: {plain(instance): us for instance, us in sample.costs_of(o, problem).items()}
+                for problem in problems}
 
 
 def judge(costs, times):

@@ -368,6 +368,12 @@ def explained(o, p):
     return kiln(o, "explain", text_of(p))
 
 
+def costs_of(o, text):
+    """{instance: microseconds} of a problem's candidates."""
+    return {c["instance"].split("/")[-1]: c["cost_us"]
+            for c in kiln(o, "explain", text)["candidates"] if c.get("cost_us") is not None}
+
+
 def model(o):
     facts = facts_of(o.device.split(":")[1])
     csv_out = csv.writer(open(o.csv, "w", newline="")) if o.csv else None

@@ -15,12 +15,10 @@ of them at odd addresses.  "Kept" is the larger set's least cost over the smalle
 import argparse
 import collections
 import csv
-import json
 import math
 import os
 import re
 import signal
-import subprocess
 import sys
 
 import gemm_sample as sample
@@ -60,13 +58,8 @@ def costs(o):
     else:
         listed = [(view, text) for view in o.views for text in problems_of(view, o.seed, o.count)]
     for view, text in listed:
-        run = subprocess.run([o.kiln, "explain", "--json", "--modules", o.modules, "--device", o.device, text],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-        if run.returncode:
-            sys.exit("%s: %s" % (text, run.stderr.strip()))
-        for c in json.loads(run.stdout)["candidates"]:
-            if c.get("cost_us") is not None:
-                out.writerow([view, text, c["instance"].split("/")[-1], c["cost_us"]])
+        for instance, us in sample.costs_of(o, text).items():
+            out.writerow([view, text, instance, us])
 
 
 def read(path):

@@ -22,6 +22,9 @@ python3 tests/bench/model_fit.py docs/benchmarks/h200.csv "$tmp/all" >"$tmp/fit"
 result $? 'modelled times are within 5 % (wgmma) and 8 % (wgmma_decode) of those that an H200 took, root mean square' "$tmp/fit"
 diff docs/benchmarks/h200-model.txt "$tmp/fit" >"$tmp/out"
 result $? 'docs/benchmarks/h200-model.txt has them'
+"$kiln" explain --modules "$tmp/choices/lib" --device none:sm_90a:132 'bias_relu bf16,bf16,bf16 rrr m=128 n=5120 k=8192 align=256' >"$tmp/out" 2>&1 &&
+    grep -A2 'wgmma_decode_128x192x64' "$tmp/out" | grep -q '108 blocks, 4 blocks that share'
+result $? '27 tiles of many rows are shared by four blocks each, of which all fit, not by three'
 sets() { python3 tests/bench/tile_sets.py "$@"; }
 sets costs --modules "$tmp/choices/lib" --count 5 'bias_relu bf16,bf16,bf16 rcr' >"$tmp/costs" 2>"$tmp/out" &&
     [ "$(cut -d'"' -f4 "$tmp/costs" | grep -c 'bias_relu .* m=')" -ge 5 ]
