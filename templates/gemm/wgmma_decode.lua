@@ -66,7 +66,7 @@ local function turns(p, t, tiles, s)
   return max(max(select(gt(rounds, 1), several, one), blocks * 1010 // units), inside), rounds
 end
 
--- Blocks, one on a unit, that clusters of s find room for, as far as tiles of more than 64 rows are concerned.
+-- Blocks that run at once in clusters of s, one on a unit, as tiles of more than 64 rows do.
 local function spots(units, s) return max(fitting(units, s) // s * s, 1) end
 
 -- Blocks that share a tile's K.  Where memory limits, and of tiles of more than 64 rows: as many as are soonest done.
@@ -83,8 +83,9 @@ local function parts(p, t, target)
     local ends = (rounds - 1) * (500 + 200 * s + t.m * t.m // 2) + (s > 2 and 600 or s > 1 and 300 or 0)
     return tile * busy // (1000 * s) + ends
   end
-  -- More rows: what the matrix unit takes for a step, and what each round has beside them, of which sums of other
-  -- blocks are the more, the more blocks there are.  Fitted to 1155 times of an H200 (docs/benchmarks/shapes.md).
+  -- More rows, in nanoseconds: what the matrix unit takes for a step (two operations, at 1 / 0.93 of its rate), and
+  -- what each round has beside them, of which sums of other blocks are the more, the more blocks there are.
+  -- Fitted to 1155 times of an H200 (docs/benchmarks/shapes.md).
   local columns = t.columns * t.products
   local step = t.k * columns * t.m * target.units * select(eq(t.mixed, 1), 3290, 1860) // (t.rate * 1000000)
   local function rounds(s)
