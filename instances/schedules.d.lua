@@ -162,7 +162,7 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.turns 0|1
 ---@alias kiln.wgmma.m 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
 ---@alias kiln.wgmma.n 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
----@alias kiln.wgmma.cluster 1|2
+---@alias kiln.wgmma.cluster 1|2|4|8
 ---@alias kiln.wgmma.e_depth 0|1|2|4
 ---@alias kiln.wgmma.group 1|2|4|8|16|32
 ---@alias kiln.wgmma.stream 0|1

@@ -184,7 +184,7 @@ return schedule {
     { "n", values = every(8, 8, 256), doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply" },
     { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
-    { "cluster", values = { 1, 2 }, doc = "blocks that load one operand's tile together" },
+    { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 0, 1, 2, 4 },
       doc = "strips of E that each warpgroup has in shared memory; 0: each warp has eight rows of its tile's" },
     { "group", values = { 1, 2, 4, 8, 16, 32 },
@@ -254,6 +254,7 @@ return schedule {
         return t.e_depth > 0 or types.e.bytes > 1 and t.e_along_y == 1 and t.y % 64 == 0 and not other
       end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
+    { "stream with clusters of more than two blocks", function(t) return t.stream == 0 or t.cluster <= 2 end },
     { "pingpong with stream", function(t) return t.pingpong == 0 or t.stream == 0 end },
     { "pingpong with full extra inputs", function(t) return t.pingpong == 0 or t.full_d == 0 end },
     { "a strip of the full extra inputs takes {d_parts} slots of the ring, more than {depth}", function(t)
@@ -327,49 +328,14 @@ return schedule {
                             "gather", "tf32", "slabs", "swap" } do set[name] = t[name] end
       return set
     end
-    -- X's side, Y's, cluster, stream, swap and what else.  What each kind of op has of them is what problems drawn at
-    -- random miss most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full inputs, and
-    -- operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16.
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local widened = changed(op, types, "a") or changed(op, types, "b")
     local full = full_inputs(op)
-    local sizes
-    if op.block and widened then sizes = { { 128, 128, 2 } }
-    elseif op.block then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
-                full == 0 and { 192, 128, 2 } or nil }
-    elseif op.products > 1 and (widened or bytes) then sizes = { { 128, 256, 2 }, { 128, 256, 1, 1 } }
-    elseif op.products > 1 then
-      sizes = along and { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 1 }, { 64, 192, 2 } } or
-              { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 192, 2, 0, 1 }, { 64, 128, 2 } }
-    elseif types.b.bits < 8 and along then -- few rows want many warps that widen, and long rows of weights
-      local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
-      local warps = { slabs = 4, e_depth = 1, wg = types.e.bytes < 4 and 4 or 2 }
-      sizes = full > 0 and { { 128, 256, 2 }, { 128, 128, 2, 0, 0, two }, { 128, 64, 2, 0, 0, two } } or
-              { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 1, 0, 0, warps },
-                { 256, 64, 2, 0, 0, warps }, { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
-    elseif widened and along then
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 144, 2 }, { 128, 128, 2 },
-                { 128, 112, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 192, 96, 2 }, { 64, 128, 2 }, { 64, 192, 1 },
-                { 64, 128, 1 }, { 64, 96, 1 } }
-    elseif not along and layout.a == "c" then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 },
-                { 64, 128, 2 }, { 64, 64, 2 }, layout.b == "c" and { 128, 160, 2 } or nil }
-    elseif not along and full > 0 then sizes = { { 128, 192, 2 }, { 64, 96, 1, 0, 1 } }
-    elseif not along then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 96, 1, 0, 1 },
-                { 128, 160, 2, 0, 1 }, { 128, 192, 2, 0, 1 }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
-    elseif bytes then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 128, 96, 1 }, { 64, 128, 2 },
-                { 64, 128, 1 }, { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 256, 96, 1, 0, 1 }, { 64, 192, 1, 0, 1 } }
-    elseif full > 0 then
-      sizes = { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 96, 1, 0, 1 }, { 64, 96, 1 } }
-    else
-      sizes = { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 128, 1 },
-                { 64, 96, 1 }, { 128, 256, 1, 1 }, { 128, 192, 1 }, { 64, 128, 2, 0, 1 },
-                { 128, 112, 2, 0, 1, { group = 1 } }, { 64, 200, 1, 0, 1, { group = 1 } },
-                { 128, 152, 1, 0, 1, { e_depth = 1 } }, { 128, 128, 1, 0, 0, { pingpong = 1 } } }
-    end
+    local sizes = require "wgmma_sizes" {
+      products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
+      along = along, a_across = layout.a == "c", both_across = layout.a == "c" and layout.b == "c", full = full > 0,
+      e_bytes = types.e.bytes,
+    }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
@@ -484,7 +450,7 @@ return schedule {
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
     local read = 2 * t.x * t.slabs * t.products * (64 / at_once + t.y)
-    local lds = (0.804 * t.slot_bytes + 1.012 * read) / 220e3
+    local lds = (0.868 * t.slot_bytes + 1.051 * read) / 235e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
     local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
     local from_l2 = (t.slot_bytes - of_y * (t.cluster - 1) / t.cluster) / 1030e3
@@ -513,6 +479,9 @@ return schedule {
     -- And what a ring asks for comes after 0.9 us.
     local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
+    -- One warpgroup waits less where four blocks and more share Y; of two products three wait less.
+    local many, one = ge(t.cluster, 4), eq(t.wg, 1)
+    step = step * select(all(many, one), 0.92, select(all(eq(t.wg, 3), gt(t.products, 1)), 0.94, 1))
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(by_block, eq(t.in_registers, 0))
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
@@ -550,7 +519,7 @@ return schedule {
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
-    busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - select(apart, 0.097, 0.25) * (1 - share))
+    busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - select(apart, 0.097, 0.232) * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
@@ -560,17 +529,18 @@ return schedule {
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local moved = (bytes + again) / (gbps * select(small, 0.8e3, 0.82e3) * min(reach, 1))
+    local share_of = select(small, 0.8e3, select(many, 0.93e3, 0.82e3))
+    local moved = (bytes + again) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
-    local waits = 0.244 * longer * ratio * ratio * ratio * ratio
+    local waits = select(many, 0.2, 0.244) * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     local by_map, line = eq(t.gather, 0), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
     local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { true, select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
-    local launch = target.launch_us + select(small, -0.7, 0.15)
+    local launch = target.launch_us + select(small, -0.7, select(one, select(many, -0.3, -0.2), 0.15))
     return launch + begun + joined + longer + waits + copies, {
       { "launching", launch + begun },
       { "tiles of the busiest unit", busy },

@@ -379,27 +379,24 @@ return schedule {
       if layout.b == "r" then
         local few = { tile(32, 64, 1, 2, 0), tile(16, 128, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
                       tile(144, 64, 1, 1, 0) }
-        if not full then
-          few[#few + 1] = tile(112, 128, 2, 1, 0)
-          few[#few + 1] = tile(128, 192, 3, 1, 0)
-        end
+        if not full then few[#few + 1] = tile(128, 192, 3, 1, 0) end
         return few
       end
       if op.products > 1 then
         return { tile(16, 64, 1, 2, 1), tile(32, 56, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
                  tile(64, types.a.float and 88 or 96, 1, 1, 1, { across = 1, slabs = 2 }),
-                 tile(96, 64, 1, 1, 0), tile(96, 168, 3, 1, 0),
+                 tile(96, 168, 3, 1, 0),
                  tile(144, 64, 2, 1, 0, { apart = 1 }), tile(192, 64, 2, 1, 0, { apart = 1 }) }
       end
       if types.a.bytes == 1 then
         local whole = not types.a.float -- of which the instruction takes 16 columns at a time
         return { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across),
-                 whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across), tile(96, 160, 3, 1, 0),
-                 tile(160, 112, 2, 1, 0) }
+                 whole and tile(64, 96, 2, 2, 0, across) or tile(64, 56, 1, 3, 0, across) }
       end
-      local few = { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across), tile(144, 64, 1, 1, 0) }
+      local few = { tile(16, 64, 1, 2, 0), tile(64, 64, 1, 2, 0, across) }
       few[#few + 1] = full and tile(64, 112, 1, 2, 0, across) or tile(16, 112, 1, 2, 0)
       if not full then
+        few[#few + 1] = tile(144, 64, 1, 1, 0)
         few[#few + 1] = tile(32, 64, 1, 2, 0)
         few[#few + 1] = tile(64, 56, 1, 3, 0, across)
         few[#few + 1] = tile(64, 112, 2, 2, 0, across)
@@ -484,8 +481,8 @@ return schedule {
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
     local rings = here * t.depth * t.k * weights / 1.25
-    -- A unit that has one while others have none gets more than its share, but tiles of many more rows keep up with
-    -- hardly more than that of an H200.
+    -- A unit that has one while others have none gets more than its share; a tile of more than 64 rows that has all rows
+    -- keeps up with hardly more than that of an H200, once more than half of the units have one.
     local slowly = all(gt(t.m, 64), eq(tiles_m, 1), any(le(p.m, 64), gt(2 * blocks, units)))
     local beside = min(fair * 1.46, select(slowly, 39.5e3, rings))
     local all_have = blocks // units -- tiles, before some units take one more

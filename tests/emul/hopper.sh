@@ -199,6 +199,8 @@ fault emul_fault "a last box that is as large as the others" 's/rest \+ p, first
 fault emul_fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
 fault emul_fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault emul_fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
+fault emul_fault_shared "a slot filled that one of four blocks still reads" 's/GROUPS \* CLUSTER@/(GROUPS * CLUSTER - 1)@/'
+fault emul_fault_shared "a share of Y that one of four blocks does not get" 's/\(1 << CLUSTER\) - 1/(1 << CLUSTER) - 2/'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
 fault emul_fault_rows "rows written while the ones before leave" 's/kiln_tma_store_wait<0>\(\)/kiln_tma_store_wait<1>()/'
 fault emul_fault_op "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'

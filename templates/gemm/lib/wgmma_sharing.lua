@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- From when on wgmma shares a tile's K, and what its clusters have to do: for its schedule and its kernels.
+local fitting = require "clusters"
 local sharing = {
   -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
   cut_from = 8,
@@ -22,7 +23,7 @@ end
 function sharing.work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
-  local items, units = ceil_div(tiles_x, t.cluster) * others, max(p.units // t.cluster, 1)
+  local items, units = ceil_div(tiles_x, t.cluster) * others, max(fitting(p.units, t.cluster) // t.cluster, 1)
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
   runs = select(all(eq(t.gather, 1), eq(t.stream, 1), le(2 * items, units)), runs, 1)

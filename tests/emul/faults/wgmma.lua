@@ -8,6 +8,14 @@ gemm "emul_fault" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 } } },
 }
 
+gemm "emul_fault_shared" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, wg = 1, depth = 4, cluster = 4, e_depth = 1, swap = 1 } } },
+}
+
 gemm "emul_fault_rows" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

@@ -9,8 +9,23 @@ gemm "emul_gemm" {
   layouts  = { "rcr", "crc", "rrr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 128, cluster = { 1, 2 }, depth = 3 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 128, cluster = { 1, 2, 4 }, depth = 3 } } },
   check    = { shapes = shapes },
+}
+
+-- Four and eight blocks that share Y, more of them than there are tiles along X, and Y's rows that end within a share.
+gemm "emul_shared" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 96, 128 }, n = { 64, 96, 128 }, wg = 1, depth = 4, cluster = { 4, 8 },
+                                  e_depth = 1, swap = { 0, 1 } } },
+               where = function(t)
+                 return t.m * t.n == 64 * (t.cluster == 8 and 128 or t.swap == 1 and 96 or 128)
+               end },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 400, 80, 528 }, { 80, 560, 144 } } },
 }
 
 -- Strips of 56 and 40 columns; vectors; functions.
@@ -205,7 +220,7 @@ gemm "emul_widened" {
   targets  = { "sm_90a" },
   d        = { scale = per_col(f32), full = full "e" },
   epilogue = function(acc, d) return acc * d.scale + d.full end,
-  tiles    = { sm_90a = { wgmma { m = 64, n = 128, depth = 3, cluster = { 1, 2 } } } },
+  tiles    = { sm_90a = { wgmma { m = 64, n = 128, depth = 3, cluster = { 1, 2, 4 } } } },
   check    = { shapes = shapes },
 }
 

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+-- Default tiles of wgmma: X's side, Y's, cluster, stream, swap and what else.  What each kind of op has of them is what
+-- problems drawn at random miss most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full
+-- inputs, and operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16;
+-- of two products Y's side is both's where that is B's, and twice A's rows else.
+-- `kind`: products; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both operands `along` K, A
+-- not (`a_across`), neither (`both_across`); full inputs; bytes of an element of E.
+return function(kind)
+  -- Rows of A are few, and neighbouring blocks have the same ones.
+  local rows = { group = 1 }
+  local in_turn = { pingpong = 1 }
+  if kind.block and kind.widened then return { { 128, 128, 2 } } end
+  if kind.block then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
+             not kind.full and { 192, 128, 2 } or nil }
+  end
+  if kind.products > 1 and (kind.widened or kind.bytes) then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
+  if kind.products > 1 and kind.along then
+    return { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 1 }, { 128, 96, 2 }, { 64, 224, 2 },
+             { 192, 96, 2 }, { 64, 192, 4, 0, 1, rows } }
+  end
+  if kind.products > 1 then
+    return { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 128, 2 }, { 192, 128, 2 }, { 64, 128, 2 },
+             { 128, 192, 2, 0, 1 }, { 64, 192, 4, 0, 1, rows }, { 64, 224, 2, 0, 1, rows } }
+  end
+  if kind.half and kind.along then -- few rows want many warps that widen, and long rows of weights
+    local two, one, four = { slabs = 2 }, { slabs = 2, e_depth = 1 }, { slabs = 4 }
+    local warps = { slabs = 4, e_depth = 1, wg = kind.e_bytes < 4 and 4 or 2 }
+    return kind.full and { { 128, 256, 2 }, { 128, 128, 2, 0, 0, two }, { 128, 64, 2, 0, 0, two } }
+      or { { 128, 256, 2 }, { 192, 128, 1, 0, 0, one }, { 192, 128, 2, 0, 0, one }, { 256, 64, 1, 0, 0, warps },
+           { 256, 64, 2, 0, 0, warps }, { 192, 64, 2, 0, 0, four }, { 192, 32, 2, 0, 0, four } }
+  end
+  if kind.widened and kind.along then
+    return { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 144, 2 }, { 128, 128, 2 },
+             { 128, 112, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 192, 96, 2 }, { 64, 128, 2 }, { 64, 192, 1 },
+             { 64, 128, 1 }, { 64, 96, 1 } }
+  end
+  if kind.a_across then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 },
+             { 64, 64, 2 }, kind.both_across and { 128, 160, 2 } or nil }
+  end
+  if kind.widened and not kind.full then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1, 0, 0, in_turn } }
+  end
+  if not kind.along and kind.full then
+    return { { 128, 192, 2 }, { 128, 128, 2 }, { 128, 208, 2, 0, 1, rows }, { 128, 160, 2, 0, 1, rows },
+             { 128, 128, 2, 0, 1, rows }, { 64, 128, 4, 0, 1, rows } }
+  end
+  if not kind.along then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 64, 2 }, { 64, 128, 2 }, { 64, 96, 1, 0, 1 },
+             { 128, 192, 2, 0, 1 }, { 192, 96, 2, 0, 1, rows }, { 192, 144, 2, 0, 1, rows },
+             { 128, 128, 4, 0, 1, rows }, { 64, 128, 4, 0, 1, rows }, { 128, 128, 1, 0, 0, in_turn } }
+  end
+  if kind.bytes then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 1 }, { 64, 160, 2 }, { 64, 128, 1 },
+             { 64, 64, 1 }, { 128, 208, 2, 0, 1 }, { 64, 192, 1, 0, 1 }, { 128, 160, 2, 0, 1, rows },
+             { 128, 128, 4, 0, 1, rows }, { 64, 144, 2, 0, 1, rows }, { 64, 128, 4, 0, 1, rows },
+             { 64, 96, 2, 0, 1, rows }, { 64, 64, 4, 0, 1, rows } }
+  end
+  if kind.full then
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 64, 96, 2 }, { 128, 192, 2, 0, 1 },
+             { 128, 160, 2, 0, 1, rows }, { 64, 128, 2, 0, 1, rows }, { 64, 128, 4, 0, 1, rows } }
+  end
+  return { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 176, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 128, 96, 2 },
+           { 128, 192, 1 }, { 64, 144, 2 }, { 64, 128, 1 }, { 128, 256, 1, 1 }, { 64, 128, 2, 0, 1 },
+           { 192, 96, 2, 0, 1, rows }, { 128, 128, 4, 0, 1, rows }, { 64, 200, 1, 0, 1, rows },
+           { 64, 192, 2, 0, 1, rows }, { 64, 128, 4, 0, 1, rows }, { 128, 128, 1, 0, 0, in_turn } }
+end
