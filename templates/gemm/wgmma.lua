@@ -479,9 +479,12 @@ return schedule {
     -- And what a ring asks for comes after 0.9 us.
     local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
-    -- One warpgroup waits less where four blocks and more share Y; of two products three wait less.
+    -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
+    -- share it, for one another.
     local many, one = ge(t.cluster, 4), eq(t.wg, 1)
-    step = step * select(all(many, one), 0.92, select(all(eq(t.wg, 3), gt(t.products, 1)), 0.94, 1))
+    local pair = all(eq(t.cluster, 2), one, eq(t.in_registers, 0))
+    local by_fours = select(gt(t.turned * t.products, 1), 0.85, select(eq(t.bits_a, 8), 0.96, 0.92))
+    step = step * select(all(many, one), by_fours, select(pair, 1.04, 1))
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(by_block, eq(t.in_registers, 0))
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
@@ -529,7 +532,7 @@ return schedule {
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local share_of = select(small, 0.8e3, select(many, 0.93e3, 0.82e3))
+    local share_of = select(small, 0.8e3, select(many, 0.90e3, 0.82e3))
     local moved = (bytes + again) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)

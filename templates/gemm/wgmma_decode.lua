@@ -481,8 +481,8 @@ return schedule {
     local share, here = ceil_div(max(p.k, 1), s), min(most, t.blocks)
     local fair = gbps * 1002 / target.units * min(tiles_m, 2.66)
     local rings = here * t.depth * t.k * weights / 1.25
-    -- A unit that has one while others have none gets more than its share; a tile of more than 64 rows that has all rows
-    -- keeps up with hardly more than that of an H200, once more than half of the units have one.
+    -- A unit that has one while others have none gets more than its share; a tile of more than 64 rows that has all
+    -- rows keeps up with hardly more than that of an H200, once more than half of the units have one.
     local slowly = all(gt(t.m, 64), eq(tiles_m, 1), any(le(p.m, 64), gt(2 * blocks, units)))
     local beside = min(fair * 1.46, select(slowly, 39.5e3, rings))
     local all_have = blocks // units -- tiles, before some units take one more

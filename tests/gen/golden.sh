@@ -37,7 +37,7 @@ sm_90a bias_relu bf16_bf16_bf16-rcr-mma_64x64x64_w2x2_d4_b3
 sm_90a bias_relu bf16_bf16_bf16-rrr-mma_64x64x64_w2x2_d4_b3_a4
 sm_90a bias_relu bf16_bf16_bf16-rcr-mma_16x128x128_w1x8_p2_d2_b3_lines
 sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_decode_64x64x128_f0_a1_g2
-sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_208x128x128_d5_c2_swap
+sm_90a multiply_multiply f8e4m3_f8e4m3_bf16-rcr-wgmma_192x128x128_d5_c2_g1_swap
 sm_90a bias_relu bf16_bf16_bf16-rcr-simt_decode_4x4_t256
 sm_90a swiglu bf16_bf16_bf16-rrr-simt_decode
 gfx942 swiglu            mfma.1
