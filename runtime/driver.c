@@ -79,7 +79,7 @@ static kiln_status bind_library(const struct library *l, kr_driver *d)
     if (!dl && strcmp(l->vendor, "sim") == 0)
         return kr_fail(KILN_NO_DEVICE,
                        "the simulator is not there: no %s beside libkiln or on the linker's path "
-                       "(LD_LIBRARY_PATH)",
+                       "(LD_LIBRARY_PATH); `make` builds it",
                        l->file[0]);
     if (!dl) return kr_fail(KILN_NO_DEVICE, "no %s driver: %s is not there", l->vendor, l->file[0]);
     kr_driver bound = {.nvidia = strcmp(l->vendor, "nvidia") == 0};

@@ -69,7 +69,7 @@ local function beside_ring(t, op, types, layout)
   t.strip = t.e_depth > 0 and 0 or t.y
   local half = types[t.x_is_a == 1 and "a" or "b"].bits < 8
   local function unshared(strip)
-    return t.cluster == 2 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
+    return t.cluster > 1 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
   end
   for strip = t.e_depth > 0 and 128 // types.e.bytes or 0, 8, -8 do
     local row, full = strip * types.e.bytes, t.full_d > 0
@@ -218,10 +218,10 @@ return schedule {
     -- Values of 4-bit weights that a lane of two warps brings for a slot.
     local few = types[t.x_is_a == 1 and "a" or "b"].bits < 8 and half_bytes.values(op, types, t.k)
     t.brought = few and t.x // 64 * few.runs * #few.inputs or 0
-    -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each block, and the ring
-    -- holds their sums.
+    -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
+    -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
-    t.cut = t.cluster == 2 and t.stream + t.pingpong == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
+    t.cut = t.cluster > 1 and t.stream + t.pingpong == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
@@ -476,12 +476,13 @@ return schedule {
     bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 64, 0)), 1.01, 1)
     -- Their values, which two warps bring, a slot's at a time.
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
-    -- And what a ring asks for comes after 0.9 us.
-    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
+    -- And what a ring asks for comes after 0.9 us, from four blocks and more, of one warpgroup each, after 1.5.
+    local many, one = ge(t.cluster, 4), eq(t.wg, 1)
+    local late = select(all(many, one), 1.5, 0.9)
+    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), late / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
     -- share it, for one another.
-    local many, one = ge(t.cluster, 4), eq(t.wg, 1)
     local pair = all(eq(t.cluster, 2), one, eq(t.in_registers, 0))
     local by_fours = select(gt(t.turned * t.products, 1), 0.85, select(eq(t.bits_a, 8), 0.96, 0.92))
     step = step * select(all(many, one), by_fours, select(pair, 1.04, 1))
@@ -503,19 +504,25 @@ return schedule {
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
     -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's.
     local in_turn = eq(t.pingpong, 1)
+    step = step * select(all(in_turn, eq(t.bits_a, 8)), 0.93, 1)
     local tile = rounds * step + select(in_turn, max(ends - rounds * step / 2, 0), ends)
-    -- Tiles that two blocks share: half of K, nothing by multicast, and the sums' way to the other block.
-    local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound)) + t.slot_bytes / 2280e3
+    -- Tiles that two blocks share: half of K, half as many blocks for what comes by multicast, and the sums' way to the
+    -- other block.
+    local mates = max(t.cluster // 2, 1)
+    local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound))
+                + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
     local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
     own = own * select(widens, of_bytes, select(alone, 1.18, 1))
-    own = max(own, lines_x + lines_y)
+    own = max(own, lines_x + lines_y / mates)
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
     local idle = w.units - w.beyond
     local meanwhile = select(gt(w.halved, idle), 2, min(w.halved, 1)) * half
     local whole = w.items // w.units * tile + max(min(w.beyond, 1) * tile, meanwhile)
-    local busy = select(eq(t.stream, 1), most * tile, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
+    -- Runs begin anywhere along K: neighbours do not read what they share at the same time.
+    local runs = most * tile * select(all(cut, eq(t.gather, 0)), 1.06, 1)
+    local busy = select(eq(t.stream, 1), runs, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
     busy = busy + select(in_turn, 2 * ends, 0)
     -- The last tiles along X come when L2 no longer has what they share with the others.
     local shared = select(eq(t.x_is_a, 1), p.n * t.bits_b * t.products, p.m * t.bits_a) * p.batch * p.k / 8
@@ -528,7 +535,7 @@ return schedule {
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way, one warpgroup without a neighbour least; and it begins sooner.
-    local small = all(eq(t.wg, 1), eq(t.cluster, 1))
+    local small = all(one, eq(t.cluster, 1))
     local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
                   / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
@@ -551,8 +558,8 @@ return schedule {
       { "waiting for one another", waits },
       { "sums of parts of K", joined },
       { "copies at multiples of 16 bytes", copies },
-      { "tiles", w.items * t.cluster + w.halved, "count" },
-      { "tiles whose K two blocks share", w.halved, "count" },
+      { "tiles", w.items * t.cluster + w.halved * mates, "count" },
+      { "tiles whose K two blocks share", w.halved * mates, "count" },
       { "rounds of the device", (w.items + w.halved / 2) / max(p.units // t.cluster, 1), "count" },
       { "steps along K", rounds, "count" },
       { "MB to and from memory", (bytes + again) / 1e6, "count" },

@@ -116,7 +116,7 @@ for op in sorted({(r["op"], ",".join(r["types"].values())) for r in json.load(sy
     result $? "corners of rows: $(tail -n 1 "$tmp/out")"
 fi
 # Tiles that a cluster cuts along K: all of them; beside pairs; the last ones of an odd number along X, two and three to
-# a cluster, beside pairs of a last wave and without one.
+# a cluster, beside pairs of a last wave and without one; by halves of four and eight blocks, some of them beyond X.
 while read -r units instance problem; do
     KILN_EMULATOR_UNITS=$units verify kernels --instance "sm_90a/$instance" "$problem align=256" >"$tmp/out" 2>&1
     result $? "tiles cut along K by $units units: $problem" "$tmp/out"
@@ -128,6 +128,11 @@ done <<'EOF'
 4 emul_gemm/f16_f16_f16/rrr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rrr m=600 n=264 k=520
 2 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=300 n=264 k=592
 6 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=100 n=1104 k=592
+40 emul_shared/bf16_bf16_bf16/rcr/wgmma_64x128x64_d4_c4_w1_e1 emul_shared bf16,bf16,bf16 rcr m=400 n=200 k=592
+40 emul_shared/bf16_bf16_bf16/rcr/wgmma_96x64x64_d4_c4_w1_e1_swap emul_shared bf16,bf16,bf16 rcr m=90 n=560 k=592
+6 emul_shared/i8_i8_i8/rcc/wgmma_64x128x128_d4_c4_w1_e1 emul_shared i8,i8,i8 rcc m=104 n=600 k=1168
+40 emul_shared/bf16_bf16_bf16/rcr/wgmma_128x64x64_d4_c8_w1_e1_swap emul_shared bf16,bf16,bf16 rcr m=100 n=560 k=592
+40 emul_shared/i8_i8_i8/rcr/wgmma_128x64x128_d4_c8_w1_e1 emul_shared i8,i8,i8 rcr m=530 n=112 k=1168
 EOF
 # The same where values come with the tiles, and the last tile's K ends a step ahead of its half: from there on backwards.
 for units in 6 32; do
@@ -201,6 +206,10 @@ fault emul_fault "a block that reads its tile before it has come" 's/kiln_mbarri
 fault emul_fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
 fault emul_fault_shared "a slot filled that one of four blocks still reads" 's/GROUPS \* CLUSTER@/(GROUPS * CLUSTER - 1)@/'
 fault emul_fault_shared "a share of Y that one of four blocks does not get" 's/\(1 << CLUSTER\) - 1/(1 << CLUSTER) - 2/'
+fault emul_fault_shared "a share of Y for the blocks with the other half of K" 's/<< rank \/ MATES \* MATES/<< 0/' \
+    'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
+fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \
+    'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
 fault emul_fault_rows "rows written while the ones before leave" 's/kiln_tma_store_wait<0>\(\)/kiln_tma_store_wait<1>()/'
 fault emul_fault_op "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'

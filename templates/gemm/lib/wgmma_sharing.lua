@@ -9,17 +9,18 @@ local sharing = {
   runs = 16,
 }
 
--- How long clusters are busy with items and tiles that two blocks share, in halves of an item's time: as the kernel
+-- How long clusters are busy with items and halves of items that share K, in halves of an item's time: as the kernel
 -- has it (shares::busy).
-local function halves_of(items, tiles, units)
+local function halves_of(items, halves, units)
   local rest = items % units
-  local late = ceil_div(max(tiles - 2 * (units - rest), 0), units)
-  return 2 * (items // units) + select(le(2 * rest + tiles, units), min(rest + tiles, 1), 2 + late)
+  local late = ceil_div(max(halves - 2 * (units - rest), 0), units)
+  return 2 * (items // units) + select(le(2 * rest + halves, units), min(rest + halves, 1), 2 + late)
 end
 
--- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved`
--- tiles, of which each block has half of K, and the `clusters` that do them: as many as there are, or one for every
--- item, tile or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the last ones along X.
+-- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved` ones,
+-- halves of items of which each half of a cluster has half of K, and the `clusters` that do them: as many as there are,
+-- or one for every item, half or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the
+-- last ones along X.
 function sharing.work(p, t)
   local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
@@ -28,9 +29,10 @@ function sharing.work(p, t)
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
   runs = select(all(eq(t.gather, 1), eq(t.stream, 1), le(2 * items, units)), runs, 1)
   local w = { units = units }
-  w.clusters = max(min(select(may_cut, tiles_x * others, items * runs), units), 1)
-  local pairs = tiles_x // 2 * others
-  local apart = all(may_cut, eq(tiles_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
+  local halves_x = ceil_div(tiles_x, max(t.cluster // 2, 1))
+  w.clusters = max(min(select(may_cut, halves_x * others, items * runs), units), 1)
+  local pairs = halves_x // 2 * others
+  local apart = all(may_cut, eq(halves_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
   w.odd = select(apart, others, 0)
   items = select(apart, pairs, items)
   local rest = items % units

@@ -25,7 +25,7 @@ gemm "emul_shared" {
                where = function(t)
                  return t.m * t.n == 64 * (t.cluster == 8 and 128 or t.swap == 1 and 96 or 128)
                end },
-  check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 400, 80, 528 }, { 80, 560, 144 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 400, 80, 528 }, { 80, 560, 592 } } },
 }
 
 -- Strips of 56 and 40 columns; vectors; functions.

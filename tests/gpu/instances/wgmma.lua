@@ -18,6 +18,23 @@ gemm "wgmma_gemm" {
   check    = { shapes = shapes },
 }
 
+-- Four and eight blocks that share Y, all of them or halves that have half of K each.
+gemm "wgmma_clusters" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 96, 128 }, n = { 64, 96, 128 }, wg = { 1, 2 }, depth = 4,
+                                  cluster = { 4, 8 }, swap = { 0, 1 } } },
+               where = function(t)
+                 return t.m * t.n == 64 * (t.cluster == 8 and 128 or t.swap == 1 and 96 or 128) and t.wg == 1
+                     or t.m * t.n == 128 * 128 and t.cluster == 4 and t.wg == 2
+               end },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 528, 1008 }, { 400, 80, 2064 }, { 80, 3344, 4096 }, { 1008, 1008, 320 },
+                          { 384, 2560, 4096 } } },
+}
+
 gemm "wgmma_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = i8, b = i8, e = f16 },
                { a = u8, b = i8, e = u8 }, { a = u8, b = u8, e = i32 },
