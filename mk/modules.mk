@@ -19,7 +19,8 @@ $(BUILD)/toolchain.mk: FORCE | $(DEPS)
 check_folders = $(foreach d,$(INSTANCES),$(if $(findstring ',$d)$(if $(wildcard $d/.),,x),\
     $(error INSTANCES: there is no folder $d (names with spaces or quotes are not taken)))) \
     $(if $(filter-out $(words $(INSTANCES)),$(words $(sort $(notdir $(INSTANCES:/=))))),\
-    $(error INSTANCES: two folders with one last name would share build/modules/NAME; rename one))
+    $(error INSTANCES: two folders with one last name would share build/modules/NAME; rename one)) \
+    $(if $(strip $(TARGETS)),,$(error TARGETS is empty: name some of $(KNOWN_TARGETS), or leave it out))
 
 # Modules of the folders $1 for the targets $2, of the ops $3 (none: all).  Every run asks kiln-gen's stamp and the objects'
 # ages; nothing out of date means nothing done.

@@ -502,7 +502,8 @@ return schedule {
     local out = t.x * t.y * t.products * (1 + t.full_d) / 19.4e3
                 + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 17e3
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
-    -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's.
+    -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's;
+    -- of bytes the matrix unit waits less then.
     local in_turn = eq(t.pingpong, 1)
     step = step * select(all(in_turn, eq(t.bits_a, 8)), 0.93, 1)
     local tile = rounds * step + select(in_turn, max(ends - rounds * step / 2, 0), ends)

@@ -78,4 +78,6 @@ result $? 'a folder that is not there is named'
 mkdir -p "$tmp/twin/my_ops"
 ! make instances TARGETS=host INSTANCES="$ops $tmp/twin/my_ops" >"$tmp/out" 2>&1 && grep -q 'one last name' "$tmp/out"
 result $? 'two folders of one name are refused'
+! make instances TARGETS= INSTANCES="$ops" >"$tmp/out" 2>&1 && grep -q 'TARGETS is empty: name some of .*host' "$tmp/out"
+result $? 'no targets: an error that says so'
 finish

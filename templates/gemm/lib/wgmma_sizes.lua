@@ -17,8 +17,7 @@ return function(kind)
   if kind.products > 1 and (kind.widened or kind.bytes) then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
   if kind.products > 1 and kind.along then
     return { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 1 }, { 128, 96, 2 }, { 64, 224, 2 },
-             { 128, 224, 2, 1, 1 }, { 128, 256, 4, 0, 1, rows },
-             { 64, 192, 4, 0, 1, rows } }
+             { 128, 224, 2, 1, 1 }, { 128, 256, 4, 0, 1, rows }, { 64, 192, 4, 0, 1, rows } }
   end
   if kind.products > 1 then
     return { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 128, 2 }, { 192, 128, 2 }, { 64, 128, 2 },
