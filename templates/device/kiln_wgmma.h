@@ -26,6 +26,14 @@ static KILN_DEVICE int kiln_of_lane(int x, int lane)
 {
     return __shfl_sync(0xffffffffu, x, lane);
 }
+// True in one lane of the warp, always the same one; all lanes ask together.  ptxas knows then that one thread is left,
+// and issues what it asks of a tensor map without a loop over lanes (elect.sync).
+static KILN_DEVICE bool kiln_elect(void)
+{
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
+    return elected != 0;
+}
 // Does `condition` hold in any lane of the warp?
 static KILN_DEVICE bool kiln_any_lane(bool condition)
 {

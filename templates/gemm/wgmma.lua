@@ -183,7 +183,7 @@ return schedule {
     { "m", values = every(8, 8, 256), doc = "rows of the block's tile" },
     { "n", values = every(8, 8, 256), doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply" },
-    { "depth", values = every(1, 2, 8), doc = "tiles of A and B in the ring" },
+    { "depth", values = every(1, 2, 16), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 0, 1, 2, 4 },
       doc = "strips of E that each warpgroup has in shared memory; 0: each warp has eight rows of its tile's" },
@@ -302,9 +302,11 @@ return schedule {
     end },
   },
   defaults = function(target, op, types, layout)
+    local widened = changed(op, types, "a") or changed(op, types, "b")
     -- x by y for both products together, with as deep a ring as shared memory leaves.
     local function tile(x, y, cluster, stream, swap, more)
-      local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64, depth = 8, cluster = cluster,
+      local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64,
+                  depth = (widened or op.block) and 8 or 16, cluster = cluster,
                   e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
                   gather = 0, slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
@@ -329,7 +331,6 @@ return schedule {
       return set
     end
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
-    local widened = changed(op, types, "a") or changed(op, types, "b")
     local full = full_inputs(op)
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
@@ -458,13 +459,13 @@ return schedule {
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
-                             select(alone, 1.053, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
+                             select(alone, 1.035, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
     -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
     local two = select(lt(t.y, 192), 1.26, select(lt(t.y, 224), 1.08, 1.01)) * select(gt(t.blocks, 1), 0.96, 1)
     converted = select(widens, select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.18, 1.28), two), converted)
-                * (1 + 0.04 * t.turned)
+                * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
@@ -476,10 +477,9 @@ return schedule {
     bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 64, 0)), 1.01, 1)
     -- Their values, which two warps bring, a slot's at a time.
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
-    -- And what a ring asks for comes after 0.9 us, from four blocks and more, of one warpgroup each, after 1.5.
+    -- And what a ring asks for comes after 0.9 us.
     local many, one = ge(t.cluster, 4), eq(t.wg, 1)
-    local late = select(all(many, one), 1.5, 0.9)
-    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), late / t.depth)
+    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
     -- share it, for one another.
@@ -513,7 +513,7 @@ return schedule {
     local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound))
                 + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
     local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
-    own = own * select(widens, of_bytes, select(alone, 1.18, 1))
+    own = own * select(widens, of_bytes, select(many, 0.9, select(alone, 1.1, 1)))
     own = max(own, lines_x + lines_y / mates)
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
@@ -524,7 +524,9 @@ return schedule {
     -- Runs begin anywhere along K: neighbours do not read what they share at the same time.
     local runs = most * tile * select(all(cut, eq(t.gather, 0)), 1.06, 1)
     local busy = select(eq(t.stream, 1), runs, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
-    busy = busy + select(in_turn, 2 * ends, 0)
+    -- Where each block has one tile at most, all wait for memory, and those of a cluster for one another.
+    local one_each = all(gt(t.cluster, 1), le(w.items + w.halved / 2, w.units), eq(t.in_registers, 0))
+    busy = busy * select(one_each, 1.05, 1) + select(in_turn, 2 * ends, 0)
     -- The last tiles along X come when L2 no longer has what they share with the others.
     local shared = select(eq(t.x_is_a, 1), p.n * t.bits_b * t.products, p.m * t.bits_a) * p.batch * p.k / 8
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
@@ -535,16 +537,18 @@ return schedule {
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
-    -- Few blocks do not have all of it on their way, one warpgroup without a neighbour least; and it begins sooner.
+    -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.
     local small = all(one, eq(t.cluster, 1))
-    local reach = select(small, 1.45, select(gt(w.halved, 0), select(apart, 1.02, 3.13), 2.42)) * w.clusters * t.cluster
-                  / p.units
+    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.4) * w.clusters * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local share_of = select(small, 0.8e3, select(many, 0.90e3, 0.82e3))
-    local moved = (bytes + again) / (gbps * share_of * min(reach, 1))
+    local share_of = select(small, 0.8e3, select(many, select(one, 0.86e3, 0.9e3), 0.82e3))
+    -- Lines of Y that blocks without a cluster ask for side by side take more than their own time.
+    local alike = all(eq(t.cluster, 1), eq(t.in_registers, 0), gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x))
+    local twice = select(alike, 0.2 * shared, 0)
+    local moved = (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
-    local waits = select(many, 0.2, 0.244) * longer * ratio * ratio * ratio * ratio
+    local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     local by_map, line = eq(t.gather, 0), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
     local copies = require "realigned"(p, {

@@ -98,6 +98,10 @@ static inline unsigned kiln_thread_anew(void)
 static inline void kiln_behind(float)
 {
 }
+static inline bool kiln_elect(void)
+{
+    return ke_here->thread % 32 == 0;
+}
 static inline bool kiln_any_lane(bool condition)
 {
     float any = condition;

@@ -205,7 +205,7 @@ fault emul_fault "a slot given back while its products go on" 's/(arrive_at(_if)
 fault emul_fault "a block that reads its tile before it has come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ tiles\.slot \* 8, tiles\.phase\);$/;/'
 fault emul_fault "a strip written while the one before leaves" 's/kiln_tma_store_wait<E_DEPTH - 1>\(\)/kiln_tma_store_wait<E_DEPTH>()/'
 fault emul_fault_shared "a slot filled that one of four blocks still reads" 's/GROUPS \* CLUSTER@/(GROUPS * CLUSTER - 1)@/'
-fault emul_fault_shared "a share of Y that one of four blocks does not get" 's/\(1 << CLUSTER\) - 1/(1 << CLUSTER) - 2/'
+fault emul_fault_shared "a share of Y that one of four blocks does not get" 's/\(1u << CLUSTER\) - 1;/(1u << CLUSTER) - 2;/'
 fault emul_fault_shared "a share of Y for the blocks with the other half of K" 's/<< rank \/ MATES \* MATES/<< 0/' \
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \

@@ -31,7 +31,7 @@ sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_192x128x64_d5_c2_swap
 sm_90a a16w8_linear      bf16_i8_bf16-rcr-wgmma_128x128x64_d8_c2
 sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode_64x96x128_w2_f0_a1
 sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_decode_64x64x64_f0_a1
-sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_96x64x64_d8_c4_w1_g1_swap
+sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_192x64x64_d6_c4_w1_g1_swap
 sm_90a gemm bf16_bf16_bf16-rcr-wgmma_128x128x64_d5_c1_e1_stream_any
 sm_90a bias_relu bf16_bf16_bf16-rcr-mma_64x64x64_w2x2_d4_b3
 sm_90a bias_relu bf16_bf16_bf16-rrr-mma_64x64x64_w2x2_d4_b3_a4
