@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tests/gpu/registers.awk on listings as nvdisasm writes them: a loop that writes what its products read, and its sound twins.
+# tests/gpu/registers.awk on listings as nvdisasm writes them: a loop that writes what its products read, one over lanes around a
+# load, and their sound twins.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -37,4 +38,19 @@ passes "a store of one" "STS.64 [R5], R28" 1
 wait='        /*0008*/                   WARPGROUP.DEPBAR.LE gsb0, 0x0 ;'
 listing "LDSM.16.M88.4 R28, [R5]" 0 | sed "2i\\$wait" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
 result $? "sound: a load behind the wait"
+# lanes LOAD: a loop over lanes around that.
+lanes() {
+    cat <<END
+.L_x_2:
+        /*0000*/              @P0 ELECT P1, URZ, PT ;
+        /*0010*/                  $1 ;
+        /*0020*/              @P1 PLOP3.LUT P0, PT, P1, PT, PT, 0x8, 0x0 ;
+        /*0030*/              @P0 BRA.U.ANY \`(.L_x_2) ;
+END
+}
+lanes "UTMALDG.3D.MULTICAST [UR16], [UR30], UR8" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+[ $? -eq 1 ] && grep -qF "loop: a loop over lanes around a load: UTMALDG.3D.MULTICAST" "$tmp/out"
+result $? "found: a loop over lanes around a load"
+lanes "UTMASTG.3D [UR8], [UR4]" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+result $? "sound: one around a store"
 finish

@@ -3,7 +3,7 @@
 # build.sh BUILD: compiles tests/gpu/instances with the schedules of templates/ and of tests/gpu/templates together into
 # BUILD/gpu/lib/libkiln-sm_90a.so.  Needs no GPU.  What ptxas says of spilled registers, or of wgmma that it had to serialise
 # (its remarks C75xx), is a failure, and so is any other warning; where CUDA's nvdisasm is at hand, so are registers written
-# under wgmma (registers.awk).
+# under wgmma, and loops over lanes around loads (registers.awk).
 set -eu
 build=${1:?usage: build.sh BUILD}
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -24,9 +24,9 @@ if command -v nvdisasm >/dev/null; then
     # shellcheck disable=SC2016
     find "$build/gpu/gen/sm_90a" -name '*wgmma*.cubin' -print0 |
         xargs -0 -P "$(nproc)" -I {} sh -c 'nvdisasm -c "$1" | awk -v name="$1" -f tests/gpu/registers.awk' sh {} >&2 || {
-        echo "build.sh: registers are written while wgmma reads them, see above" >&2
+        echo "build.sh: machine code is not as it is to be, see above" >&2
         exit 1
     }
 else
-    echo "build.sh: no nvdisasm (CUDA toolkit): registers that wgmma reads were not looked at" >&2
+    echo "build.sh: no nvdisasm (CUDA toolkit): machine code was not looked at" >&2
 fi

@@ -3,6 +3,8 @@
 # operand X from; status 1 if there are any.  ptxas does not look after them: to it they are free once a product is issued.
 # A loop's text is read twice, from its first instruction to its branch back: groups of products that one round leaves
 # unfinished meet the next one's writes.  HGMMA (f16, bf16, tf32), QGMMA (fp8) and IGMMA (i8) end a group where they say gsb0.
+# And loops over lanes around a load by wgmma's maps (three dimensions, no policy of L2): one lane asks (kiln_elect), but ptxas
+# does not know.
 function first_register(text,    at) { # of an operand list: its number, or -1
     while (text ~ /^U?P[0-9T]+, */) sub(/^U?P[0-9T]+, */, "", text)
     return text ~ /^R[0-9]+[^0-9]/ ? substr(text, 2) + 0 : -1
@@ -56,6 +58,11 @@ END {
         sub(/\).*/, "", label)
         start = place[label]
         if (!start || start >= end || end - start > 2000) continue
+        for (at = start; at < end && line[end] ~ /BRA\.U\.ANY/; at++)
+            if (line[at] ~ /UTMALDG\.3D/ && line[at] !~ /desc/) {
+                print name ": a loop over lanes around a load: " line[at]
+                found++
+            }
         for (round = 0; round < 2; round++)
             for (at = start; at < end; at++) step(line[at])
         forget(0)
