@@ -428,6 +428,7 @@ static void bench_all(bench *b, kt_problems *list)
         if (b->o->budget > 0 && i && now() - b->start >= b->o->budget) break;
         const kh_protocol protocol = {.seconds = seconds_for(b, i, list->count - i),
                                       .idle = b->o->idle,
+                                      .replay = b->o->replay,
                                       .price = b->modelled ? kt_price : NULL};
         bench_problem(b, &list->item[i], &protocol, i + 1, list->count);
         const kiln_status status = kiln_synchronize(b->ctx, NULL);

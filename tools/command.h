@@ -27,7 +27,7 @@ typedef struct kt_options {
     int has_seed, has_prune;
     int has_shuffle;
     uint64_t seed, shuffle;
-    double seconds, idle, budget, prune;
+    double seconds, idle, replay, budget, prune;
     char **argument;
     int arguments;
 } kt_options;

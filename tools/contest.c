@@ -3,6 +3,7 @@
 // brief look at each, then the best few side by side.
 #include "contest.h"
 #include "command.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum { ROUND = 16 }; /* timed together */
@@ -71,8 +72,10 @@ static size_t sorted(kt_contestant *c, size_t n)
 
 size_t kt_contest(kh_sets *sets, kt_contestant *c, size_t n, const kh_protocol *full)
 {
-    kh_protocol brief = {
-        .seconds = 0.04, .idle = full->idle < 0 ? -1 : 0.005, .hopeless = 3, .price = full->price};
+    kh_protocol brief = *full;
+    brief.seconds = full->seconds > 0 ? fmin(full->seconds, 0.04) : 0.04;
+    brief.idle = full->idle > 0 ? fmin(full->idle, 0.005) : full->idle < 0 ? -1 : 0.005;
+    brief.hopeless = 3;
     for (size_t i = 0; i < n; i += ROUND) {
         const size_t some = n - i < ROUND ? n - i : ROUND;
         time_some(sets, c + i, some, &brief);

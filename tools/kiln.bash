@@ -16,7 +16,7 @@ _kiln() {
             list) words='--op --target --schedule --dtype --instance --json --modules --help' ;;
             explain) words='--all --wide --json --device --threads --modules --help' ;;
             verify) words='--all --quick --op --schedule --dtype --instance --seed --device --threads --modules --help' ;;
-            bench) words='--peer --problems --set --all --instance --seconds --budget --shuffle --idle --csv --json --plot --from --seed --device --threads --modules --help' ;;
+            bench) words='--peer --problems --set --all --instance --seconds --budget --shuffle --idle --replay --csv --json --plot --from --seed --device --threads --modules --help' ;;
             tune) words='--output --replace --resume --problems --set --from-tunableop --shard --prune --dry-run --merge --seconds --idle --seed --device --threads --modules --help' ;;
             report) words='--cost --html --tuned --trace --problems --set --op --target --schedule --dtype --instance --json --csv --device --modules --help' ;;
             new) words='--template --folder --help' ;;

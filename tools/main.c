@@ -22,6 +22,7 @@ enum {
     KEY_PEER,
     KEY_SECONDS,
     KEY_IDLE,
+    KEY_REPLAY,
     KEY_THREADS,
     KEY_TEMPLATE,
     KEY_FOLDER,
@@ -110,6 +111,7 @@ static const struct argp_option bench_options[] = {
      "time for everything: shortens --seconds where needed, and ends the run", 0},
     {"shuffle", KEY_SHUFFLE, "N", 0, "take the problems in the random order of this seed", 0},
     OPT_IDLE,
+    {"replay", KEY_REPLAY, "S", 0, "length of a replay; default 0.006", 0},
     {"csv", KEY_CSV, "FILE", OPTION_ARG_OPTIONAL, "print CSV, or write it to FILE", 0},
     OPT_JSON,
     {"plot", KEY_PLOT, "FILE", 0, "also draw the results, as SVG", 0},
@@ -328,6 +330,8 @@ static error_t parse_number(int key, const char *arg, struct argp_state *state, 
         o->seconds = v;
     else if (key == KEY_BUDGET)
         o->budget = v;
+    else if (key == KEY_REPLAY)
+        o->replay = v;
     else if (key == KEY_PRUNE) {
         if (v > 0 && v < 1)
             argp_error(state,
@@ -452,6 +456,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SECONDS:
     case KEY_BUDGET:
     case KEY_IDLE:
+    case KEY_REPLAY:
     case KEY_PRUNE:
     case KEY_THREADS:
     case 'j':
