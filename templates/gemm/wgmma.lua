@@ -460,12 +460,12 @@ return schedule {
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
                              select(alone, 1.035, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
-    -- Bytes that become 16 bits, fitted by themselves: one warpgroup alone is busy with that for 0.2 us of a step.
+    -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy with
+    -- that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
-    local two = select(lt(t.y, 192), 1.26, select(lt(t.y, 224), 1.08, 1.01)) * select(gt(t.blocks, 1), 0.96, 1)
-    converted = select(widens, select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.18, 1.28), two), converted)
-                * (1 + 0.01 * t.turned)
+    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.48 - t.y / 560)
+    converted = select(widens, hidden, converted) * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
@@ -512,7 +512,7 @@ return schedule {
     local mates = max(t.cluster // 2, 1)
     local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound))
                 + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
-    local of_bytes = select(eq(t.wg, 1), 1.31, select(gt(t.blocks, 1), 1.18, 0.95))
+    local of_bytes = select(eq(t.wg, 1), 0.85 + 45 / t.y, 0.75 + 30 / t.y)
     own = own * select(widens, of_bytes, select(many, 0.9, select(alone, 1.1, 1)))
     own = max(own, lines_x + lines_y / mates)
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tests/gpu/registers.awk on listings as nvdisasm writes them: a loop that writes what its products read, one over lanes around a
-# load, and their sound twins.
+# tests/gpu/registers.awk on listings as nvdisasm writes them: a loop that writes what its products read, one that spills, one over
+# lanes around a load, and their sound twins.
 # shellcheck source-path=SCRIPTDIR source=../lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -38,6 +38,17 @@ passes "a store of one" "STS.64 [R5], R28" 1
 wait='        /*0008*/                   WARPGROUP.DEPBAR.LE gsb0, 0x0 ;'
 listing "LDSM.16.M88.4 R28, [R5]" 0 | sed "2i\\$wait" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
 result $? "sound: a load behind the wait"
+# outer INNER OUTER: a loop of products with INNER in it, in another with OUTER.
+outer() {
+    echo '.L_x_0:'
+    listing "$1" 0 | grep -v MOV
+    printf '        /*0070*/                   %s ;\n        /*0080*/               @P2 BRA `(.L_x_0) ;\n' "$2"
+}
+outer "@P1 LDL R3, [R1+0x4]" "IADD3 R3, R3, 0x1, RZ" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+[ $? -eq 1 ] && [ "$(grep -c 'loop: spilled in a loop of products: @P1 LDL R3' "$tmp/out")" = 1 ]
+result $? "found: a spilled register in the innermost loop of products, once"
+outer "IADD3 R3, R3, 0x1, RZ" "STL [R1+0x4], R3" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+result $? "sound: one around it"
 # lanes LOAD: a loop over lanes around that.
 lanes() {
     cat <<END

@@ -3,6 +3,7 @@
 # operand X from; status 1 if there are any.  ptxas does not look after them: to it they are free once a product is issued.
 # A loop's text is read twice, from its first instruction to its branch back: groups of products that one round leaves
 # unfinished meet the next one's writes.  HGMMA (f16, bf16, tf32), QGMMA (fp8) and IGMMA (i8) end a group where they say gsb0.
+# Spilled registers in the innermost loop of products; ptxas may spill a few around it, where they cost nothing.
 # And loops over lanes around a load by wgmma's maps (three dimensions, no policy of L2): one lane asks (kiln_elect), but ptxas
 # does not know.
 function first_register(text,    at) { # of an operand list: its number, or -1
@@ -39,6 +40,18 @@ function step(text,    op, operands, to, i, n, part) {
         found += n
     }
 }
+# In a loop of products without another one inside, or one that it enters in the midst; loops come in the order of their ends.
+function spilled(start, end,    at, products, i) {
+    for (at = start; at < end; at++) products += line[at] ~ /^(@!?U?P[0-9]+ +)?[HQI]GMMA/
+    if (!products) return
+    for (i = 1; i <= inner; i++) if (to[i] >= start) return
+    to[++inner] = end
+    for (at = start; at < end; at++)
+        if (line[at] ~ /^(@!?U?P[0-9]+ +)?(STL|LDL)/) {
+            print name ": spilled in a loop of products: " line[at]
+            found++
+        }
+}
 /^[ \t]*\.L_x_[0-9]+:/ {
     label = $1
     sub(/:.*/, "", label)
@@ -63,6 +76,7 @@ END {
                 print name ": a loop over lanes around a load: " line[at]
                 found++
             }
+        spilled(start, end)
         for (round = 0; round < 2; round++)
             for (at = start; at < end; at++) step(line[at])
         forget(0)
