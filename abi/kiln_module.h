@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 14,
+    KILN_ABI_VERSION = 15,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -90,8 +90,8 @@ typedef struct kiln_schedule {
 enum { KILN_CLIP_NOT, KILN_CLIP_ALL, KILN_CLIP_REST };
 
 /* A TMA tensor map that the runtime encodes for a launch (NVIDIA sm_90 and later).  An operand that every batch shares
- * (stride 0) has one batch: read coordinate 0.  Of an operand without elements (K = 0) a map is all zero: nothing may be
- * read through it. */
+ * (stride 0) has one batch: read coordinate 0.  Of an operand without elements (K = 0), and of one that no map takes
+ * where the kernel can do without, a map is all zero: nothing may be read or written through it. */
 typedef struct kiln_map {
     uint8_t operand;      /* position in the op's tensors */
     uint8_t swizzle;      /* bytes: 0, 32, 64, 128 */
@@ -100,6 +100,7 @@ typedef struct kiln_map {
     uint8_t clip;         /* KILN_CLIP_ */
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
     uint16_t box_planes;  /* planes, of an operand that has them; else 0 */
+    uint16_t optional;    /* 1: an operand that no map takes is neither refused nor copied */
 } kiln_map;               /* rank 3 to 5: contiguous, strided, of panels panel, with planes plane, batch */
 
 /* A tensor of an op, with all that the family's signature and the op's description say of it.  Its matrix has

@@ -209,8 +209,8 @@ static const char *operands_text(kg_ctx *cx, const kg_family *f)
 /* A misspelt field that may be left out would change a kernel's map silently. */
 static bool map_fields(expansion *x, kg_pos pos)
 {
-    static const char *const known[] = {"operand", "inner", "outer",  "planes",
-                                        "swizzle", "clip",  "promote"};
+    static const char *const known[] = {"operand", "inner", "outer",   "planes",
+                                        "swizzle", "clip",  "promote", "optional"};
     const char *unknown = kg_unknown_field(x->cx, known, sizeof known / sizeof *known);
     if (unknown) kg_error(x->cx, pos, "maps: %s", unknown);
     return !unknown;
@@ -226,6 +226,17 @@ static bool map_clip(expansion *x, kg_pos pos, uint8_t *clip)
     lua_pop(T, 1);
     if (rest || type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
     kg_error(x->cx, pos, "maps: 'clip' must be true, false or 'rest'");
+    return false;
+}
+
+static bool map_optional(expansion *x, kg_pos pos, uint16_t *optional)
+{
+    lua_pushliteral(x->cx->T, "optional");
+    const int type = lua_rawget(x->cx->T, -2);
+    *optional = (uint16_t)lua_toboolean(x->cx->T, -1);
+    lua_pop(x->cx->T, 1);
+    if (type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
+    kg_error(x->cx, pos, "maps: 'optional' must be true or false");
     return false;
 }
 
@@ -250,6 +261,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     lua_State *T = x->cx->T;
     int64_t inner, outer, planes, swizzle;
     uint8_t clip, promote;
+    uint16_t optional;
     lua_pushstring(T, "operand");
     int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING
                       ? map_operand(x->op, lua_tostring(T, -1))
@@ -263,7 +275,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
         !map_number(x, "outer", 1, 256, pos, &outer) ||
         !map_number(x, "planes", 0, 256, pos, &planes) ||
         !map_number(x, "swizzle", 0, 128, pos, &swizzle) || !map_clip(x, pos, &clip) ||
-        !map_promote(x, pos, &promote))
+        !map_promote(x, pos, &promote) || !map_optional(x, pos, &optional))
         return false;
     if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128) {
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
@@ -276,7 +288,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     }
     if (stacked && !planes) planes = 1;
     *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, clip,
-                    promote,          (uint16_t)planes};
+                    promote,          (uint16_t)planes, optional};
     return true;
 }
 

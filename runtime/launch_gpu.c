@@ -197,7 +197,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
     for (int i = 0; i < r->maps; i++) {
         const kiln_map *m = &k->module->table->map[r->first_map + (uint32_t)i];
         const kiln_tensor_row *t = &k->op->tensor[m->operand];
-        if (t->out && !r->realigns && !kr_map_takes(t, &l->view->t[m->operand]))
+        if (t->out && !r->realigns && !m->optional && !kr_map_takes(t, &l->view->t[m->operand]))
             return kr_fail(KILN_NOT_SUPPORTED,
                            "%s writes %s by tensor map: its lines must begin and end at multiples "
                            "of %d bytes, else the map writes behind them",

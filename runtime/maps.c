@@ -195,7 +195,9 @@ int kr_map_make(const kr_driver *d, kr_maps *maps, const kr_launch *l, const kil
 {
     const kr_operand *o = &l->view->t[m->operand];
     const void *at = l->given->tensor[l->kernel->op->tensor[m->operand].arg];
-    if (!at || o->bytes == 0) { /* K = 0: the kernel reads nothing of it */
+    /* K = 0: the kernel reads nothing of it; or it goes without a map. */
+    if (!at || o->bytes == 0 ||
+        (m->optional && !kr_map_takes(&l->kernel->op->tensor[m->operand], o))) {
         memset(out, 0, KR_MAP_WORDS * sizeof *out);
         return 0;
     }

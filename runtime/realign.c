@@ -2,7 +2,7 @@
 // Tensors that a kernel's maps name and cannot take, because address, pitch or batch stride is no
 // multiple of 16 bytes, or of an output a line's length, go by way of the workspace: inputs are
 // copied there before the kernel runs, outputs from there afterwards (abi/kiln_realign.h).  What is
-// left for the kernel is a problem whose tensors all are aligned.
+// left for the kernel is a problem whose tensors all are aligned, but for those of optional maps.
 #include <string.h>
 #include "../abi/kiln_problem_math.h"
 #include "internal.h"
@@ -57,7 +57,8 @@ uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
     for (int i = 0; i < k->row->maps; i++) {
         const kr_operand *o = &v->t[map[i].operand];
         const kiln_tensor_row *t = &k->op->tensor[map[i].operand];
-        if (o->bytes == 0 || kr_map_takes(t, o) || listed(r, map[i].operand)) continue;
+        if (o->bytes == 0 || map[i].optional || kr_map_takes(t, o) || listed(r, map[i].operand))
+            continue;
         const int64_t size = kiln_i_mul(kiln_i_mul(pitch_of(o), o->outer), batches_of(o));
         const int64_t at = kiln_i_add(rounded(bytes, PLACE), SLACK);
         r->tensor[r->n] = map[i].operand;

@@ -379,7 +379,7 @@ static bool map_ok(const kiln_map *m)
 {
     return m->operand < KILN_MAX_TENSORS && m->box_inner > 0 && m->box_outer > 0 &&
            m->box_inner <= 256 && m->box_outer <= 256 && m->box_planes <= 256 &&
-           m->clip <= KILN_CLIP_REST && m->promote <= 3 &&
+           m->clip <= KILN_CLIP_REST && m->promote <= 3 && m->optional <= 1 &&
            (m->swizzle == 0 || m->swizzle == 32 || m->swizzle == 64 || m->swizzle == 128);
 }
 

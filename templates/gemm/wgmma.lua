@@ -248,10 +248,10 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
     end },
-    { "e_depth = 0 is for E of 2 or 4 bytes along 64s of Y, no full inputs, blocks of K, stream, pingpong or gather",
-      function(t, op, types)
+    { "e_depth = 0 is for E along 64s of Y, no full inputs, blocks of K, stream, pingpong or gather",
+      function(t, op)
         local other = op.block or t.full_d + t.stream + t.pingpong + t.gather > 0
-        return t.e_depth > 0 or types.e.bytes > 1 and t.e_along_y == 1 and t.y % 64 == 0 and not other
+        return t.e_depth > 0 or t.e_along_y == 1 and t.y % 64 == 0 and not other
       end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
     { "stream with clusters of more than two blocks", function(t) return t.stream == 0 or t.cluster <= 2 end },
@@ -348,7 +348,7 @@ return schedule {
     if plain then list[#list + 1] = gathering(target, op, types, layout) end
     -- Short K and any number of columns.
     local wide_e = bytes and op.products == 1 and full == 0 and types.e.bytes == 4 and not op.block
-    if layout.e == "r" and (wide_e or plain and not bytes and layout.a == "r") then
+    if layout.e == "r" and (wide_e or plain and layout.a == "r") then
       local by_rows = { e_depth = 0 }
       list[#list + 1], list[#list + 2] = tile(128, 256, 1, 0, 0, by_rows), tile(128, 192, 1, 0, 0, by_rows)
     end
@@ -405,7 +405,7 @@ return schedule {
       local swizzle = (row == 32 or row == 64 or row == 128) and row or 0
       list[#list + 1] = { operand = id, inner = inner, outer = across, swizzle = swizzle }
     end
-    if t.e_depth == 0 then list[#list + 1] = { operand = "e", inner = t.y, outer = 8, swizzle = 0 }
+    if t.e_depth == 0 then list[#list + 1] = { operand = "e", inner = t.y, outer = 8, optional = true }
     else strip("e", types.e, layout.e) end
     for _, d in ipairs(op.d) do
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
@@ -460,8 +460,8 @@ return schedule {
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
                              select(alone, 1.035, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
-    -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy with
-    -- that for 0.2 us of a step.
+    -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy
+    -- with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
     local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.48 - t.y / 560)
@@ -498,10 +498,14 @@ return schedule {
     end
     local lines_x, lines_y = touched(1, t.slot_bytes - of_y), touched(0, of_y)
     step = max(step, lines_x + lines_y / t.cluster)
+    -- Lines of E that no map takes; whole rows of them are stored by words, and slower where those are of several.
+    local line = select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
+    local align_e = select(eq(line % 16, 0), p.align_e, 1)
+    local by_words = select(all(eq(t.e_depth, 0), lt(align_e, 16), lt(t.bytes_e, 4)), 0.9 * t.blocks, 0)
     -- Functions of the epilogue, as gelu, add to what leaves.
     local out = t.x * t.y * t.products * (1 + t.full_d) / 19.4e3
                 + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 17e3
-    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out)
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out) + by_words
     -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's;
     -- of bytes the matrix unit waits less then.
     local in_turn = eq(t.pingpong, 1)
@@ -550,11 +554,11 @@ return schedule {
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
     local waits = 0.244 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
-    local by_map, line = eq(t.gather, 0), select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
+    local by_map = eq(t.gather, 0)
     local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
-      { true, select(eq(line % 16, 0), p.align_e, 1), p.m * p.n * t.bytes_e, true } })
+      { gt(t.e_depth, 0), align_e, p.m * p.n * t.bytes_e, true } })
     local launch = target.launch_us + select(small, -0.7, select(one, select(many, -0.3, -0.2), 0.15))
     return launch + begun + joined + longer + waits + copies, {
       { "launching", launch + begun },

@@ -272,8 +272,8 @@ return schedule {
     t.sum_chain = op.block and t.k or 0
   end,
   rules = {
-    { "apart: {wg} warpgroups do not share {products} products, none of them widened or across", function(t)
-      return t.apart == 0 or t.products > 1 and t.wg % t.products == 0 and t.across == 0 and t.mixed == 0
+    { "apart: {wg} warpgroups do not have one of {products} products each, none of them widened or across", function(t)
+      return t.apart == 0 or t.products > 1 and t.wg == t.products and t.across == 0 and t.mixed == 0
     end },
     { "blocks along K are no multiples of the {k} that arrive together, or apart", function(t, op)
       return not op.block or op.block.deep % t.k == 0 and t.apart == 0

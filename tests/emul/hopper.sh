@@ -159,6 +159,12 @@ for problem in "${realigned[@]}"; do
     KILN_EMULATOR_UNITS=1 verify kernels "emul_gemm f16,f16,f16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "realigned: $problem" "$tmp/out"
 done
+# Whole rows of E where no map takes them: odd pitches and addresses, batches, less than a word.
+for problem in 'bf16,bf16,f32 rcr m=70 n=131 k=40 lde=133' 'f16,f16,f16 rcr m=70 n=261 k=40 lde=263 batch=2 aligne=2' 'f16,f16,f16 rcr m=9 n=1 k=8' \
+    'i8,i8,i8 rcr m=70 n=259 k=48 lde=261 aligne=1' 'i8,i8,i8 rcr m=70 n=258 k=48 lde=262 batch=3 aligne=2' 'i8,i8,i8 rcr m=3 n=2 k=16 lde=5'; do
+    verify kernels "emul_whole_rows $problem" --schedule wgmma >"$tmp/out" 2>&1
+    result $? "rows without a map: $problem" "$tmp/out"
+done
 # A device that is lost ends a run of many problems, which says where.
 KILN_EMULATOR_LOST=1 LD_LIBRARY_PATH=$out/driver "$kiln" bench --modules "$out/kernels/lib" --device nvidia --seconds 0.01 --idle 0 \
     'emul_two bf16,bf16,bf16 rcr m=8 n=8 k=8' 'emul_two bf16,bf16,bf16 rcr m=16 n=8 k=8' >"$tmp/out" 2>&1
@@ -211,6 +217,8 @@ fault emul_fault_shared "a share of Y for the blocks with the other half of K" '
 fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
+fault emul_fault_rows "rows at odd addresses in words that are not moved" 's/\(unsigned\)head \* 8/0/'
+fault emul_fault_rows "elements ahead of a row's first word that are not its own" 's/lane < in_front \? lane :/lane < in_front ? lane + 1 :/'
 fault emul_fault_rows "rows written while the ones before leave" 's/kiln_tma_store_wait<0>\(\)/kiln_tma_store_wait<1>()/'
 fault emul_fault_op "an operator that makes something of what is behind K" 's/if \(left < TILE_K\)/if (false)/'
 fault emul_fault_any "a tile handed over before it has come" 's/kiln_copy_wait<LAG>\(\)/kiln_copy_wait<LAG + 1>()/'

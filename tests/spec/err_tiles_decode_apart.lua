@@ -1,4 +1,4 @@
--- expect: 5:27: error: gemm "x": wgmma_decode on sm_90a leaves nothing: 1 swept, 1 cut by apart: 3 warpgroups do not share 2 products, none of them widened or across (sm_90a)
+-- expect: 5:27: error: gemm "x": wgmma_decode on sm_90a leaves nothing: 1 swept, 1 cut by apart: 3 warpgroups do not have one of 2 products each, none of them widened or across (sm_90a)
 gemm "x" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },

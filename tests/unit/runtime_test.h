@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 #define XXH_INLINE_ALL
@@ -18,6 +19,13 @@
 #include "fixture.h"
 
 static char test_folder[256];
+
+/* A table that a module has, for a test to change. */
+static inline void make_writable(const void *p, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)p & ~(page - 1);
+    assert_int_equal(mprotect((void *)from, (uintptr_t)p + size - from, PROT_READ | PROT_WRITE), 0);
+}
 
 static inline void remove_folder(void)
 {

@@ -498,6 +498,7 @@ static void test_schedule_errors(void **state)
     MAP_REFUSED("swizzle = 48", "maps: 'swizzle' must be 0, 32, 64 or 128");
     MAP_REFUSED("clip = 1", "maps: 'clip' must be true, false or 'rest'");
     MAP_REFUSED("clip = 'm'", "maps: 'clip' must be true, false or 'rest'");
+    MAP_REFUSED("optional = 1", "maps: 'optional' must be true or false");
     MAP_REFUSED("promote = 96", "maps: 'promote' must be 0, 64, 128 or 256");
     MAP_REFUSED("promote = 128.5", "maps: 'promote' must be 0, 64, 128 or 256");
     MAP_REFUSED("clipp = true", "maps: unknown field 'clipp' (did you mean 'clip'?)");

@@ -482,6 +482,36 @@ static void test_maps_evicted(void **state)
     kiln_close(ctx);
 }
 
+/* What no map takes stays where it is where the map is optional, which is all zero then. */
+static void test_optional_map(void **state)
+{
+    (void)state;
+    kiln_ctx *ctx = open_ctx("nvidia");
+    const kiln_problem p = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 ldb=66 align=256");
+    const kiln_problem aligned = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 align=256");
+    const kiln_kernel *k = find(ctx, &p);
+    const kiln_module *t = k->module->table;
+    kiln_map *m = (kiln_map *)(uintptr_t)&t->map[k->row->first_map + 1];
+    make_writable(m, sizeof *m);
+    m->optional = 1;
+    const size_t size = kiln_workspace_size(k, &p);
+    const kiln_args args = arguments();
+    const kiln_status status = kiln_launch(ctx, k, &p, &args, NULL),
+                      other = kiln_launch(ctx, k, &aligned, &args, NULL);
+    m->optional = 0;
+    assert_int_equal(size, 0);
+    assert_ok(status);
+    assert_ok(other);
+    assert_int_equal(fake->launches, 2);
+    for (int i = 0; i < 16; i++) assert_int_equal(fake->launch[0].map[1][i], 0);
+    assert_ptr_equal((void *)(uintptr_t)fake->launch[1].map[1][1], args.b[0]);
+    kiln_gemm_args g;
+    memcpy(&g, fake->launch[0].args, sizeof g);
+    assert_ptr_equal(g.b[0], args.b[0]);
+    assert_int_equal(g.ldb, 66);
+    kiln_close(ctx);
+}
+
 /* Boxes of a map that says so have no more rows than the operand, or those of the last box alone. */
 static void test_clipped_boxes(void **state)
 {
@@ -890,6 +920,7 @@ int main(int argc, char **argv)
         TEST(test_maps_fail),
         TEST(test_maps_evicted),
         TEST(test_maps_of_many_threads),
+        TEST(test_optional_map),
         TEST(test_clipped_boxes),
         TEST(test_early_stages),
         TEST(test_two_stages),

@@ -259,7 +259,7 @@ gemm "emul_three" {
 
 -- E that leaves by whole rows of tiles.
 gemm "emul_whole_rows" {
-  types    = { { a = bf16, b = bf16, e = f32 }, { a = f16, b = f16, e = f16 } },
+  types    = { { a = bf16, b = bf16, e = f32 }, { a = f16, b = f16, e = f16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), col = per_col "e" },

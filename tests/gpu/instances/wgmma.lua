@@ -77,7 +77,7 @@ local rows   = { ["64 64 1 1"] = true, ["256 64 2 1"] = true, ["128 128 2 2"] = 
                  ["64 192 1 1"] = true }
 gemm "wgmma_rows" {
   types    = { { a = bf16, b = bf16, e = f32 }, { a = i8, b = i8, e = i32 }, { a = f16, b = f16, e = f16 },
-               { a = f8e4m3, b = f8e4m3, e = bf16 } },
+               { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = i8, b = i8, e = u8 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { row = per_row(f32), col = per_col(f32), one = per_tensor(f32) },

@@ -148,8 +148,7 @@ gemm "decode_rows_two" {
 }
 
 -- Each warpgroup has one product.
-local shared = { ["144 64 2 0 0"] = true, ["256 64 2 2 0"] = true, ["96 56 2 3 1"] = true, ["128 128 4 1 0"] = true,
-                 ["64 112 4 0 0"] = true, ["16 160 4 2 0"] = true, ["192 128 2 1 0"] = true }
+local shared = { ["144 64 2 0 0"] = true, ["256 64 2 2 0"] = true, ["96 56 2 3 1"] = true, ["192 128 2 1 0"] = true }
 gemm "decode_apart" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = f32 }, { a = f8e4m3, b = f8e4m3, e = bf16 } },
   layouts  = { "rcr", "rcc" },
@@ -157,9 +156,9 @@ gemm "decode_apart" {
   b        = { "gate", "up" },
   d        = { r = full(f16), scale = per_col(f32) },
   epilogue = function(acc, d) return max(acc.gate, 0) * d.scale + acc.up - d.r end,
-  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64, 96, 128, 144, 192, 256 },
-                                                    n = { 56, 64, 112, 128, 160 }, wg = { 2, 4 }, blocks = 1,
-                                                    split_k = { 0, 1, 2, 3 }, turn = { 0, 1 }, l2 = 0, apart = 1 } },
+  tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 96, 144, 192, 256 }, n = { 56, 64, 128 }, wg = 2,
+                                                    blocks = 1, split_k = { 0, 1, 2, 3 }, turn = { 0, 1 }, l2 = 0,
+                                                    apart = 1 } },
                where = function(t)
                  if t.n == 32 then return true end -- the portable one
                  return shared[("%d %d %d %d %d"):format(t.m, t.n, t.wg, t.split_k, t.turn)] == true
