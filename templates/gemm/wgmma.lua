@@ -334,7 +334,7 @@ return schedule {
     local full = full_inputs(op)
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
-      along = along, a_across = layout.a == "c", both_across = layout.a == "c" and layout.b == "c", full = full > 0,
+      along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
       e_bytes = types.e.bytes,
     }
     local list = {}
@@ -464,7 +464,7 @@ return schedule {
     -- with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
-    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.48 - t.y / 560)
+    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.46 - t.y / 560)
     converted = select(widens, hidden, converted) * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.

@@ -3,8 +3,8 @@
 -- problems drawn at random miss most, for the time that compiling takes (docs/benchmarks/shapes.md); those with full
 -- inputs, and operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16;
 -- of two products Y's side is both's where that is B's, and twice A's rows else.
--- `kind`: products; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both operands `along` K, A
--- not (`a_across`), neither (`both_across`); full inputs; bytes of an element of E.
+-- `kind`: products; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both operands `along` K, B
+-- (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
 return function(kind)
   -- Rows of A are few, and neighbouring blocks have the same ones.
   local rows = { group = 1 }
@@ -36,9 +36,17 @@ return function(kind)
              { 128, 128, 2 }, { 128, 96, 1 }, { 64, 256, 1 }, { 64, 256, 2 }, { 64, 192, 4 }, { 64, 160, 4 },
              { 64, 128, 2 }, { 64, 112, 1 }, { 64, 96, 1 }, { 64, 96, 4 }, { 64, 64, 1 } }
   end
+  if kind.a_across and kind.b_along then
+    return { { 128, 256, 2 }, { 128, 224, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 64, 256, 4 }, { 64, 128, 8 },
+             { 64, 80, 1 }, { 64, 80, 2 }, { 64, 48, 1 }, { 128, 192, 1, 0, 1, rows }, { 128, 192, 2, 0, 1 },
+             { 128, 128, 1, 0, 1, rows }, { 64, 192, 4, 0, 1, rows }, { 64, 128, 1, 0, 1, rows },
+             { 64, 64, 2, 0, 1, rows }, { 64, 64, 8, 0, 1, rows } }
+  end
   if kind.a_across then
-    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 192, 2, 0, 1 }, { 128, 128, 2 }, { 64, 192, 2 }, { 64, 128, 2 },
-             { 64, 64, 2 }, kind.both_across and { 128, 160, 2 } or nil }
+    return { { 128, 256, 1 }, { 128, 256, 2 }, { 128, 192, 1 }, { 64, 256, 4 }, { 64, 192, 4 }, { 128, 192, 2, 0, 1 },
+             { 128, 128, 2, 0, 1, rows }, { 128, 128, 4, 0, 1, rows }, { 128, 64, 4, 0, 1, rows },
+             { 64, 192, 4, 0, 1, rows }, { 64, 128, 8, 0, 1, rows }, { 64, 64, 1, 0, 1, rows },
+             { 64, 64, 2, 0, 1, rows }, { 64, 64, 8, 0, 1, rows } }
   end
   if kind.widened and not kind.full then
     return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1, 0, 0, in_turn } }
