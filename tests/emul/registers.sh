@@ -44,11 +44,11 @@ outer() {
     listing "$1" 0 | grep -v MOV
     printf '        /*0070*/                   %s ;\n        /*0080*/               @P2 BRA `(.L_x_0) ;\n' "$2"
 }
-outer "@P1 LDL R3, [R1+0x4]" "IADD3 R3, R3, 0x1, RZ" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+outer '@P1 LDL R3, [R1+0x4] (*"SpillRefill"*)' "IADD3 R3, R3, 0x1, RZ" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
 [ $? -eq 1 ] && [ "$(grep -c 'loop: spilled in a loop of products: @P1 LDL R3' "$tmp/out")" = 1 ]
 result $? "found: a spilled register in the innermost loop of products, once"
-outer "IADD3 R3, R3, 0x1, RZ" "STL [R1+0x4], R3" | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
-result $? "sound: one around it"
+outer "LDL R3, [R1+UR4]" 'STL [R1+0x4], R3 (*"SpillRefill"*)' | awk -v name=loop -f tests/gpu/registers.awk >"$tmp/out"
+result $? "sound: one around it, and an array"
 # lanes LOAD: a loop over lanes around that.
 lanes() {
     cat <<END

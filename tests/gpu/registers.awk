@@ -3,7 +3,8 @@
 # operand X from; status 1 if there are any.  ptxas does not look after them: to it they are free once a product is issued.
 # A loop's text is read twice, from its first instruction to its branch back: groups of products that one round leaves
 # unfinished meet the next one's writes.  HGMMA (f16, bf16, tf32), QGMMA (fp8) and IGMMA (i8) end a group where they say gsb0.
-# Spilled registers in the innermost loop of products; ptxas may spill a few around it, where they cost nothing.
+# Spilled registers, as nvdisasm marks them, in the innermost loop of products; ptxas may spill a few around it, where they
+# cost nothing.
 # And loops over lanes around a load by wgmma's maps (three dimensions, no policy of L2): one lane asks (kiln_elect), but ptxas
 # does not know.
 function first_register(text,    at) { # of an operand list: its number, or -1
@@ -47,7 +48,7 @@ function spilled(start, end,    at, products, i) {
     for (i = 1; i <= inner; i++) if (to[i] >= start) return
     to[++inner] = end
     for (at = start; at < end; at++)
-        if (line[at] ~ /^(@!?U?P[0-9]+ +)?(STL|LDL)/) {
+        if (line[at] ~ /^(@!?U?P[0-9]+ +)?(STL|LDL).*SpillRefill/) {
             print name ": spilled in a loop of products: " line[at]
             found++
         }
