@@ -196,12 +196,12 @@ return schedule {
               * select(lt(t.bits_b, t.bits_a), 1.8, 1) -- and widened
     local reads = turns * (rows * a + columns * b) / 4
     local multiplied = turns * rows * columns / 128
-    local kib = (min(p.m, t.m) * t.bits_a + min(p.n, t.n) * t.products * t.bits_b) * t.k / 8192
+    local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
     -- A block's own time, and its share of the unit's.
     local ends = min(p.m, t.m) * min(p.n, t.n) * t.products / 4096 * (1 + 0.05 * t.bytes_d)
     local step = 0.135 + t.copies * select(loose, 0.0303, 0.0028) + 0.00082 * reads + 0.0062 * multiplied
     local alone = waves * (2.1 + steps * step + 95 * ends / t.threads) + 0.18
-    local copied = t.copies * select(loose, 0.0071, 0.00079)
+    local copied = t.copies * select(loose, 0.0071, 0.0012)
     local each = steps * (t.threads / 32 * (copied + 0.00074 * reads + 0.00006 * multiplied) + 0.0192 * kib)
     -- Two products in tiles of 16 rows take less (docs/benchmarks/tiles.csv).
     local busy = 1.57 + most * (0.11 + each + 0.58 * ends) * select(all(gt(t.products, 1), eq(t.m, 16)), 0.71, 1)
