@@ -267,7 +267,7 @@ static void check_ops(const kiln_module *m)
     assert_int_equal(m->shapes[op->first_shape + 1], 33);
     assert_int_equal(m->nodes[op->function[0].first + op->function[0].count - 1].op, KILN_X_ADD);
     const kiln_map want[] = {
-        {0, 64, 32, 64, 1, 3, 0}, {1, 64, 32, 64, 0, 3, 0}, {4, 0, 64, 64, 0, 2, 0}};
+        {0, 64, 32, 64, 1, 3, 0, 0}, {1, 64, 32, 64, 0, 3, 0, 0}, {4, 0, 64, 64, 0, 2, 0, 0}};
     assert_int_equal(r->maps, 3);
     assert_memory_equal(m->map + r->first_map, want, sizeof want);
     r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");
