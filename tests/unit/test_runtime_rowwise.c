@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
-#include <sys/mman.h>
 #include "fixture_families.h"
 #include "runtime_test.h"
 
@@ -565,12 +564,6 @@ static void test_sums(void **state)
         assert_ok(check);                                                                          \
     } while (0)
 #define SPOIL(lvalue, bad) SPOIL_OF(kr_table_check("table", t), lvalue, bad)
-
-static void make_writable(const void *p, size_t size)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)p & ~(page - 1);
-    assert_int_equal(mprotect((void *)from, (uintptr_t)p + size - from, PROT_READ | PROT_WRITE), 0);
-}
 
 static void test_table_fields(void **state)
 {
