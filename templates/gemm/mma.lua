@@ -4,6 +4,7 @@
 -- kernel begins and ends in little time.  Blocks of a cluster share a tile's K and add up through each other's shared
 -- memory in a fixed order.
 local inputs_of_blocks = require "blocks"
+local fitting = require "clusters"
 
 -- Blocks that share a tile's K: as many as units hold at once, with at least four tiles of K each.
 local function parts(p, t)
@@ -11,7 +12,7 @@ local function parts(p, t)
   local units, steps = max(p.units, 1), ceil_div(p.k, t.k)
   local best = 1
   for s = 2, 8 do
-    local fit = require "clusters"(units, s) * t.blocks
+    local fit = fitting(units, s) * t.blocks
     best = select(all(le(tiles * s, fit), ge(steps, 4 * s)), s, best)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
@@ -132,17 +133,33 @@ return schedule {
       return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, lines = lines or 0, depth = depth,
                blocks = blocks, split_k = 0 }
     end
+    local across = layout.a == "c" or layout.b == "r"
     if op.products == 2 then
-      return { tile(64, 32, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 2, 1, 3, 3), tile(64, 32, 2, 2, 1, 1, 4, 4, 3),
-               tile(16, 32, 1, 1, 4, 2, 4, 3, 3) }
+      local list = { tile(32, 16, 1, 1, 4, 2, 1, 3, 3), tile(32, 16, 1, 1, 4, 2, 4, 4, 3) }
+      list[3] = tile(32, 32, 2, 2, 1, 1, 4, 3, 3)
+      if not across then list[4] = tile(32, 32, 1, 2, 2, 2, 8, 3, 2) end
+      return list
     end
-    local across = layout.a == "c" or layout.b == "r" -- tiles across K are larger
-    local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3), tile(16, 32, 1, 1, 4, 1, 1, across and 5 or 6, 4) }
-    local function add(...) list[#list + 1] = tile(...) end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+    local list = {}
+    local function add(...) list[#list + 1] = tile(...) end
+    if across then
+      add(64, 64, 2, 2, 1, 1, 1, 4, 3)
+      add(16, 32, 1, 1, 4, 1, 1, 6, 4)
+      add(32, 32, 2, 2, 1, 2, 4, 3, 3)
+    else
+      local widens = types.a.bits ~= types.b.bits
+      if widens then add(64, 64, 2, 2, 1, 1, 1, 4, 3) else add(32, 32, 1, 1, 4, 2, 1, 4, 3) end
+      add(16, 32, 1, 1, 4, 2, 1, 4, 3)
+      add(32, 32, 1, 2, 2, 2, 4, 4, 3)
+    end
+    add(32, 16, 1, 1, 4, 2, 4, 4, 3)
+    add(64, 64, 2, 2, 1, 1, 4, 3, 2)
+    if full then return list end
+    add(64, 64, 2, 2, 1, 2, 8, 4, 1)
     -- Few rows beside lines of B.
-    if not full and not across and not op.has_b_op and types.mul_b.bits == 16 then
+    if not across and not op.has_b_op and types.mul_b.bits == 16 then
       if types.b.bits == 8 then
         add(16, 128, 1, 8, 1, 4, 1, 2, 2, 1)
       else
@@ -150,11 +167,6 @@ return schedule {
         add(32, 128, 1, 8, 1, 2, 1, 4, 2, 1)
       end
     end
-    if full or across then add(64, 64, 2, 2, 1, 1, 4, 4, 3) end
-    if full then return list end
-    add(16, 32, 1, 1, 4, 2, 4, 4, 3)
-    add(128, 128, 2, 4, 1, 1, 4, 4, 1)
-    if layout.b == "r" then add(32, 64, 1, 1, 4, 1, 4, 4, 3) end -- few rows, and much of B
     return list
   end,
   name = function(t)
@@ -177,56 +189,62 @@ return schedule {
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t)
     return {
-      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
+        lds = require "spread"(p, t, target, tiles * s, s) },
     }
   end,
   -- Fitted to times on an H200 (docs/mma.md).
   cost = function(p, t, target)
     local s = parts(p, t)
     local blocks = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * s
-    local most = ceil_div(blocks, max(p.units, 1)) -- of the busiest unit
+    local units = max(p.units, 1)
+    -- Of the busiest unit; clusters of eight mostly find room on more units than they are sure to.
+    local room = select(gt(s, 1), max(fitting(units, s) // s * s, 1), units)
+    local most = select(gt(s, 1), ceil_div(25 * blocks, 27 * room), ceil_div(blocks, room))
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
-    -- Words of fragments that a warp reads in a step, three times as long where they begin within words, half as long
-    -- by ldmatrix; and its multiplications.
+    -- What a step takes of a unit for each warp: copies, fragments of A and B, which are three times as long where they
+    -- do not come by ldmatrix, and multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
-    local loose = eq(t.word, 1)
-    local a = select(loose, select(eq(t.a_across, 1), 2, select(lt(p.align_a, 4), 2.8, 1)), 0.58)
-    local b = select(loose, select(eq(t.b_across, 1), 2, select(lt(p.align_b, 4), 3, 1)), 0.5)
-              * select(lt(t.bits_b, t.bits_a), 1.8, 1) -- and widened
-    local reads = turns * (rows * a + columns * b) / 4
+    local loose, fours = eq(t.word, 1), eq(t.word, 4)
+    local copy = t.copies * select(loose, 0.011, select(fours, 0.0026, 0.0038))
+    local function fragments(align, across, widened)
+      local any = select(eq(across, 1), 0.0086, select(lt(align, 4), 0.0061, 0.0078))
+      return select(widened, select(loose, 0.0078, 0.0018), select(loose, any, select(eq(across, 1), 0.0027, 0.00036)))
+    end
+    local a = fragments(p.align_a, t.a_across, lt(t.bits_a, t.bits_b))
+    local b = fragments(p.align_b, t.b_across, lt(t.bits_b, t.bits_a))
+    local read = turns * (rows * a + columns * b) / 16
     local multiplied = turns * rows * columns / 128
-    local kib = (t.m * t.bits_a + t.n * t.products * t.bits_b) * t.k / 8192
-    -- A block's own time, and its share of the unit's.
+    local each = steps * (t.threads / 32 * (copy + read + 0.00099 * multiplied) + 0.0041)
+    -- And of a block by itself, which waits for each of them.
+    local wait = t.copies * select(loose, 0.055, select(fours, 0.0042, 0.0029))
+    local step = 0.0774 + wait + 2.11 * read + 0.00965 * multiplied
     local ends = min(p.m, t.m) * min(p.n, t.n) * t.products / 4096 * (1 + 0.05 * t.bytes_d)
-    local step = 0.135 + t.copies * select(loose, 0.0303, 0.0028) + 0.00082 * reads + 0.0062 * multiplied
-    local alone = waves * (2.1 + steps * step + 95 * ends / t.threads) + 0.18
-    local copied = t.copies * select(loose, 0.0071, 0.0012)
-    local each = steps * (t.threads / 32 * (copied + 0.00074 * reads + 0.00006 * multiplied) + 0.0192 * kib)
-    -- Two products in tiles of 16 rows take less (docs/benchmarks/tiles.csv).
-    local busy = 1.57 + most * (0.11 + each + 0.58 * ends) * select(all(gt(t.products, 1), eq(t.m, 16)), 0.71, 1)
+    local alone = waves * (0.74 + steps * step + 198 * ends / t.threads)
+    local busy = most * (0.6 + each + 0.46 * ends * (1 + 0.008 * max(t.bytes_e - 2, 0)))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
-    local gbps = require "memory"(p, target)
-    local memory = 1.81 + bytes / (gbps * select(loose, 0.52e3, 0.72e3))
-    local joined = select(gt(s, 1), 1.43, 0)
+    local gbps = require "memory"(p, target) * 1e3
+    local memory = bytes / (gbps * 0.59)
+    local launching = target.launch_us - 2.24 + select(gt(s, 1), 0.21 + 0.26 * s, 0)
     -- Lines of B in registers: of 16 bits 32 KiB of a block, alone on its unit or beside others.
     local lines = eq(t.lines, 1)
     local portion = p.k * t.n * t.products * t.bits_b / (262144 * s) * select(lt(t.bits_b, 16), 1.6, 1)
-    -- A later block begins as late as the first: 2414×7232×16, 17 of them in turn, takes 89 us.
-    alone = select(lines, 6.9 + 5 * (waves - 1) + waves * portion * (0.854 + 0.0302 * t.m), alone)
-    busy = select(lines, 6.9 + most * portion * (0.975 + 0.0097 * t.m), busy)
-    memory = select(lines, 6.9 + bytes / (gbps * 0.8e3), memory)
-    joined = select(lines, 0, joined)
-    return target.launch_us - 3 + max(alone, max(busy, memory)) + joined, {
-      { "launching", target.launch_us - 3 + joined },
+    local out = 0.5 * most * ends
+    alone = select(lines, 3.5 * (waves - 1) + waves * portion * (1.26 + 0.031 * t.m) + out, alone)
+    busy = select(lines, 1.78 * (most - 1) + most * portion * (0.4 + 0.0089 * t.m) + out, busy)
+    memory = select(lines, bytes / (gbps * 0.62) + out, memory)
+    launching = select(lines, target.launch_us - 0.13 + select(gt(s, 1), 1.76, 0), launching)
+    return launching + max(alone, max(busy, memory)), {
+      { "launching", launching },
       { "a block, one after the other", alone },
       { "a unit's blocks together", busy },
       { "moving bytes", memory },
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },
-      { "rounds of the device", blocks / (max(p.units, 1) * t.blocks), "count" },
-      { "memory", bytes / (gbps * 1e3), "least" },
+      { "rounds of the device", blocks / (room * t.blocks), "count" },
+      { "memory", bytes / gbps, "least" },
     }
   end,
 }

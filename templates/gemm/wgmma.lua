@@ -346,11 +346,13 @@ return schedule {
     -- Plain products are what batches are made of.
     local plain = #op.d == 0 and op.products == 1 and types.b.bits >= 8
     if plain then list[#list + 1] = gathering(target, op, types, layout) end
-    -- Short K and any number of columns.
+    -- Short K and any number of columns; beside inputs of rows or columns the wider tile alone.
     local wide_e = bytes and op.products == 1 and full == 0 and types.e.bytes == 4 and not op.block
-    if layout.e == "r" and (wide_e or plain and layout.a == "r") then
+    local beside = op.products == 1 and full == 0 and types.b.bits >= 8 and not widened and not op.block
+    if layout.e == "r" and (wide_e or beside and layout.a == "r") then
       local by_rows = { e_depth = 0 }
-      list[#list + 1], list[#list + 2] = tile(128, 256, 1, 0, 0, by_rows), tile(128, 192, 1, 0, 0, by_rows)
+      list[#list + 1] = tile(128, 256, 1, 0, 0, by_rows)
+      if wide_e or plain then list[#list + 1] = tile(128, 192, 1, 0, 0, by_rows) end
     end
     return list
   end,

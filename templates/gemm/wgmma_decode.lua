@@ -454,7 +454,8 @@ return schedule {
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t, target)
     return {
-      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = t.lds_bytes, early = true },
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
+        lds = select(lt(min(p.align_a, p.align_b), 16), require "spread"(p, t, target, tiles * s, s), t.lds_bytes) },
     }
   end,
   workspace = function(p, t, target) return 0 end,
@@ -512,6 +513,8 @@ return schedule {
     local out = select(gt(s, 2), 0.9, select(gt(s, 1), 0.3, 0)) + 0.0041 * t.m
                 + rows * t.n * t.products / (4.62e3 * s)
                 + select(all(gt(s, 1), gt(t.m, 64)), s * rows * t.n * t.products / 28.8e3, 0)
+    -- Chunks of rows of E that begin anywhere, where they are no power of two to a tile's row (docs/wgmma-decode.md).
+    out = out + select(all(lt(p.align_e, 16), gt(t.n % 64, 0), ge(rows, 32)), 1.2, 0)
     -- Full inputs come for four chunks of a thread at a time, the first ones while sums are on their way.
     out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(rows * t.n, 2048 * t.wg * s) - 2, 0)
                                          + select(gt(tiles_m, 1), 0.9, 0), 0)
