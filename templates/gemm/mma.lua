@@ -203,14 +203,14 @@ return schedule {
     local most = select(gt(s, 1), ceil_div(25 * blocks, 27 * room), ceil_div(blocks, room))
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
-    -- What a step takes of a unit for each warp: copies, fragments of A and B, which are three times as long where they
+    -- What a step takes of a unit for each warp: copies, fragments of A and B, for which a lane reads words where they
     -- do not come by ldmatrix, and multiplications.
     local turns, rows, columns = 4 * t.slabs / t.wk, t.m / t.wm, t.n * t.products / t.wn
     local loose, fours = eq(t.word, 1), eq(t.word, 4)
     local copy = t.copies * select(loose, 0.011, select(fours, 0.0026, 0.0038))
-    local function fragments(align, across, widened)
+    local function fragments(align, across, widens)
       local any = select(eq(across, 1), 0.0086, select(lt(align, 4), 0.0061, 0.0078))
-      return select(widened, select(loose, 0.0078, 0.0018), select(loose, any, select(eq(across, 1), 0.0027, 0.00036)))
+      return select(widens, select(loose, 0.0078, 0.0018), select(loose, any, select(eq(across, 1), 0.0027, 0.00036)))
     end
     local a = fragments(p.align_a, t.a_across, lt(t.bits_a, t.bits_b))
     local b = fragments(p.align_b, t.b_across, lt(t.bits_b, t.bits_a))

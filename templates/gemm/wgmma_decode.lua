@@ -453,9 +453,10 @@ return schedule {
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t, target)
+    -- Beside the kernel ahead where all comes by map (docs/wgmma-decode.md, "Between kernels").
+    local lds = select(lt(min(p.align_a, p.align_b), 16), require "spread"(p, t, target, tiles * s, s), t.lds_bytes)
     return {
-      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
-        lds = select(lt(min(p.align_a, p.align_b), 16), require "spread"(p, t, target, tiles * s, s), t.lds_bytes) },
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = lds, early = true },
     }
   end,
   workspace = function(p, t, target) return 0 end,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Shared memory that a block asks for, so that a unit holds no more blocks of clusters than each has to: the device
 -- fills a unit with them before it takes the next.  Sixteen clusters of eight blocks, of which a unit may hold three,
--- took 44 us on half of an H200's units, and 26 spread over all (docs/mma.md).
+-- took 44 us on half of an H200's units, and 35 on all (docs/mma.md).
 local fitting = require "clusters"
 
 return function(p, t, target, blocks, s)
