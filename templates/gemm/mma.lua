@@ -4,7 +4,7 @@
 -- kernel begins and ends in little time.  Blocks of a cluster share a tile's K and add up through each other's shared
 -- memory in a fixed order.
 local inputs_of_blocks = require "blocks"
-local fitting = require "clusters"
+local fitting, spread = require "clusters", require "spread"
 
 -- Blocks that share a tile's K: as many as units hold at once, with at least four tiles of K each.
 local function parts(p, t)
@@ -190,7 +190,7 @@ return schedule {
     local s = parts(p, t)
     return {
       { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
-        lds = require "spread"(p, t, target, tiles * s, s) },
+        lds = spread(p, t, target, tiles * s, s) },
     }
   end,
   -- Fitted to times on an H200 (docs/mma.md).
@@ -244,6 +244,7 @@ return schedule {
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },
       { "rounds of the device", blocks / (room * t.blocks), "count" },
+      { "blocks on a unit at once", (target.lds + 1024) // (spread(p, t, target, blocks, s) + 1024), "count" },
       { "memory", bytes / gbps, "least" },
     }
   end,

@@ -6,7 +6,7 @@
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
 local copied, written = require "wgmma_copied", require "wgmma_written"
-local fitting = require "clusters"
+local fitting, spread = require "clusters", require "spread"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
@@ -103,6 +103,12 @@ local function parts(p, t, target)
     best, least, soonest = select(better, s, best), select(better, load(s), least), select(better, done(s), soonest)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
+end
+
+-- A block's shared memory.  Where all comes by map it begins beside the kernel ahead (docs/wgmma-decode.md, "Between
+-- kernels").
+local function shared(p, t, target, blocks, s)
+  return select(lt(min(p.align_a, p.align_b), 16), spread(p, t, target, blocks, s), t.lds_bytes)
 end
 
 -- Values that scale a thread's sums of a block of K, and those of a slot of the ring (wgmma_decode_block.tmpl).
@@ -453,10 +459,9 @@ return schedule {
   launch = function(p, t, target)
     local tiles = max(ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch, 1)
     local s = parts(p, t, target)
-    -- Beside the kernel ahead where all comes by map (docs/wgmma-decode.md, "Between kernels").
-    local lds = select(lt(min(p.align_a, p.align_b), 16), require "spread"(p, t, target, tiles * s, s), t.lds_bytes)
     return {
-      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, lds = lds, early = true },
+      { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
+        lds = shared(p, t, target, tiles * s, s) },
     }
   end,
   workspace = function(p, t, target) return 0 end,

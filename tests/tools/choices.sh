@@ -25,6 +25,20 @@ result $? 'docs/benchmarks/h200-model.txt has them'
 "$kiln" explain --modules "$tmp/choices/lib" --device none:sm_90a:132 'bias_relu bf16,bf16,bf16 rrr m=128 n=5120 k=8192 align=256' >"$tmp/out" 2>&1 &&
     grep -A2 'wgmma_decode_128x192x64' "$tmp/out" | grep -q '108 blocks, 4 blocks that share'
 result $? '27 tiles of many rows are shared by four blocks each, of which all fit, not by three'
+# Of 32x32 a unit has memory for three.
+for m in 64 128; do
+    "$kiln" explain --json --modules "$tmp/choices/lib" --device none:sm_90a:132 "bias_relu bf16,bf16,bf16 rcr m=$m n=256 k=8194 align=4"
+done | python3 -c '
+import json, sys
+text, decoder = sys.stdin.read(), json.JSONDecoder()
+while text.strip():
+    found, end = decoder.raw_decode(text.lstrip())
+    text = text.lstrip()[end:]
+    of = [c["parts"] for c in found["candidates"] if "/mma_32x32x128_w1x2x2_" in c["instance"]][0]
+    print(*[int(p["count"]) for p in of if p["name"] in ("blocks", "blocks on a unit at once")])
+' >"$tmp/out" 2>&1
+[ "$(paste -sd, "$tmp/out")" = '128 2,256 3' ]
+result $? 'blocks of clusters are kept apart, no more on a unit than each has to hold'
 sets() { python3 tests/bench/tile_sets.py "$@"; }
 sets costs --modules "$tmp/choices/lib" --count 5 'bias_relu bf16,bf16,bf16 rcr' >"$tmp/costs" 2>"$tmp/out" &&
     [ "$(cut -d'"' -f4 "$tmp/costs" | grep -c 'bias_relu .* m=')" -ge 5 ]
