@@ -135,10 +135,8 @@ return schedule {
     end
     local across = layout.a == "c" or layout.b == "r"
     if op.products == 2 then
-      local list = { tile(32, 16, 1, 1, 4, 2, 1, 3, 3), tile(32, 16, 1, 1, 4, 2, 4, 4, 3) }
-      list[3] = tile(32, 32, 2, 2, 1, 1, 4, 3, 3)
-      if not across then list[4] = tile(32, 32, 1, 2, 2, 2, 8, 3, 2) end
-      return list
+      return { tile(32, 16, 1, 1, 4, 2, 1, 3, 3), tile(32, 16, 1, 1, 4, 2, 4, 4, 3), tile(32, 32, 2, 2, 1, 1, 4, 3, 3),
+               not across and tile(32, 32, 1, 2, 2, 2, 8, 3, 2) or nil }
     end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
