@@ -133,22 +133,21 @@ return schedule {
       return { m = m, n = n, wm = wm, wn = wn, wk = wk, slabs = slabs, word = word, lines = lines or 0, depth = depth,
                blocks = blocks, split_k = 0 }
     end
+    -- The first one is what sweeps begin with that leave tunables out.
     local across = layout.a == "c" or layout.b == "r"
     if op.products == 2 then
-      return { tile(32, 16, 1, 1, 4, 2, 1, 3, 3), tile(32, 16, 1, 1, 4, 2, 4, 4, 3), tile(32, 32, 2, 2, 1, 1, 4, 3, 3),
-               not across and tile(32, 32, 1, 2, 2, 2, 8, 3, 2) or nil }
+      return { tile(64, 32, 2, 2, 1, 1, 1, 4, 3), tile(32, 16, 1, 1, 4, 2, 1, 3, 3), tile(32, 16, 1, 1, 4, 2, 4, 4, 3),
+               tile(32, 32, 2, 2, 1, 1, 4, 3, 3), not across and tile(32, 32, 1, 2, 2, 2, 8, 3, 2) or nil }
     end
     local full = false
     for _, d in ipairs(op.d) do full = full or d.kind == "full" end
-    local list = {}
+    local list = { tile(64, 64, 2, 2, 1, 1, 1, 4, 3) }
     local function add(...) list[#list + 1] = tile(...) end
     if across then
-      add(64, 64, 2, 2, 1, 1, 1, 4, 3)
       add(16, 32, 1, 1, 4, 1, 1, 6, 4)
       add(32, 32, 2, 2, 1, 2, 4, 3, 3)
     else
-      local widens = types.a.bits ~= types.b.bits
-      if widens then add(64, 64, 2, 2, 1, 1, 1, 4, 3) else add(32, 32, 1, 1, 4, 2, 1, 4, 3) end
+      if types.a.bits == types.b.bits then add(32, 32, 1, 1, 4, 2, 1, 4, 3) end
       add(16, 32, 1, 1, 4, 2, 1, 4, 3)
       add(32, 32, 1, 2, 2, 2, 4, 4, 3)
     end
