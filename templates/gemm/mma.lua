@@ -4,7 +4,7 @@
 -- kernel begins and ends in little time.  Blocks of a cluster share a tile's K and add up through each other's shared
 -- memory in a fixed order.
 local inputs_of_blocks = require "blocks"
-local fitting, spread = require "clusters", require "spread"
+local fitting, spots, spread = require "clusters", require "spots", require "spread"
 
 -- Blocks that share a tile's K: as many as units hold at once, with at least four tiles of K each.
 local function parts(p, t)
@@ -17,6 +17,9 @@ local function parts(p, t)
   end
   return select(gt(t.split_k, 0), t.split_k, best)
 end
+
+-- Lines of B in registers come through the first-level cache, a part of each twice.
+local function held(t) return select(eq(t.lines, 1), t.blocks, 32) end
 
 local widened = { i8 = true, f8e4m3 = true, f8e5m2 = true } -- bytes that become 16 bits as fragments are read
 
@@ -187,7 +190,7 @@ return schedule {
     local s = parts(p, t)
     return {
       { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
-        lds = spread(p, t, target, tiles * s, s) },
+        lds = spread(p, t, target, tiles * s, s, held(t)) },
     }
   end,
   -- Fitted to times on an H200 (docs/mma.md).
@@ -196,7 +199,7 @@ return schedule {
     local blocks = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * s
     local units = max(p.units, 1)
     -- Of the busiest unit; clusters of eight mostly find room on more units than they are sure to.
-    local room = select(gt(s, 1), max(fitting(units, s) // s * s, 1), units)
+    local room = select(gt(s, 1), spots(units, s), units)
     local most = select(gt(s, 1), ceil_div(25 * blocks, 27 * room), ceil_div(blocks, room))
     local waves = ceil_div(most, t.blocks)
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), s)
@@ -241,7 +244,7 @@ return schedule {
       { "blocks", blocks, "count" },
       { "blocks that share a tile's K", s, "count" },
       { "rounds of the device", blocks / (room * t.blocks), "count" },
-      { "blocks on a unit at once", (target.lds + 1024) // (spread(p, t, target, blocks, s) + 1024), "count" },
+      { "blocks on a unit at once", (target.lds + 1024) // (spread(p, t, target, blocks, s, held(t)) + 1024), "count" },
       { "memory", bytes / gbps, "least" },
     }
   end,

@@ -6,7 +6,7 @@
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
 local copied, written = require "wgmma_copied", require "wgmma_written"
-local fitting, spread = require "clusters", require "spread"
+local fitting, spots, spread = require "clusters", require "spots", require "spread"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
@@ -66,9 +66,6 @@ local function turns(p, t, tiles, s)
   return max(max(select(gt(rounds, 1), several, one), blocks * 1010 // units), inside), rounds
 end
 
--- Blocks that run at once in clusters of s, one on a unit, as tiles of more than 64 rows do.
-local function spots(units, s) return max(fitting(units, s) // s * s, 1) end
-
 -- Blocks that share a tile's K.  Where memory limits, and of tiles of more than 64 rows: as many as are soonest done.
 -- Else the fewest that leave the busiest unit the least, and all fit at once.
 local function parts(p, t, target)
@@ -108,7 +105,7 @@ end
 -- A block's shared memory.  Where all comes by map it begins beside the kernel ahead (docs/wgmma-decode.md, "Between
 -- kernels").
 local function shared(p, t, target, blocks, s)
-  return select(lt(min(p.align_a, p.align_b), 16), spread(p, t, target, blocks, s), t.lds_bytes)
+  return select(lt(min(p.align_a, p.align_b), 16), spread(p, t, target, blocks, s, t.blocks), t.lds_bytes)
 end
 
 -- Values that scale a thread's sums of a block of K, and those of a slot of the ring (wgmma_decode_block.tmpl).

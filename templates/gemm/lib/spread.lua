@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Shared memory that a block asks for, so that a unit holds no more blocks of clusters than each has to: the device
 -- fills a unit with them before it takes the next.  Sixteen clusters of eight blocks, of which a unit may hold three,
--- took 44 us on half of an H200's units, and 35 on all (docs/mma.md).
-local fitting = require "clusters"
+-- took 44 us on half of an H200's units, and 35 on all (docs/mma.md).  `held`: blocks from which on that is left alone,
+-- for what is asked for is the first-level cache's.
+local spots = require "spots"
 
-return function(p, t, target, blocks, s)
-  local units = max(p.units, 1)
-  local each = ceil_div(blocks, max(fitting(units, s) // s * s, 1))
+return function(p, t, target, blocks, s, held)
+  local each = ceil_div(blocks, spots(max(p.units, 1), s))
   local apart = ((target.lds + 1024) // (each + 1) - 1024) // 128 * 128 + 128
-  return select(all(gt(s, 1), lt(each, t.blocks)), max(t.lds_bytes, apart), t.lds_bytes)
+  return select(all(gt(s, 1), lt(each, held)), max(t.lds_bytes, apart), t.lds_bytes)
 end
