@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Shared memory that a block asks for, so that a unit holds no more blocks of clusters than each has to: the device
 -- fills a unit with them before it takes the next.  Sixteen clusters of eight blocks, of which a unit may hold three,
--- took 44 us on half of an H200's units, and 35 on all (docs/mma.md).  `held`: blocks from which on that is left alone,
--- for what is asked for is the first-level cache's.
+-- took 44 us on half of an H200's units, and 35 on all (docs/mma.md).  What is asked for is taken from the first-level
+-- cache: not where each unit has `held` blocks or more.
 local spots = require "spots"
 
 return function(p, t, target, blocks, s, held)
