@@ -19,7 +19,7 @@ local function parts(p, t)
 end
 
 -- Blocks from which on a unit is left as it is: lines of B in registers come through the first-level cache, a part of
--- each twice; of other tiles it may have as many as it finds room for.
+-- each twice; of other tiles as many as it takes at all.
 local function held(t) return select(eq(t.lines, 1), t.blocks, 32) end
 
 local widened = { i8 = true, f8e4m3 = true, f8e5m2 = true } -- bytes that become 16 bits as fragments are read
