@@ -447,21 +447,22 @@ return schedule {
     local few_bits, by_block = lt(t.bits_b, 8), gt(t.unit, 0)
     local apart = any(few_bits, by_block) -- fitted by themselves
     local lasts = select(gt(t.sum_step, 0), select(by_block, 0.87, 0.927),
-                         select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.904)))
+                         select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.92)))
     local rate = t.rate * lasts * 1e6 / target.units -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
     local read = 2 * t.x * t.slabs * t.products * (64 / at_once + t.y)
     local lds = (0.868 * t.slot_bytes + 1.051 * read) / 235e3
-    -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate.
+    -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate: the more, the longer.
     local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
-    local from_l2 = (t.slot_bytes - of_y * (t.cluster - 1) / t.cluster) / 1030e3
+    local long = most * rounds * flops / rate
+    local from_l2 = (t.slot_bytes - of_y * (t.cluster - 1) / t.cluster) / 600e3 * long / (long + 250)
     -- X's way through registers takes longer than products of few columns hide; a transposed operand's, and what one
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
-                             select(alone, 1.035, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
+                             select(alone, 1.1, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
     -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy
     -- with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
@@ -481,13 +482,15 @@ return schedule {
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
     -- And what a ring asks for comes after 0.9 us.
     local many, one = ge(t.cluster, 4), eq(t.wg, 1)
-    local step = max(bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
+    -- Wide products take the clock down a little.
+    local wide = select(all(eq(t.in_registers, 0), not_(apart)), 0.95 + 0.05 * t.products * t.blocks * t.y / 256, 1)
+    local step = max(wide * bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
     -- share it, for one another.
     local pair = all(eq(t.cluster, 2), one, eq(t.in_registers, 0))
-    local by_fours = select(gt(t.turned * t.products, 1), 0.85, select(eq(t.bits_a, 8), 0.96, 0.92))
-    step = step * select(all(many, one), by_fours, select(pair, 1.04, 1))
+    local by_fours = select(gt(t.turned * t.products, 1), 0.85, select(eq(t.bits_a, 8), 0.98, 0.95))
+    step = step * select(all(many, one), by_fours, select(pair, 0.98, 1))
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(by_block, eq(t.in_registers, 0))
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
@@ -507,21 +510,23 @@ return schedule {
     -- Functions of the epilogue, as gelu, add to what leaves.
     local out = t.x * t.y * t.products * (1 + t.full_d) / 19.4e3
                 + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 17e3
-    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + out) + by_words
+    local whole_rows = select(eq(t.e_depth, 0), 1, 0)
+    local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + whole_rows + out)
+                 + by_words
     -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's;
     -- of bytes the matrix unit waits less then.
     local in_turn = eq(t.pingpong, 1)
-    step = step * select(all(in_turn, eq(t.bits_a, 8)), 0.93, 1)
+    step = step * select(all(in_turn, eq(t.bits_a, 8)), 0.88, 1)
     local tile = rounds * step + select(in_turn, max(ends - rounds * step / 2, 0), ends)
     -- Tiles that two blocks share: half of K, half as many blocks for what comes by multicast, and the sums' way to the
     -- other block.
     local mates = max(t.cluster // 2, 1)
-    local own = select(few_bits, 1.08 * bound, 1.25 * (0.43 * flops / rate + 0.57 * bound))
+    local own = select(few_bits, 1.08 * bound, 1.2 * (0.41 * flops / rate + 0.6 * bound))
                 + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
-    local of_bytes = select(eq(t.wg, 1), 0.85 + 45 / t.y, 0.75 + 30 / t.y)
-    own = own * select(widens, of_bytes, select(many, 0.9, select(alone, 1.1, 1)))
+    local of_bytes = select(eq(t.wg, 1), 0.8 + 45 / t.y, 0.75 + 30 / t.y)
+    own = own * select(widens, of_bytes, select(many, 0.85, select(alone, 0.85 + t.y / 512, 1)))
     own = max(own, lines_x + lines_y / mates)
-    local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.97)))
+    local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
     local idle = w.units - w.beyond
@@ -538,7 +543,8 @@ return schedule {
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
-    busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - select(apart, 0.097, 0.232) * (1 - share))
+    local left = select(apart, 0.097, 0.22 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
+    busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - left * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     -- The busier memory is, the longer products wait for it.
@@ -547,21 +553,26 @@ return schedule {
     local small = all(one, eq(t.cluster, 1))
     local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.4) * w.clusters * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
-    local share_of = select(small, 0.8e3, select(many, select(one, 0.86e3, 0.9e3), 0.82e3))
-    -- Lines of Y that blocks without a cluster ask for side by side take more than their own time.
-    local alike = all(eq(t.cluster, 1), eq(t.in_registers, 0), gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x))
-    local twice = select(alike, 0.2 * shared, 0)
-    local moved = (bytes + again + twice) / (gbps * share_of * min(reach, 1))
+    local share_of = select(small, 0.8e3, select(many, select(one, 0.88e3, 0.94e3), 0.91e3))
+    -- Lines of Y that blocks ask for side by side take more than their own time: blocks without a cluster, and those
+    -- that share a tile's K.  A pair of single warpgroups that has all rows takes a little longer.
+    local halves = w.halved / max(w.items + w.halved, 1)
+    local by_pairs = select(eq(t.cluster, 2), 0.3 * halves, 0)
+    local several = gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x)
+    local alike = all(eq(t.in_registers, 0), several)
+    local twice = select(alike, select(eq(t.cluster, 1), 0.2, by_pairs) * shared, 0)
+    local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.05, 1)
+    local moved = late * (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
-    local waits = 0.244 * longer * ratio * ratio * ratio * ratio
+    local waits = 0.21 * longer * ratio * ratio * ratio * ratio
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     local by_map = eq(t.gather, 0)
     local copies = require "realigned"(p, {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { gt(t.e_depth, 0), align_e, p.m * p.n * t.bytes_e, true } })
-    local launch = target.launch_us + select(small, -0.7, select(one, select(many, -0.3, -0.2), 0.15))
+    local launch = target.launch_us + select(small, -0.9, select(one, select(many, -0.3, -0.2), 0.15))
     return launch + begun + joined + longer + waits + copies, {
       { "launching", launch + begun },
       { "tiles of the busiest unit", busy },

@@ -478,7 +478,7 @@ return schedule {
                              + p.m * p.k * t.bytes_a + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target)
     local rate = gbps * 1e3 * select(all(eq(t.mixed, 1), eq(t.order, 0)), 0.8,
-                                     select(all(lt(t.m, 64), eq(t.mixed, 0)), 0.93, 0.89))
+                                     select(all(lt(t.m, 64), eq(t.mixed, 0)), 0.925, 0.915))
     local memory = max(bytes / rate, bytes / (gbps * 1e3) + written(p, t, t.n * t.bytes_e))
     -- While all units have work each gets its share of that; what some have beyond it then comes to them at up to 1.46
     -- times their share.  What others read, too, comes faster, and what rings hold in 1.25 us.
@@ -488,7 +488,7 @@ return schedule {
     -- A unit that has one while others have none gets more than its share; a tile of more than 64 rows that has all
     -- rows keeps up with hardly more than that of an H200, once more than half of the units have one.
     local slowly = all(gt(t.m, 64), eq(tiles_m, 1), any(le(p.m, 64), gt(2 * blocks, units)))
-    local beside = min(fair * 1.46, select(slowly, 39.5e3, rings))
+    local beside = min(fair * 1.46, select(slowly, 42e3, rings))
     local all_have = blocks // units -- tiles, before some units take one more
     local arrive = share * weights * (all_have / min(fair * select(gt(tiles_m, 1), 1, 0.95), rings)
                                       + (most - all_have) / min(beside, rings))
@@ -497,12 +497,14 @@ return schedule {
     local streaming = streams(t)
     arrive = select(streaming, max(busy * p.k * weights / (1000 * s * fair), share * weights * here / rings), arrive)
     local passing, passed = passes(p, t)
-    local inside = most * share * passing / (1e3 * passed)
+    -- More than 64 rows, fitted by themselves.
+    local tall = all(gt(t.m, 64), eq(t.mixed, 0))
+    local inside = most * share * passing / (1e3 * passed) * select(tall, 0.83, 1)
     -- The matrix unit; one operand in registers takes it half as long again.
     local multiply = most * share * columns * 2 * t.m * target.units / (t.rate * 1e6)
     -- And the clock is higher where there is an end to it soon, as in wgmma.lua.
     local soon = select(gt(t.m, 64), 1 - 0.15 * 25 / (multiply + 25), 1)
-    multiply = multiply * select(eq(t.mixed, 1), 1.77, soon)
+    multiply = multiply * select(eq(t.mixed, 1), 1.77, soon) * select(tall, 0.9, 1)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
     local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)
@@ -521,6 +523,7 @@ return schedule {
     -- Full inputs come for four chunks of a thread at a time, the first ones while sums are on their way.
     out = out + select(gt(t.bytes_d, 0), 1.6 * max(ceil_div(rows * t.n, 2048 * t.wg * s) - 2, 0)
                                          + select(gt(tiles_m, 1), 0.9, 0), 0)
+    out = out * select(tall, 0.72, 1)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
     -- Where blocks of K are scaled, a step ends before the next one begins.
@@ -536,7 +539,11 @@ return schedule {
                                          select(gt(t.gather, 0), ceil_div(most, t.blocks) * t.m
                                                                   * select(gt(tiles_m, 1), 0.018, 0.0098), 0))
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
-    local bound = max(max(max(max(memory, arrive), max(inside, widen)), multiply), scaled) * select(crowd, 1.67, 1)
+    local moving, working = max(memory, arrive), max(max(inside, widen), multiply)
+    -- Products of many rows wait the longer for memory, the busier that is, as in wgmma.lua.
+    local longer, ratio = max(moving, working), min(moving, working) / max(moving, working)
+    local waits = select(tall, 0.3 * longer * ratio * ratio * ratio * ratio, 0)
+    local bound = max(longer + waits, scaled) * select(crowd, 1.67, 1)
     -- Boxes across K that reach beyond A's rows keep the copy engine for 6.5 ns a line.
     local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.0065 * most * share, 0)
     local touched = require "lines"
@@ -549,7 +556,8 @@ return schedule {
     bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.4, 1)
     begun = begun + require "realigned"(p, {
       { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
-    local start = target.launch_us - 1.48 + begun + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, 0.56), 0)
+    local start = target.launch_us - 1.48 + select(tall, 0.3, 0) + begun
+                  + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, 0.56), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
@@ -558,6 +566,7 @@ return schedule {
     local again = (1.48 + select(eq(t.blocks, 1), 0.46 + out, out / 2)) * (ceil_div(blocks, room) - 1)
     local round = 0.5 + 0.2 * s + t.m * t.m / 2000 + min(1, 3 * t.k / max(share, 1))
     again = select(streaming, round * (rounds - 1), again) * select(all(eq(t.mixed, 1), gt(tiles_m, 8)), 2, 1)
+            * select(tall, 0.65, 1)
     return start + bound + ahead + values + turning + out + again, {
       { "launching", start + ahead },
       { "moving bytes", memory },

@@ -27,7 +27,7 @@ gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma_16x16x256_w1x1x4_i16_a4
 gfx942 gemm_a8w8_blockscale f8e4m3fnuz_f8e4m3fnuz_bf16-rcr-mfma_128x128x64_w2x2_stream8
 sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c2
 sm_90a swiglu            f16_f16_f16-rrr-wgmma_128x128x64_d4_c2
-sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_144x128x64_d6_c2_g1_swap
+sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_160x128x64_d6_c2_g1_swap
 sm_90a a16w8_linear      bf16_i8_bf16-rcr-wgmma_128x128x64_d8_c2
 sm_90a linear_relu_abde_i8 i8_i8_i8-rcr-wgmma_decode_64x96x128_w2_f0_a1
 sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_decode_64x64x64_f0_a1

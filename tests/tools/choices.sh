@@ -16,7 +16,7 @@ awk '{ problem = $0; sub(/ +[^ ]+ +[^ ]+$/, "", problem) } problem != last { las
     diff tests/tools/lib/choices.txt - >"$tmp/out"
 result $? 'chosen are those of tests/tools/lib/choices.txt'
 python3 tests/bench/model_fit.py docs/benchmarks/h200.csv "$tmp/all" >"$tmp/fit" &&
-    awk -F'[:, ]+' '/^wgmma: / { wgmma = $2 == 31 && $4 > 0.98 && $4 < 1.02 && $6 < 0.05 }
+    awk -F'[:, ]+' '/^wgmma: / { wgmma = $2 == 30 && $4 > 0.98 && $4 < 1.02 && $6 < 0.05 }
         /^wgmma_decode: / { decode = $2 == 16 && $4 > 0.98 && $4 < 1.02 && $6 < 0.08 }
         END { exit !(wgmma && decode) }' "$tmp/fit"
 result $? 'modelled times are within 5 % (wgmma) and 8 % (wgmma_decode) of those that an H200 took, root mean square' "$tmp/fit"
