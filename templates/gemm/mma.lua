@@ -211,24 +211,24 @@ return schedule {
     local copy = t.copies * select(loose, 0.011, select(fours, 0.0026, 0.0038))
     local function fragments(align, across, widens)
       local any = select(eq(across, 1), 0.0086, select(lt(align, 4), 0.0061, 0.0078))
-      return select(widens, select(loose, 0.0078, 0.0018), select(loose, any, select(eq(across, 1), 0.0027, 0.00036)))
+      return select(widens, select(loose, 0.0086, 0.0018), select(loose, any, select(eq(across, 1), 0.0027, 0.00036)))
     end
     local a = fragments(p.align_a, t.a_across, lt(t.bits_a, t.bits_b))
     local b = fragments(p.align_b, t.b_across, lt(t.bits_b, t.bits_a))
     local read = turns * (rows * a + columns * b) / 16
     local multiplied = turns * rows * columns / 128
-    local each = steps * (t.threads / 32 * (copy + read + 0.00099 * multiplied) + 0.0041)
+    local each = steps * (t.threads / 32 * (copy + read + 0.0009 * multiplied) + 0.0041)
     -- And of a block by itself, which waits for each of them.
-    local wait = t.copies * select(loose, 0.055, select(fours, 0.0042, 0.0029))
-    local step = 0.0774 + wait + 2.11 * read + 0.00965 * multiplied
+    local wait = t.copies * select(loose, 0.06, select(fours, 0.0038, 0.0029))
+    local step = 0.0774 + wait + 2.3 * read + 0.00965 * multiplied
     local ends = min(p.m, t.m) * min(p.n, t.n) * t.products / 4096 * (1 + 0.05 * t.bytes_d)
     local alone = waves * (0.74 + steps * step + 198 * ends / t.threads)
-    local busy = most * (0.6 + each + 0.46 * ends * (1 + 0.008 * max(t.bytes_e - 2, 0)))
+    local busy = most * (0.55 + each + 0.42 * ends * (1 + 0.008 * max(t.bytes_e - 2, 0)))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.products * t.bits_b / 8
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
     local gbps = require "memory"(p, target) * 1e3
     local memory = bytes / (gbps * 0.59)
-    local launching = target.launch_us - 2.24 + select(gt(s, 1), 0.21 + 0.26 * s, 0)
+    local launching = target.launch_us - 2.24 + select(gt(s, 1), 0.21 + 0.24 * s, 0)
     -- Lines of B in registers: of 16 bits 32 KiB of a block, alone on its unit or beside others.
     local lines = eq(t.lines, 1)
     local portion = p.k * t.n * t.products * t.bits_b / (262144 * s) * select(lt(t.bits_b, 16), 1.6, 1)

@@ -100,10 +100,10 @@ return schedule {
     local whole = select(along, min(p.align_a, p.align_b) // 16, p.align_b // (4 * t.bytes_b))
     local deep = select(along, select(ge(whole, 1), t.step, 4 * t.lanes), select(one, 16, 8))
     local trips = ceil_div(max(p.k, 1), waves * deep)
-    local trip = select(along, select(ge(whole, 1), 0.9, 0.7), select(ge(whole, 1), 0.56, 0.92))
+    local trip = select(along, select(ge(whole, 1), 0.9, 0.77), select(ge(whole, 1), 0.62, 1))
     -- Sums are added up by lanes and waves; of one row they are few.
     local sums = select(one, t.sums // t.m, t.sums)
-    local ends = 1.2 + select(one, 0.015, 0.05) * sums
+    local ends = 1.32 + select(one, 0.015, 0.043) * sums
     local latency = ceil_div(most, t.together) * (ends + trips * (trip + 0.005 * sums))
     local columns = select(along, t.n, select(one, 1, 2))
     local rate = target.simt_tflops * 1e6 / target.units

@@ -421,9 +421,12 @@ return schedule {
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
     local w = sharing.work(p, t)
+    -- More than half of a unit's: where two blocks fit, units that have none take two of the next launch's while others
+    -- are still busy with this one's (docs/wgmma-schedule.md).
+    local alone = (target.lds + 1024) // 256 * 128 - 896
     return {
-      { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster }, lds = t.lds_bytes,
-        early = true },
+      { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster },
+        lds = max(t.lds_bytes, alone), early = true },
       { grid = { w.items % w.clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
     }
   end,
@@ -524,7 +527,7 @@ return schedule {
     local own = select(few_bits, 1.08 * bound, 1.2 * (0.41 * flops / rate + 0.6 * bound))
                 + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
     local of_bytes = select(eq(t.wg, 1), 0.8 + 45 / t.y, 0.75 + 30 / t.y)
-    own = own * select(widens, of_bytes, select(many, 0.85, select(alone, 0.85 + t.y / 512, 1)))
+    own = own * select(widens, of_bytes, select(many, 0.85, 1))
     own = max(own, lines_x + lines_y / mates)
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
@@ -560,7 +563,7 @@ return schedule {
     local by_pairs = select(eq(t.cluster, 2), 0.3 * halves, 0)
     local several = gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x)
     local alike = all(eq(t.in_registers, 0), several)
-    local twice = select(alike, select(eq(t.cluster, 1), 0.2, by_pairs) * shared, 0)
+    local twice = select(alike, select(eq(t.cluster, 1), 0.4, by_pairs) * shared, 0)
     local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.05, 1)
     local moved = late * (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))

@@ -44,19 +44,20 @@ local function streams(t) return all(eq(t.mixed, 0), eq(t.sum_chain, 0), not_(co
 -- How long it then takes until the last block has its weights, s of which share each tile: in thousandths of what a
 -- tile takes at a unit's share, times s; and how many rounds of blocks there are.  A block alone on its unit gets what
 -- its ring holds in 1.13 us, up to 3.6 times the share, while others have none, and less where all that is about what
--- memory gives; of two on a unit those that are left then get 1.5 times as much together, and where many units have
--- two, hardly more than the share.  Blocks of a later round go where there is room first.  No unit is faster than its
--- shared memory.
+-- memory gives; hardly more than the share where a warpgroup has more than 128 columns, for whose products it waits.
+-- Of two on a unit those that are left then get 1.5 times as much together, and where many units have two, hardly more
+-- than the share.  Blocks of a later round go where there is room first.  No unit is faster than its shared memory.
 local function turns(p, t, tiles, s)
   local units, fit, weights = max(p.units, 1), max(fitting(p.units, s), 1), max(t.n * t.bits_b * t.products // 8, 1)
   local blocks = tiles * s
   local rounds = max(ceil_div(blocks, fit * t.blocks), 1)
   local last = blocks - (rounds - 1) * fit * t.blocks
   local each, more = last // fit, last % fit * 1000 // fit
-  local alone = max(37300000 // max(t.depth * t.k * weights, 1), 280)
+  local waits = gt(t.across * t.panel_n * t.products, 128)
+  local alone = max(37300000 // max(t.depth * t.k * weights, 1), select(waits, 920, 280))
   local beside = select(gt(more, 0), max(680, 620 + more * 31 // 100), 0)
   local longer, shorter = max(alone, more), min(alone, more)
-  local slower = shorter * shorter // (select(all(gt(t.n, 64), eq(t.boxes, 1)), 3, 12) * longer)
+  local slower = shorter * shorter // (select(all(gt(t.n, 64), eq(t.boxes, 1)), 2, 8) * longer)
   local one = select(eq(each, 0), longer + slower * min(1000, 2000 - 2 * more) // 1000, each * 1000 + beside)
   -- Where a unit may have three blocks, some have while others have one.
   one = select(all(gt(t.blocks, 2), gt(100 * blocks, 163 * fit)), max(one, 2800), one)
