@@ -104,6 +104,9 @@ int cuLaunchKernelEx(const launch_config *c, void *f, void **params, void **)
     const unsigned one[] = {1, 1, 1}, *shape = one;
     for (unsigned i = 0; i < c->attributes; i++)
         if (c->attribute[i].id == 4) shape = c->attribute[i].value;
+    // A unit has 1 KiB more than a block may have, and each of its blocks takes 1 KiB besides.
+    const bool two_fit = c->shared && 2 * (c->shared + 1024) <= KE_SHARED + 1024;
+    if (two_fit && getenv("KILN_EMULATOR_ALONE")) return 1;
     return ke_launch(f, c->grid, c->block, shape, c->shared, params);
 }
 int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *base, const uint64_t *dim,

@@ -140,6 +140,9 @@ for units in 6 32; do
         >"$tmp/out" 2>&1
     result $? "tiles of 4-bit weights that are cut along K, $units units"
 done
+# No second block fits on a unit, however small a ring is.
+KILN_EMULATOR_ALONE=1 verify kernels --all --quick --op emul_strips --schedule wgmma >"$tmp/out" 2>&1
+result $? "one block to a unit: $(tail -n 1 "$tmp/out")" "$tmp/out"
 # Few units: a block goes from one tile of attention to the next.
 for op in emul_causal emul_attention emul_sequences emul_bounded; do
     KILN_EMULATOR_UNITS=2 verify kernels --all --quick --op $op --schedule wgmma >"$tmp/out" 2>&1
