@@ -12,12 +12,14 @@ smaller by a step, which is halved after each round, and kept so where that pays
 problems of the logarithm of chosen over best time, where an instance counts as chosen the more, the nearer it is to the
 least cost (by exp(-x/0.035), x: the logarithm of its cost over the least), and a quarter of the mean square of the
 costs' logarithmic errors (up to 0.4) of instances within 1.5 of the best, a problem's mean first; a number that moves
-has to pay for it.  Chosen and best are of problems with three instances or more that were timed and are built.  How deep
-a ring is, `_d4`, is left out of names.
+has to pay for it.  What is tried is evaluated by Lua (cost_values.lua), where that says what a module does; the first
+figure and the last are a module's.  Chosen and best are of problems with three instances or more that were timed and
+are built.  How deep a ring is, `_d4`, is left out of names.
 """
 import argparse
 import collections
 import csv
+import json
 import math
 import os
 import re
@@ -50,30 +52,105 @@ def read_times(paths):
     return found
 
 
+PITCHES = (("a", 0, "mk"), ("b", 1, "kn"), ("e", 2, "mn"))
+
+
+def fields(problem, types, layouts, units):
+    """What `cost` sees of a problem as `p`."""
+    given = {k: int(v) for k, v in re.findall(r"\b(\w+)=(\d+)", problem)}
+    p = {"m": 1, "n": 1, "k": 1, "batch": 1}
+    p.update({name: given[name] for name in p if name in given}, units=units, gbps=0)
+    for name, place, sides in PITCHES:
+        across, along = sides if layouts[place] == "r" else sides[::-1]
+        p["ld" + name] = given.get("ld" + name, p[along])
+        bits = int(re.search(r"\d+", types[name]).group())
+        address = given.get("align" + name, given.get("align", 256))
+        p["align_" + name] = math.gcd(address, p["ld" + name] * bits // 8, 256)
+    p["align_d"] = p["align_e"]
+    return p
+
+
+def lua(of):
+    return "{ %s }" % ", ".join("%s = %s" % pair for pair in of.items())
+
+
 class Model:
-    """A module of tables alone, of copies of the templates and of the ops that were timed."""
+    """A module of tables alone, of copies of the templates and of the ops that were timed; and `cost` by numbers."""
 
     def __init__(self, folder, schedule, ops, o):
         self.folder, self.o = folder, o
+        self.templates = os.path.join(folder, "templates")
         self.schedule = os.path.relpath(os.path.abspath(schedule), os.path.join(sample.ROOT, "templates"))
-        shutil.copytree(os.path.join(sample.ROOT, "templates"), os.path.join(folder, "templates"))
-        self.environment = dict(os.environ, OPS=" ".join(ops), SCHEDULES=os.path.join(folder, "templates"),
-                                TARGET=o.target)
+        shutil.copytree(os.path.join(sample.ROOT, "templates"), self.templates)
+        self.environment = dict(os.environ, OPS=" ".join(ops), SCHEDULES=self.templates, TARGET=o.target)
+        module = os.path.join(folder, "module")
+        self.asked = argparse.Namespace(kiln=o.kiln, modules=os.path.join(module, "lib"),
+                                        device="none:%s:%d" % (o.target, o.units))
+
+    def write(self, text, name):
+        with open(name, "w", encoding="utf-8") as out:
+            out.write(text)
+        return name
 
     def costs(self, text, problems):
-        """{problem: {instance: microseconds}} with this text as the schedule's."""
-        with open(os.path.join(self.folder, "templates", self.schedule), "w", encoding="utf-8") as out:
-            out.write(text)
-        module = os.path.join(self.folder, "module")
+        """{problem: {instance: microseconds}} with this text as the schedule's, by a module that is built."""
+        self.write(text, os.path.join(self.templates, self.schedule))
         choices = os.path.join(sample.ROOT, "tests", "bench", "choices.sh")
-        made = subprocess.run([choices, module, "/dev/null"], env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, universal_newlines=True)
+        made = subprocess.run([choices, os.path.join(self.folder, "module"), "/dev/null"], env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if made.returncode:
             sys.exit(made.stdout.strip() or "%s: exit status %d" % (choices, made.returncode))
-        o = argparse.Namespace(kiln=self.o.kiln, modules=os.path.join(module, "lib"),
-                               device="none:%s:%d" % (self.o.target, self.o.units))
-        return {problem: {plain(instance): us for instance, us in sample.costs_of(o, problem).items()}
+        return {problem: {plain(instance): us for instance, us in sample.costs_of(self.asked, problem).items()}
                 for problem in problems}
+
+    def follow(self, text, costs, times):
+        """Evaluates `cost` from now on: of what was timed, where that says what the module says, to 0.3 %."""
+        schedule = os.path.splitext(os.path.basename(self.schedule))[0]
+        rows = {}
+        listed = subprocess.run([self.o.kiln, "list", "--json", "--modules", self.asked.modules], stdout=subprocess.PIPE,
+                                check=True, universal_newlines=True).stdout
+        for row in json.loads(listed):
+            if row["schedule"] == schedule:
+                types = ",".join(row["types"][x] for x in "abe")
+                rows[row["op"], types, row["layouts"], plain(row["name"].split("/")[-1])] = row
+        seen, tiles, pairs = [], [], []
+        for problem, of in costs.items():
+            op, types, layouts = problem.split()[:3]
+            for instance in sorted(set(of) & set(times[problem])):
+                row = rows.get((op, ",".join(types.split(",")[:3]), layouts, instance))
+                if row:
+                    pairs.append((problem, instance, len(seen) + 1, len(tiles) + 1))
+                    tiles.append(dict(row["tunables"], **row["derived"]))
+            seen.append(fields(problem, dict(zip("abe", types.split(","))), layouts, self.o.units))
+        given = "return { problems = { %s },\ntiles = { %s },\npairs = { %s } }\n" % (
+            ",\n".join(map(lua, seen)), ",\n".join(map(lua, tiles)), ", ".join("{ %d, %d }" % p[2:] for p in pairs))
+        program = os.path.join(os.path.dirname(os.path.dirname(self.o.kiln)), "tests", "cost_values")
+        if not os.path.exists(program):
+            sys.exit("cost_fit.py: no %s: `make test-programs` builds it" % program)
+        script = os.path.join(sample.ROOT, "tests", "bench", "cost_values.lua")
+        file = self.write(given, os.path.join(self.folder, "pairs.lua"))
+        self.values = subprocess.Popen([program, script, self.templates, self.o.target, file], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, universal_newlines=True)
+        self.known, self.pairs = costs, pairs
+        said = self.evaluate(text)
+        self.pairs = [p if abs(us / costs[p[0]][p[1]] - 1) < 0.003 else None for p, us in zip(pairs, said)]
+        return len([p for p in self.pairs if p]), len(pairs)
+
+    def evaluate(self, text):
+        self.values.stdin.write(self.write(text, os.path.join(self.folder, "tried.lua")) + "\n")
+        self.values.stdin.flush()
+        line = self.values.stdout.readline()
+        if not line or line.startswith("error"):
+            sys.exit("cost_fit.py: %s" % (line.strip() or "cost_values has ended"))
+        return [float(us) for us in line.split()]
+
+    def followed(self, text):
+        """The same as `costs`, by numbers; of pairs that `follow` did not find to agree, what the module said."""
+        costs = {problem: dict(of) for problem, of in self.known.items()}
+        for pair, us in zip(self.pairs, self.evaluate(text)):
+            if pair:
+                costs[pair[0]][pair[1]] = us
+        return costs
 
 
 def judge(costs, times):
@@ -127,7 +204,7 @@ def fit(model, times, text, o):
 
     def price(values):
         moved = sum(abs(math.log(v / before)) for v, before in zip(values, start) if v != before)
-        return judge(model.costs(written(values), times), times)[0] + 0.001 * moved
+        return judge(model.followed(written(values)), times)[0] + 0.001 * moved
 
     best = price(now)
     while time.monotonic() < deadline and step > 0.02:
@@ -164,10 +241,14 @@ def main():
         text = source.read()
     with tempfile.TemporaryDirectory() as folder:
         model = Model(folder, o.schedule, sorted({problem.split()[0] for problem in times}), o)
-        print(judge(model.costs(text, times), times)[1], flush=True)
+        costs = model.costs(text, times)
+        print(judge(costs, times)[1], flush=True)
         if not o.seconds:
             return
+        print("%d of %d costs of this schedule are followed" % model.follow(text, costs, times), flush=True)
         text = fit(model, times, text, o)
+        model.values.stdin.close()
+        model.values.wait()
         print(judge(model.costs(text, times), times)[1])
         if o.out:
             with open(o.out, "w", encoding="utf-8") as out:

@@ -56,6 +56,7 @@ fit() { tests/bench/cost_fit.py templates/gemm/wgmma.lua --times "$tmp/$1" "${@:
 fit times.csv && [ "$(grep -cE '^0\.[0-9]+: of [0-9]+ problems chosen at 0\.[0-9]+ of the best' "$tmp/out")" = 1 ]
 result $? 'cost_fit.py says what a cost is worth by times that a GPU took'
 fit times.csv --only 'local waits' --seconds 2 --step 4 --out "$tmp/wgmma.lua" && [ "$(grep -c 'problems chosen' "$tmp/out")" = 2 ] &&
+    grep -qE '^([1-9][0-9]*) of \1 costs of this schedule are followed' "$tmp/out" &&
     [ "$(diff templates/gemm/wgmma.lua "$tmp/wgmma.lua" | grep -c '^[<>]')" -le 2 ] && grep -q 'local waits' "$tmp/wgmma.lua"
 result $? 'it moves no constant but of the lines that it was given'
 head -2 "$tmp/times.csv" >"$tmp/one.csv"
