@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- cost_values.lua TEMPLATES TARGET PAIRS: what a schedule's `cost` says of tiles and problems, by numbers.  PAIRS
--- returns { problems = { of what `p` has }, tiles = { of what `t` has }, pairs = { { problem, tile }, ... } }.  For each
--- line of standard input, a schedule's file, one of as many microseconds as there are pairs is written, or `error: ...`.
+-- returns { problems = { of what `p` has }, tiles = { of what `t` has }, pairs = { { problem, tile }, ... } }.  For
+-- each line of standard input, a schedule's file, one of as many microseconds as there are pairs is written, or
+-- `error: ...`.
 local templates, target_name, pairs_file = arg[1], arg[2], arg[3]
 
 -- The language's functions, of numbers; a condition is true, or a number that is not 0.
