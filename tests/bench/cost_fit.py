@@ -12,7 +12,7 @@ smaller by a step, which is halved after each round, and kept so where that pays
 problems of the logarithm of chosen over best time, where an instance counts as chosen the more, the nearer it is to the
 least cost (by exp(-x/0.035), x: the logarithm of its cost over the least), and a quarter of the mean square of the
 costs' logarithmic errors (up to 0.4) of instances within 1.5 of the best, a problem's mean first; a number that moves
-has to pay for it.  What is tried is evaluated by Lua (cost_values.lua), where that says what a module does; the first
+has to pay for it.  What is tried is evaluated by Lua (cost_values.lua) where that says what a module does; the first
 figure and the last are a module's.  Chosen and best are of problems with three instances or more that were timed and
 are built.  How deep a ring is, `_d4`, is left out of names.
 """
@@ -84,6 +84,7 @@ class Model:
         shutil.copytree(os.path.join(sample.ROOT, "templates"), self.templates)
         self.environment = dict(os.environ, OPS=" ".join(ops), SCHEDULES=self.templates, TARGET=o.target)
         module = os.path.join(folder, "module")
+        self.values, self.known, self.pairs = None, {}, []
         self.asked = argparse.Namespace(kiln=o.kiln, modules=os.path.join(module, "lib"),
                                         device="none:%s:%d" % (o.target, o.units))
 
@@ -104,11 +105,13 @@ class Model:
                 for problem in problems}
 
     def follow(self, text, costs, times):
-        """Evaluates `cost` from now on: of what was timed, where that says what the module says, to 0.3 %."""
-        schedule = os.path.splitext(os.path.basename(self.schedule))[0]
+        """Evaluates `cost` of gemm from now on: of what was timed, where it says what the module says, to 0.3 %."""
+        family, schedule = os.path.split(os.path.splitext(self.schedule)[0])
+        if family != "gemm":
+            return
         rows = {}
-        listed = subprocess.run([self.o.kiln, "list", "--json", "--modules", self.asked.modules], stdout=subprocess.PIPE,
-                                check=True, universal_newlines=True).stdout
+        listed = subprocess.run([self.o.kiln, "list", "--json", "--modules", self.asked.modules],
+                                stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
         for row in json.loads(listed):
             if row["schedule"] == schedule:
                 types = ",".join(row["types"][x] for x in "abe")
@@ -131,10 +134,11 @@ class Model:
         file = self.write(given, os.path.join(self.folder, "pairs.lua"))
         self.values = subprocess.Popen([program, script, self.templates, self.o.target, file], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, universal_newlines=True)
-        self.known, self.pairs = costs, pairs
+        self.known = costs
         said = self.evaluate(text)
         self.pairs = [p if abs(us / costs[p[0]][p[1]] - 1) < 0.003 else None for p, us in zip(pairs, said)]
-        return len([p for p in self.pairs if p]), len(pairs)
+        followed = len(pairs) - self.pairs.count(None)
+        print("%d of %d costs of this schedule are followed" % (followed, len(pairs)), flush=True)
 
     def evaluate(self, text):
         self.values.stdin.write(self.write(text, os.path.join(self.folder, "tried.lua")) + "\n")
@@ -144,13 +148,20 @@ class Model:
             sys.exit("cost_fit.py: %s" % (line.strip() or "cost_values has ended"))
         return [float(us) for us in line.split()]
 
-    def followed(self, text):
+    def tried(self, text, times):
         """The same as `costs`, by numbers; of pairs that `follow` did not find to agree, what the module said."""
+        if not self.values:
+            return self.costs(text, times)
         costs = {problem: dict(of) for problem, of in self.known.items()}
         for pair, us in zip(self.pairs, self.evaluate(text)):
             if pair:
                 costs[pair[0]][pair[1]] = us
         return costs
+
+    def end(self):
+        if self.values:
+            self.values.stdin.close()
+            self.values.wait()
 
 
 def judge(costs, times):
@@ -204,7 +215,7 @@ def fit(model, times, text, o):
 
     def price(values):
         moved = sum(abs(math.log(v / before)) for v, before in zip(values, start) if v != before)
-        return judge(model.followed(written(values)), times)[0] + 0.001 * moved
+        return judge(model.tried(written(values), times), times)[0] + 0.001 * moved
 
     best = price(now)
     while time.monotonic() < deadline and step > 0.02:
@@ -245,10 +256,9 @@ def main():
         print(judge(costs, times)[1], flush=True)
         if not o.seconds:
             return
-        print("%d of %d costs of this schedule are followed" % model.follow(text, costs, times), flush=True)
+        model.follow(text, costs, times)
         text = fit(model, times, text, o)
-        model.values.stdin.close()
-        model.values.wait()
+        model.end()
         print(judge(model.costs(text, times), times)[1])
         if o.out:
             with open(o.out, "w", encoding="utf-8") as out:
