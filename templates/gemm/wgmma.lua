@@ -421,12 +421,11 @@ return schedule {
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
     local w = sharing.work(p, t)
-    -- More than half of a unit's: where two blocks fit, units that have none take two of the next launch's while others
-    -- are still busy with this one's (docs/wgmma-schedule.md).
-    local alone = (target.lds + 1024) // 256 * 128 - 896
+    -- Where two blocks fit, units that have none take two of the next launch's while others are still busy with this
+    -- one's (docs/wgmma-schedule.md).
     return {
       { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster },
-        lds = max(t.lds_bytes, alone), early = true },
+        lds = max(t.lds_bytes, require "room"(target, 1)), early = true },
       { grid = { w.items % w.clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
     }
   end,
@@ -562,8 +561,7 @@ return schedule {
     local halves = w.halved / max(w.items + w.halved, 1)
     local by_pairs = select(eq(t.cluster, 2), 0.3 * halves, 0)
     local several = gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x)
-    local alike = all(eq(t.in_registers, 0), several)
-    local twice = select(alike, select(eq(t.cluster, 1), 0.4, by_pairs) * shared, 0)
+    local twice = select(all(eq(t.in_registers, 0), several), select(eq(t.cluster, 1), 0.4, by_pairs) * shared, 0)
     local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.05, 1)
     local moved = late * (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
