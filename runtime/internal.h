@@ -347,8 +347,7 @@ struct kr_realigned {
     int n; /* of them: positions in the op's tensors, and where in the workspace */
     uint8_t tensor[KILN_MAX_TENSORS];
     uint64_t at[KILN_MAX_TENSORS];
-    int inputs, outputs; /* from here on what kr_realign fills in; nothing where n is 0 */
-    kiln_realign_args in, out;
+    kiln_realign_args in, out; /* from here on what kr_realign fills in; nothing where n is 0 */
     uint32_t in_grid[3], out_grid[3];
 };
 /* Bytes of workspace, and which tensors go by way of it. */

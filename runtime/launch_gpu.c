@@ -206,7 +206,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     const kr_realigned *const copies = l->realigned;
-    if (copies->n && copies->inputs) {
+    if (copies->n && copies->in.parts) {
         const int code = copy(d, k->realign, &copies->in, copies->in_grid, stream);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
@@ -224,7 +224,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
         const int code = launch_stage(d, fn, s, stream, params);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
-    if (copies->n && copies->outputs) {
+    if (copies->n && copies->out.parts) {
         const int code = copy(d, k->realign, &copies->out, copies->out_grid, stream);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }

@@ -10,11 +10,11 @@
 _Static_assert((int)KILN_REALIGN_MOST == (int)KILN_MAX_TENSORS, "one launch copies all inputs");
 
 enum {
-    LINE = 128,         /* of memory: what long lines begin at, */
-    LONG = 1024,        /* of so many bytes and more */
-    PLACE = 256,        /* where copies begin in the workspace, */
-    SLACK = 256,        /* with so much around them, which may be read */
-    BLOCKS_PER_UNIT = 2 /* of KILN_REALIGN_THREADS: all run at once */
+    LINE = 128,  /* of memory: what long lines begin at, */
+    LONG = 1024, /* of so many bytes and more */
+    PLACE = 256, /* where copies begin in the workspace, */
+    SLACK = 256, /* with so much around them, which may be read */
+    CUTS = 8     /* of a line that are tried */
 };
 
 static int64_t rounded(int64_t bytes, int64_t to)
@@ -68,35 +68,53 @@ uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
     return kiln_i_bytes(bytes);
 }
 
-static long long at_least_one(long long x)
+/* The part's columns, such that the fewest threads have nothing to copy (of as good ones the most,
+ * for lines are read quicker than columns), and its items, where a thread copies one chunk. */
+static void cut(kiln_realign_part *p, long long batches)
 {
-    return x > 0 ? x : 1;
+    const unsigned from = (unsigned)kiln_i_ceil_div(p->chunks, KILN_REALIGN_THREADS);
+    for (unsigned runs = from; runs < from + CUTS && runs <= p->chunks; runs++) {
+        const unsigned columns = (unsigned)kiln_i_ceil_div(p->chunks, runs),
+                       rows = KILN_REALIGN_THREADS / columns;
+        const unsigned groups = (unsigned)kiln_i_ceil_div(p->lines, rows);
+        const long long items = batches * runs * groups;
+        if (p->items && items >= p->items) continue;
+        p->columns = columns, p->rows = rows;
+        p->runs = runs, p->groups = groups, p->items = items;
+    }
 }
 
-/* As many blocks as run at once, if there is work for them: first one chunk for each thread. */
-static void spread(kiln_realign_args *args, int n, int units, uint32_t grid[3])
+/* As many blocks as run at once, if there is work for them: first one chunk for each thread. Blocks
+ * take items in turns, of all parts, whatever sizes these have. */
+static void spread(kiln_realign_args *args, int units, uint32_t grid[3])
 {
-    const long long room = at_least_one(units) * BLOCKS_PER_UNIT;
-    long long blocks = 1, batches = 1;
-    for (int i = 0; i < n; i++) {
-        const kiln_realign_part *p = &args->part[i];
-        const long long want = ((long long)p->lines * p->chunks - 1) / KILN_REALIGN_THREADS + 1;
-        if (want > blocks) blocks = want;
-        if (p->batches > batches) batches = p->batches;
+    const long long room = (long long)(units > 0 ? units : 1) * KILN_REALIGN_BLOCKS;
+    long long all = 0, blocks = 0;
+    for (unsigned i = 0; i < args->parts; i++) all += args->part[i].items;
+    const long long each = all / room;
+    args->chunks = each < 1 ? 1 : each < KILN_REALIGN_CHUNKS ? (unsigned)each : KILN_REALIGN_CHUNKS;
+    for (unsigned i = 0; i < args->parts; i++) {
+        kiln_realign_part *p = &args->part[i];
+        p->items /= p->groups;
+        p->groups = (unsigned)kiln_i_ceil_div(p->lines, (int64_t)p->rows * args->chunks);
+        p->items *= p->groups;
+        blocks += p->items;
     }
-    const long long y = batches < room / n ? batches : at_least_one(room / n);
-    const long long most = at_least_one(room / (n * y)), each = blocks / most;
-    args->chunks = each < KILN_REALIGN_CHUNKS ? (unsigned)at_least_one(each) : KILN_REALIGN_CHUNKS;
-    grid[0] = (uint32_t)(blocks < most ? blocks : most);
-    grid[1] = (uint32_t)y;
-    grid[2] = (uint32_t)n;
+    if (blocks > room) blocks = room;
+    all = 0;
+    for (unsigned i = 0; i < args->parts; i++) {
+        args->part[i].first = (unsigned)(all % blocks);
+        all += args->part[i].items;
+    }
+    grid[0] = (uint32_t)blocks;
+    grid[1] = grid[2] = 1;
 }
 
 /* Copies between a tensor and its place in the workspace; the view and the arguments get the
  * latter. */
 void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *args, int units)
 {
-    r->inputs = r->outputs = 0;
+    r->in.parts = r->out.parts = 0;
     for (int i = 0; i < r->n; i++) {
         const kiln_tensor_row *t = &k->op->tensor[r->tensor[i]];
         kr_operand *o = &v->t[r->tensor[i]];
@@ -105,29 +123,29 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         const int64_t their_pitch = kr_span(o, o->ld), their_stride = kr_span(o, o->stride);
         const kiln_realign_part both = {.bytes = line,
                                         .lines = (unsigned)o->outer,
-                                        .batches = batches_of(o),
+                                        .room = t->out ? line : rounded(line, KR_MAP_PIECE),
                                         .chunks = (unsigned)((line + 15) / 16 + t->out)};
         kiln_realign_part *p;
         if (t->out) {
-            p = &r->out.part[r->outputs++];
+            p = &r->out.part[r->out.parts++];
             *p = both;
-            p->from = ours, p->begin = ours - SLACK, p->end = ours + stride * both.batches + SLACK;
+            p->from = ours, p->begin = ours - SLACK, p->end = ours + stride * batches_of(o) + SLACK;
             p->from_pitch = pitch, p->from_stride = stride;
             p->to = theirs, p->to_pitch = their_pitch, p->to_stride = their_stride;
         } else {
-            p = &r->in.part[r->inputs++];
+            p = &r->in.part[r->in.parts++];
             *p = both;
             p->from = p->begin = theirs, p->end = theirs + o->bytes;
             p->from_pitch = their_pitch, p->from_stride = their_stride;
             p->to = ours, p->to_pitch = pitch, p->to_stride = stride;
-            p->padded = 1;
         }
+        cut(p, batches_of(o));
         const int64_t per_byte = kiln_per_byte(o->type), bytes = per_byte > 1 ? 1 : o->bits / 8;
         args->tensor[t->arg] = ours;
         o->ld = pitch / bytes * per_byte;
         if (o->stride) o->stride = o->ld * o->outer;
         o->align = KR_MAP_PIECE;
     }
-    if (r->inputs) spread(&r->in, r->inputs, units, r->in_grid);
-    if (r->outputs) spread(&r->out, r->outputs, units, r->out_grid);
+    if (r->in.parts) spread(&r->in, units, r->in_grid);
+    if (r->out.parts) spread(&r->out, units, r->out_grid);
 }

@@ -1,162 +1,133 @@
 // SPDX-License-Identifier: MIT
 // Copies tensors line by line to another address and pitch (abi/kiln_realign.h): what tensor maps cannot take, to lines
 // that they can, and back.  A thread writes 16 bytes at once, at a multiple of 16, from the two such pieces that they
-// are in.  C++ only.
+// are in; its column is the same for all lines of a part.  C++ only.
 #ifndef KILN_REALIGN_KERNEL_H
 #define KILN_REALIGN_KERNEL_H
 #include "kiln_chunk.h"
 #include "kiln_realign.h"
 
-// A thread's place: a line, where it begins, and which of its pieces of 16 bytes, as they are written.
-struct kiln_realign_place {
-    const char *from;
-    char *to;
-    unsigned line, chunk;
-};
-
-// How far it is to the next: lines, and fewer chunks than a line has.
-struct kiln_realign_step {
-    unsigned lines, chunks;
-    long long from, to; // bytes of the lines
-};
-
-static KILN_DEVICE kiln_realign_step kiln_realign_steps(const kiln_realign_part &p, unsigned chunks)
-{
-    const unsigned lines = chunks / p.chunks;
-    return kiln_realign_step{lines, chunks % p.chunks, lines * p.from_pitch, lines * p.to_pitch};
-}
-
-static KILN_DEVICE kiln_realign_place kiln_realign_begin(const kiln_realign_part &p, long long batch, unsigned line,
-                                                         unsigned chunk)
-{
-    return kiln_realign_place{p.from + batch * p.from_stride + line * p.from_pitch,
-                              p.to + batch * p.to_stride + line * p.to_pitch, line, chunk};
-}
-
-// Behind a line's last chunk comes the next line's first, or nothing.
-static KILN_DEVICE void kiln_realign_on(const kiln_realign_part &p, kiln_realign_place *x, const kiln_realign_step &by,
-                                        bool next_line)
-{
-    x->line += by.lines, x->chunk += by.chunks, x->from += by.from, x->to += by.to;
-    if (x->chunk < p.chunks) return;
-    x->line = next_line ? x->line + 1 : p.lines;
-    x->chunk -= p.chunks, x->from += p.from_pitch, x->to += p.to_pitch;
-}
-
-// Bytes of the line ahead of the place's chunk; below 0 where it begins within one.
-static KILN_DEVICE long long kiln_realign_ahead(const kiln_realign_place &x)
-{
-    return 16ll * x.chunk - (long long)((unsigned long long)x.to & 15);
-}
-
-// 16 bytes that begin `at` bytes into the first of two pieces.
+// 16 bytes that begin `at` bytes into the first of two pieces.  Lanes have lines of their own, and with them another `at`.
 static KILN_DEVICE kiln_words4 kiln_realign_shift(const kiln_words4 &low, const kiln_words4 &high, unsigned at)
 {
-    unsigned w[5];
-    if (at < 4) // mostly the same for all lanes
-        w[0] = low.v[0], w[1] = low.v[1], w[2] = low.v[2], w[3] = low.v[3], w[4] = high.v[0];
-    else if (at < 8)
-        w[0] = low.v[1], w[1] = low.v[2], w[2] = low.v[3], w[3] = high.v[0], w[4] = high.v[1];
-    else if (at < 12)
-        w[0] = low.v[2], w[1] = low.v[3], w[2] = high.v[0], w[3] = high.v[1], w[4] = high.v[2];
-    else
-        w[0] = low.v[3], w[1] = high.v[0], w[2] = high.v[1], w[3] = high.v[2], w[4] = high.v[3];
+    unsigned w[7] = {low.v[0], low.v[1], low.v[2], low.v[3], high.v[0], high.v[1], high.v[2]};
+    const unsigned last = high.v[3];
+    unsigned x[6], y[5];
+    for (int i = 0; i < 5; i++) x[i] = at & 8 ? w[i + 2] : w[i];
+    x[5] = at & 8 ? last : w[5];
+    for (int i = 0; i < 5; i++) y[i] = at & 4 ? x[i + 1] : x[i];
     kiln_words4 r;
-    for (int i = 0; i < 4; i++) r.v[i] = (unsigned)(((unsigned long long)w[i + 1] << 32 | w[i]) >> 8 * (at & 3));
+    for (int i = 0; i < 4; i++) r.v[i] = (unsigned)(((unsigned long long)y[i + 1] << 32 | y[i]) >> 8 * (at & 3));
     return r;
 }
 
-// What is not 16 bytes of a line of which the pieces around may be read: byte by byte, all asked for at once.
-__attribute__((noinline)) static KILN_DEVICE void kiln_realign_some(const char *from, char *to, int lo, int hi)
+// Of 16 bytes those from lo to hi, where not all around them may be read.
+__attribute__((noinline)) static KILN_DEVICE kiln_words4 kiln_realign_load(const char *from, int lo, int hi)
 {
-    char byte[16];
-    for (int i = 0; i < 16; i++) byte[i] = i >= lo && i < hi ? from[i] : 0;
-    for (int i = 0; i < 16; i++)
-        if (i >= lo && i < hi) to[i] = byte[i];
+    unsigned byte[16];
+    for (int i = 0; i < 16; i++) byte[i] = i >= lo && i < hi ? (unsigned char)from[i] : 0u;
+    kiln_words4 r;
+    for (int i = 0; i < 4; i++)
+        r.v[i] = byte[4 * i] | byte[4 * i + 1] << 8 | byte[4 * i + 2] << 16 | byte[4 * i + 3] << 24;
+    return r;
 }
 
-// Up to four chunks from a place on, asked for together.
-static KILN_DEVICE void kiln_realign_four(const kiln_realign_part &p, const kiln_realign_place &base,
-                                          const kiln_realign_step &by, unsigned count, bool next_line)
+// The same where not all around them may be written; `to` is a multiple of 16.  At most seven stores: of more and more
+// bytes up to where more would be too many, and of fewer and fewer.
+__attribute__((noinline)) static KILN_DEVICE void kiln_realign_store(char *to, kiln_words4 x, int lo, int hi)
 {
+    int at = lo;
+    for (int i = 0; i < 7; i++) {
+        const int bytes = i < 4 ? 1 << i : 64 >> i; // 1, 2, 4, 8, 4, 2, 1
+        if (at + bytes > hi || (i < 3 && !(at & bytes))) continue;
+        const unsigned even = at & 8 ? x.v[2] : x.v[0], odd = at & 8 ? x.v[3] : x.v[1];
+        const unsigned word = (at & 4 ? odd : even) >> 8 * (at & 3);
+        if (bytes == 8)
+            *(kiln_words2 *)(to + at) = kiln_words2{{even, odd}};
+        else if (bytes == 4)
+            *(kiln_words1 *)(to + at) = kiln_words1{{word}};
+        else if (bytes == 2)
+            *(kiln_uint16 *)(to + at) = (kiln_uint16)word;
+        else
+            to[at] = (char)word;
+        at += bytes;
+    }
+}
+
+// Where a chunk begins in a line, in bytes: below 0 where the line begins within it.
+static KILN_DEVICE long long kiln_realign_ahead(const char *line, unsigned chunk)
+{
+    return 16ll * chunk - (long long)((unsigned long long)line & 15);
+}
+
+// A chunk's bytes that are the line's, or the line's room's.
+static KILN_DEVICE int kiln_realign_lo(long long ahead)
+{
+    return ahead < 0 ? (int)-ahead : 0;
+}
+static KILN_DEVICE int kiln_realign_hi(long long ahead, long long bytes)
+{
+    return bytes - ahead < 16 ? (int)(bytes - ahead) : 16;
+}
+
+static KILN_DEVICE void kiln_realign_put(const kiln_realign_part &p, char *line, long long ahead, const kiln_words4 &x)
+{
+    if (ahead >= 0 && ahead + 16 <= p.room)
+        *(kiln_words4 *)(line + ahead) = x;
+    else
+        kiln_realign_store(line + ahead, x, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.room));
+}
+
+// A column's chunk of `count` lines, of up to four of which all is asked for before anything is written; `from` and `to`
+// are where the first line begins.
+static KILN_DEVICE void kiln_realign_column(const kiln_realign_part &p, const char *from, char *to, unsigned chunk,
+                                            unsigned count)
+{
+    const long long from_step = p.from_pitch * p.rows, to_step = p.to_pitch * p.rows;
     kiln_words4 low[4], high[4];
-    char *to[4];
-    unsigned at[4], rest = 0;
-    kiln_realign_place x = base;
+    unsigned at[4], rest = 0; // what has pieces that are not the tensor's
     for (unsigned u = 0; u < 4; u++) {
-        to[u] = 0;
-        if (u < count && x.line < p.lines) {
-            const long long ahead = kiln_realign_ahead(x);
-            const char *const from = x.from + ahead;
-            at[u] = (unsigned)(unsigned long long)from & 15;
-            const kiln_words4 *const piece = (const kiln_words4 *)(from - at[u]);
-            const bool inside = ahead >= 0 && (p.padded ? ahead < p.bytes : ahead + 16 <= p.bytes);
-            if (inside && (const char *)piece >= p.begin && (const char *)(piece + (at[u] ? 2 : 1)) <= p.end) {
-                to[u] = x.to + ahead;
-                low[u] = piece[0];
-                if (at[u]) high[u] = piece[1];
-            } else {
-                rest |= 1u << u;
-            }
-        }
-        kiln_realign_on(p, &x, by, next_line);
+        const char *const x = from + u * from_step + kiln_realign_ahead(to + u * to_step, chunk);
+        at[u] = (unsigned)(unsigned long long)x & 15;
+        const kiln_words4 *const piece = (const kiln_words4 *)(x - at[u]);
+        if (u < count && ((const char *)piece < p.begin || (const char *)(piece + 2) > p.end)) rest |= 1u << u;
+        if (u < count && !(rest >> u & 1)) low[u] = piece[0], high[u] = piece[1]; // both, lest one waits for the other
     }
     for (unsigned u = 0; u < 4; u++)
-        if (to[u]) *(kiln_words4 *)to[u] = kiln_realign_shift(low[u], high[u], at[u]);
-    x = base;
-    for (; rest; rest >>= 1) {
-        const long long ahead = kiln_realign_ahead(x), left = p.bytes - ahead;
+        if (u < count && !(rest >> u & 1))
+            kiln_realign_put(p, to + u * to_step, kiln_realign_ahead(to + u * to_step, chunk),
+                             kiln_realign_shift(low[u], high[u], at[u]));
+    for (; rest; rest >>= 1, from += from_step, to += to_step) {
+        const long long ahead = kiln_realign_ahead(to, chunk);
         if (rest & 1)
-            kiln_realign_some(x.from + ahead, x.to + ahead, ahead < 0 ? (int)-ahead : 0, left < 16 ? (int)left : 16);
-        kiln_realign_on(p, &x, by, next_line);
+            kiln_realign_put(p, to, ahead,
+                             kiln_realign_load(from + ahead, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.bytes)));
     }
 }
 
-// Long lines: a warp takes 2 KiB of one at once, of which mostly all may be read and written.
-static KILN_DEVICE void kiln_realign_long(const kiln_realign_part &p, long long batch, unsigned warp, unsigned warps,
-                                          unsigned lane)
+static KILN_DEVICE long long kiln_realign_divide(long long x, unsigned by)
 {
-    const unsigned runs = (p.chunks + 127) / 128; // of a line
-    const kiln_realign_step by = {0, 32, 0, 0};
-    const long long all = (long long)p.lines * runs;
-    for (long long i = warp; i < all; i += warps) {
-        const unsigned line = (unsigned)(i >> 32 ? i / runs : (unsigned)i / runs);
-        const unsigned run = (unsigned)(i - (long long)line * runs);
-        const kiln_realign_place x = kiln_realign_begin(p, batch, line, 128 * run + lane);
-        const long long ahead = kiln_realign_ahead(x) - 16 * lane; // of the run's first
-        const char *const from = x.from + ahead;
-        const unsigned at = (unsigned)(unsigned long long)from & 15;
-        const bool inside = ahead >= 0 && ahead + 2048 <= (p.padded ? (p.bytes + 15) / 16 * 16 : p.bytes);
-        if (inside && from - at >= p.begin && from - at + 2064 <= p.end) {
-            const kiln_words4 *const piece = (const kiln_words4 *)(from - at) + lane;
-            kiln_words4 *const to = (kiln_words4 *)(x.to + ahead) + lane;
-            kiln_words4 low[4], high[4];
-            for (int u = 0; u < 4; u++) low[u] = piece[32 * u];
-            for (int u = 0; u < 4; u++) high[u] = piece[32 * u + 1];
-            for (int u = 0; u < 4; u++) to[32 * u] = kiln_realign_shift(low[u], high[u], at);
-        } else if (x.chunk < p.chunks) {
-            kiln_realign_four(p, x, by, 4, false);
-        }
-    }
+    return x >> 32 ? x / by : (unsigned)x / by;
 }
 
-KILN_KERNEL(KILN_REALIGN_THREADS, 2)
+KILN_KERNEL(KILN_REALIGN_THREADS, KILN_REALIGN_BLOCKS)
 kiln_realign(KILN_PARAMETER(kiln_realign_args) args)
 {
     kiln_begin_early();
-    const kiln_realign_part &p = args.part[kiln_block_z()];
-    const unsigned threads = KILN_REALIGN_THREADS, part = threads * args.chunks, thread = kiln_thread();
-    const unsigned block = kiln_block_x(), blocks = kiln_blocks_x(threads), first = block * part + thread;
-    const kiln_realign_step by = kiln_realign_steps(p, threads), on = kiln_realign_steps(p, blocks * part);
-    for (long long batch = kiln_block_y(); batch < p.batches; batch += kiln_blocks_y()) {
-        if (args.chunks == 4 && p.chunks >= 256) {
-            kiln_realign_long(p, batch, block * (threads / 32) + thread / 32, blocks * (threads / 32), thread % 32);
-            continue;
-        }
-        kiln_realign_place x = kiln_realign_begin(p, batch, first / p.chunks, first % p.chunks);
-        while (x.line < p.lines) {
-            kiln_realign_four(p, x, by, args.chunks, true);
-            kiln_realign_on(p, &x, on, true);
+    const unsigned thread = kiln_thread(), block = kiln_block_x(), blocks = kiln_blocks_x(KILN_REALIGN_THREADS);
+    for (unsigned n = 0; n < args.parts; n++) {
+        const kiln_realign_part &p = args.part[n];
+        const unsigned row = thread / p.columns, column = thread % p.columns;
+        for (long long i = block < p.first ? block + blocks - p.first : block - p.first; i < p.items; i += blocks) {
+            const long long j = kiln_realign_divide(i, p.groups), batch = kiln_realign_divide(j, p.runs);
+            const unsigned group = (unsigned)(i - j * p.groups), run = (unsigned)(j - batch * p.runs);
+            const unsigned chunk = run * p.columns + column;
+            const long long line = (long long)group * (p.rows * args.chunks) + row, left = p.lines - line;
+            if (row >= p.rows || chunk >= p.chunks || left <= 0) continue;
+            kiln_realign_column(p, p.from + batch * p.from_stride + line * p.from_pitch,
+                                p.to + batch * p.to_stride + line * p.to_pitch, chunk,
+                                left > (long long)p.rows * (args.chunks - 1) ? args.chunks
+                                                                             : ((unsigned)left - 1) / p.rows + 1);
         }
     }
 }

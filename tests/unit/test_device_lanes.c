@@ -147,8 +147,7 @@ typedef struct lanes {
     NAME_ONE(pow)                                                                                  \
     NAME_ONE(total)                                                                                \
     NAME_ONE(least)                                                                                \
-    NAME_ONE(most) NAME_ONE(magnitude) NAME_ONE(columns).isa = HOST_ISA,                           \
-                                       .width = HOST_VW
+    NAME_ONE(most) NAME_ONE(magnitude) NAME_ONE(columns).isa = HOST_ISA, .width = HOST_VW
 
 #define KILN_bf16       KILN_BF16
 #define KILN_f16        KILN_F16
@@ -238,12 +237,13 @@ static void test_functions(void **state)
             float x[MOST];
             for (int s = 0; s < MOST; s++) x[s] = s % 2 ? -special[s / 2] : special[s / 2];
             check(l, functions[i].f, functions[i].ref, x, &w);
-            for (uint64_t u = 0; u <= UINT32_MAX; u += MOST * 2039) { /* every exponent and sign */
+            for (uint64_t u = 0; u <= UINT32_MAX;
+                 u += MOST * 2039 * SPARSE) { /* every exponent and sign */
                 for (int s = 0; s < MOST; s++)
                     x[s] = kiln_from_bits((uint32_t)(u + (unsigned)s * 2039));
                 check(l, functions[i].f, functions[i].ref, x, &w);
             }
-            for (int p = -(1 << 19); p < 1 << 19; p += MOST) { /* where they bend */
+            for (int p = -(1 << 19); p < 1 << 19; p += MOST * SPARSE) { /* where they bend */
                 for (int s = 0; s < MOST; s++) x[s] = (float)(p + s) * (110.0f / 0x1p19f);
                 check(l, functions[i].f, functions[i].ref, x, &w);
                 for (int s = 0; s < MOST; s++) x[s] = (float)(p + s) * (15.0f / 0x1p19f);
@@ -340,7 +340,7 @@ static void test_exact(void **state)
     EACH_SET(l)
     {
         float x[MOST];
-        for (uint64_t u = 0; u <= UINT32_MAX; u += MOST * 4093) {
+        for (uint64_t u = 0; u <= UINT32_MAX; u += MOST * 4093 * SPARSE) {
             for (int s = 0; s < MOST; s++)
                 x[s] = kiln_from_bits((uint32_t)(u + (unsigned)s * 4093));
             exact(l, x);
