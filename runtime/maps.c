@@ -79,6 +79,14 @@ static uint64_t panel_of(const kiln_map *m, const kr_operand *o)
     return m->swizzle && m->box_inner / (uint64_t)kiln_per_byte(o->type) > elements ? elements : 0;
 }
 
+/* 256 bytes where lines begin at multiples of 128; elsewhere what is asked for already lies in two
+ * pieces of memory, and what is fetched around them is in the way: up to a tenth of a product. */
+static uint64_t promotion(const kiln_map *m, uint64_t pitch, const void *at)
+{
+    enum { BY_128 = 2, LINE = 128 };
+    return m->promote > BY_128 && (pitch | (uintptr_t)at) % LINE ? BY_128 : m->promote;
+}
+
 /* ORDER MAP KEY: encode() takes these apart again.  Rows and columns are below 2^31. */
 static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
 {
@@ -91,7 +99,7 @@ static map_key make_key(const kiln_map *m, const kr_operand *o, const void *at)
     const uint64_t inner = ((uint64_t)o->inner + per_byte - 1) / per_byte;
     /* An operand that all batches share has one: the kernel reads coordinate 0. */
     const uint64_t batches = o->stride ? (uint64_t)o->batches : 1;
-    map_key k = {{map_type(o->type) | swizzle << 8 | (uint64_t)m->promote << 16 |
+    map_key k = {{map_type(o->type) | swizzle << 8 | promotion(m, pitch, at) << 16 |
                       m->box_inner / per_byte << 32 | outer << 48,
                   inner | (uint64_t)o->outer << 32, batches, pitch,
                   batches > 1 ? (uint64_t)kr_span(o, o->stride) : pitch * (uint64_t)o->outer, 0,

@@ -573,7 +573,7 @@ return schedule {
       { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { gt(t.e_depth, 0), align_e,
-        p.m * p.n * t.bytes_e + 240 * select(eq(t.e_along_y, t.x_is_a), p.m, p.n), true } }) -- 0.08 ns for a line's ends
+        p.m * p.n * t.bytes_e + 240 * select(eq(t.e_along_y, t.x_is_a), p.m, p.n), true } }) -- lines have two ends
     local launch = target.launch_us + select(small, -0.9, select(one, select(many, -0.3, -0.2), 0.15))
     return launch + begun + joined + longer + waits + copies, {
       { "launching", launch + begun },

@@ -188,9 +188,6 @@ decode_fault() { plant gemm wgmma_decode "$@"; }
 row_fault() { plant rowwise simt "$@"; }
 attention_fault() { plant attention wgmma "$@"; }
 keys_fault() { plant attention wgmma_decode "$@"; }
-only() { # SCHEDULE FOLDER: what else compiles for a GPU here, but what takes any size, goes
-    for other in mma simt_decode wgmma wgmma_decode; do [ "$other" = "$1" ] || rm -f "$2/$other.lua"; done
-}
 plant() { # FAMILY SCHEDULE OP NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 op=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
@@ -198,7 +195,7 @@ plant() { # FAMILY SCHEDULE OP NAME EXPRESSION [ARGUMENT...]
     find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl \) -exec sed -i -E "$5" {} +
     if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
         result 1 "$name: the template has nothing to plant it in"
-    elif only "$schedule" "$tmp/templates/$family" && module fault tests/emul/faults "$tmp/templates" "$op"; then
+    elif module fault tests/emul/faults "$tmp/templates" "$op"; then
         if [ $# -gt 5 ]; then
             ! verify fault --schedule "$schedule" "${@:6}" >"$tmp/out" 2>&1 && grep -qE '^0 passed, [1-9][0-9]* failed' "$tmp/out"
         else

@@ -3,5 +3,5 @@
 -- by lines of 128 bytes, of which rows that begin inside of them touch two, and those more slowly.  Fitted to times of
 -- an H200 (docs/benchmarks/shapes.md).
 return function(align, bytes, target)
-  return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 2.6, 1) * 8.3e-6 * target.units
+  return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 1.75, 1) * 8.3e-6 * target.units
 end
