@@ -7,7 +7,7 @@
 #include "kiln_chunk.h"
 #include "kiln_realign.h"
 
-// 16 bytes that begin `at` bytes into the first of two pieces.  Lanes have lines of their own, and with them another `at`.
+// 16 bytes that begin `at` bytes into the first of two pieces.  Lanes have lines of their own, and so another `at`.
 static KILN_DEVICE kiln_words4 kiln_realign_shift(const kiln_words4 &low, const kiln_words4 &high, unsigned at)
 {
     unsigned w[7] = {low.v[0], low.v[1], low.v[2], low.v[3], high.v[0], high.v[1], high.v[2]};
@@ -78,8 +78,8 @@ static KILN_DEVICE void kiln_realign_put(const kiln_realign_part &p, char *line,
         kiln_realign_store(line + ahead, x, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.room));
 }
 
-// A column's chunk of `count` lines, of up to four of which all is asked for before anything is written; `from` and `to`
-// are where the first line begins.
+// A column's chunk of `count` lines, four at most: all is asked for before anything is written.  `from` and `to` are
+// where the first line begins.
 static KILN_DEVICE void kiln_realign_column(const kiln_realign_part &p, const char *from, char *to, unsigned chunk,
                                             unsigned count)
 {

@@ -545,8 +545,8 @@ return schedule {
     local longer, ratio = max(moving, working), min(moving, working) / max(moving, working)
     local waits = select(tall, 0.3 * longer * ratio * ratio * ratio * ratio, 0)
     local bound = max(longer + waits, scaled) * select(crowd, 1.67, 1)
-    -- Boxes across K that reach beyond A's rows keep the copy engine for 6.5 ns a line.
-    local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.0065 * most * share, 0)
+    -- Boxes across K that reach beyond A's rows keep the copy engine for 5 ns a line.
+    local beyond = select(all(eq(t.turned, 1), gt(p.m % t.m, 0)), 0.005 * most * share, 0)
     local touched = require "lines"
     local lines = most * share / t.k * (touched(p.align_a, rows * t.k * t.bytes_a, target)
                                         + touched(p.align_b, weights * t.k, target))

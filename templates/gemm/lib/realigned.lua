@@ -11,5 +11,5 @@ return function(p, list)
     end
     moved, launches = moved + bytes, launches + select(gt(bytes, 0), 2, 0)
   end
-  return launches + 2 * moved * p.batch / 3.0e6
+  return launches + 2 * moved * p.batch / 2.8e6
 end

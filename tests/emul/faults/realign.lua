@@ -5,5 +5,6 @@ gemm "emul_fault_realign" {
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 2, cluster = 1, e_depth = 1 } } },
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 2, cluster = 1, e_depth = 1 },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
 }

@@ -5,5 +5,6 @@ gemm "emul_fault_few" {
   layouts  = { "rcr", "rrr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { simt_decode { m = 4, n = 4, threads = 256 } } },
+  tiles    = { sm_90a = { simt_decode { m = 4, n = 4, threads = 256 },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
 }

@@ -14,7 +14,8 @@ gemm "emul_fault_decode_turned" {
   layouts  = { "crr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma_decode { m = 128, n = 64, gather = 0 } } },
+  tiles    = { sm_90a = { wgmma_decode { m = 128, n = 64, gather = 0 },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
 }
 
 gemm "emul_fault_decode_block" {
@@ -24,7 +25,8 @@ gemm "emul_fault_decode_block" {
   d        = { a_scale = per_block("a", f32, 1, 128), b_scale = per_block("b", f32, 128, 128) },
   block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 56 } } },
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 56 },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
 }
 
 gemm "emul_fault_decode_bits" {
