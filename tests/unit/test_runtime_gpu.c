@@ -232,8 +232,8 @@ static void test_clusters_and_maps(void **state)
     assert_int_equal(a->stride[1], 500 * 72 * 4);
     assert_int_equal(a->box[0] * 1000 + a->box[1],
                      32128); /* kiln_map: swizzle comes before the box */
-    /* B's columns have 8 panels of 8 elements, of which a box has two, and the 44 columns that are left over of boxes
-     * of 64; one B for all batches. */
+    /* B's columns have 8 panels of 8 elements, of which a box has two, and the 44 columns that are
+     * left over of boxes of 64; one B for all batches. */
     static const uint64_t size[] = {8, 300, 8, 1}, stride[] = {64 * 4, 8 * 4, 300 * 64 * 4};
     static const unsigned box[] = {8, 44, 2, 1};
     assert_int_equal(b->rank, 4);
@@ -278,7 +278,8 @@ static void test_realigned(void **state)
     static _Alignas(256) char work[256 + 2 * 300 * 256 + 256];
     kiln_args args = arguments();
     args.workspace = NULL;
-    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE, "needs a workspace of 154112");
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_WORKSPACE,
+                 "needs a workspace of 154112");
     args.workspace = work;
     args.workspace_size = sizeof work;
     fake->fail = "cuModuleLoadData";
@@ -327,7 +328,8 @@ static void test_realigned(void **state)
     assert_int_equal(g.stride_b, 300 * 64);
     assert_ptr_equal((void *)(uintptr_t)l->map[1][1], work + 256);
     /* It is loaded once, and not for a problem that needs none. */
-    const kiln_problem aligned = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=256");
+    const kiln_problem aligned =
+        problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=256");
     assert_int_equal(kiln_workspace_size(k, &aligned), 0);
     assert_ok(kiln_launch(ctx, k, &aligned, &args, NULL));
     assert_int_equal(fake->launches, 3);
@@ -356,7 +358,8 @@ static void test_stores_behind_lines(void **state)
     assert_int_equal(fake->launches, 1);
     assert_ptr_equal((void *)(uintptr_t)fake->launch[0].map[0][1], args.e);
     p.e.ld = 306; /* nor may they begin elsewhere */
-    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_NOT_SUPPORTED, "writes E by tensor map");
+    assert_error(kiln_launch(ctx, k, &p, &args, NULL), KILN_NOT_SUPPORTED,
+                 "writes E by tensor map");
     kiln_close(ctx);
 }
 
@@ -397,10 +400,11 @@ static void test_maps_are_kept(void **state)
     kiln_problem p = problem(mapped);
     const uintptr_t a = 0x100000000, other = 0x180000000;
     launch_at(ctx, &p, a, 2, 0);
-    launch_at(ctx, &p, a, 0, 0);     /* all as before */
-    launch_at(ctx, &p, other, 0, 1); /* another A: its address is replaced in a copy */
-    launch_at(ctx, &p, a, 0, 0);     /* ... that the kept one does not see */
-    kiln_problem q = p;              /* whatever else an encoding depends on makes another */
+    assert_int_equal(fake->map[0].promotion, 3); /* lines begin at multiples of 128 bytes */
+    launch_at(ctx, &p, a, 0, 0);                 /* all as before */
+    launch_at(ctx, &p, other, 0, 1);             /* another A: its address is replaced in a copy */
+    launch_at(ctx, &p, a, 0, 0);                 /* ... that the kept one does not see */
+    kiln_problem q = p; /* whatever else an encoding depends on makes another */
     q.m = 501;
     launch_at(ctx, &q, a, 1, 0); /* A's rows; B's are the same */
     q = p;
@@ -421,6 +425,9 @@ static void test_maps_are_kept(void **state)
     q = p;
     q.m = 100; /* A's box is clipped to its rows */
     launch_at(ctx, &q, a, 1, 0);
+    q = problem("bias_relu f32,f32,f32 rcr m=500 n=300 k=64 batch=2 align=64");
+    /* Lines begin within 128 bytes: less is fetched around them. */
+    launch_at(ctx, &q, a + 64, 1, 0);
     launch_at(ctx, &p, a, 0, 0);
     kiln_close(ctx);
 }
@@ -519,7 +526,8 @@ static void test_optional_map(void **state)
     kiln_close(ctx);
 }
 
-/* Boxes of a map that says so have no more rows than the operand, or those of the last box alone. */
+/* Boxes of a map that says so have no more rows than the operand, or those of the last box alone.
+ */
 static void test_clipped_boxes(void **state)
 {
     (void)state;
