@@ -8,6 +8,11 @@ BUILD=${BUILD:-build}
 export BUILD KILN_BIN=$PWD/$BUILD/bin/kiln KILN_GEN=$PWD/$BUILD/bin/kiln-gen KILN_ROOT=$PWD
 export CMOCKA_MESSAGE_OUTPUT=tap NO_COLOR=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
+# What is tested is this checkout's, not a libkiln that the caller's path names.
+kept=
+IFS=: read -ra folders <<<"${LD_LIBRARY_PATH-}"
+for d in "${folders[@]}"; do compgen -G "$d/libkiln.so*" >/dev/null || kept+=${kept:+:}$d; done
+if [ -n "$kept" ]; then LD_LIBRARY_PATH=$kept; else unset LD_LIBRARY_PATH; fi
 log=$BUILD/tests/log
 rm -rf "$log" && mkdir -p "$log"
 passed=0 failed=0 skipped=0
