@@ -348,7 +348,7 @@ struct kr_realigned {
     uint8_t tensor[KILN_MAX_TENSORS];
     uint64_t at[KILN_MAX_TENSORS];
     kiln_realign_args in, out; /* from here on what kr_realign fills in; nothing where n is 0 */
-    uint32_t in_grid[3], out_grid[3];
+    uint32_t in_blocks, out_blocks;
 };
 /* Bytes of workspace, and which tensors go by way of it. */
 uint64_t kr_workspace(const kiln_kernel *, const kr_view *, kr_realigned *);

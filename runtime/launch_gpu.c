@@ -176,11 +176,11 @@ static int launch_stage(const kr_driver *d, void *fn, const kiln_stage_plan *s, 
 }
 
 /* Copies of tensors that no map takes, ahead of the kernel or behind it. */
-static int copy(const kr_driver *d, void *fn, const kiln_realign_args *args, const uint32_t grid[3],
+static int copy(const kr_driver *d, void *fn, const kiln_realign_args *args, uint32_t blocks,
                 void *stream)
 {
     const kiln_stage_plan s = {
-        .grid = {grid[0], grid[1], grid[2]}, .block = {KILN_REALIGN_THREADS, 1, 1}, .early = 1};
+        .grid = {blocks, 1, 1}, .block = {KILN_REALIGN_THREADS, 1, 1}, .early = 1};
     void *params[1] = {(void *)(uintptr_t)args};
     return launch_stage(d, fn, &s, stream, params);
 }
@@ -207,7 +207,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
     }
     const kr_realigned *const copies = l->realigned;
     if (copies->n && copies->in.parts) {
-        const int code = copy(d, k->realign, &copies->in, copies->in_grid, stream);
+        const int code = copy(d, k->realign, &copies->in, copies->in_blocks, stream);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     void *params[2] = {(void *)(uintptr_t)l->args, map};
@@ -225,7 +225,7 @@ static kiln_status launch(const kr_device *dev, const kr_launch *l, void *stream
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     if (copies->n && copies->out.parts) {
-        const int code = copy(d, k->realign, &copies->out, copies->out_grid, stream);
+        const int code = copy(d, k->realign, &copies->out, copies->out_blocks, stream);
         if (code) return kr_driver_check(d, code, kr_kernel_name(k));
     }
     return KILN_OK;

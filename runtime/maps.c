@@ -80,7 +80,8 @@ static uint64_t panel_of(const kiln_map *m, const kr_operand *o)
 }
 
 /* 256 bytes where lines begin at multiples of 128; elsewhere what is asked for already lies in two
- * pieces of memory, and what is fetched around them is in the way: up to a tenth of a product. */
+ * pieces of memory, and what is fetched around them is in the way: up to 15 % of a product's time.
+ */
 static uint64_t promotion(const kiln_map *m, uint64_t pitch, const void *at)
 {
     enum { BY_128 = 2, LINE = 128 };

@@ -84,9 +84,9 @@ static void cut(kiln_realign_part *p, long long batches)
     }
 }
 
-/* As many blocks as run at once, if there is work for them: first one chunk for each thread. Blocks
- * take items in turns, of all parts, whatever sizes these have. */
-static void spread(kiln_realign_args *args, int units, uint32_t grid[3])
+/* How many blocks: as many as run at once, if there is work for them, first one chunk for each
+ * thread. They take items in turns, of all parts, whatever sizes these have. */
+static uint32_t spread(kiln_realign_args *args, int units)
 {
     const long long room = (long long)(units > 0 ? units : 1) * KILN_REALIGN_BLOCKS;
     long long all = 0, blocks = 0;
@@ -106,8 +106,7 @@ static void spread(kiln_realign_args *args, int units, uint32_t grid[3])
         args->part[i].first = (unsigned)(all % blocks);
         all += args->part[i].items;
     }
-    grid[0] = (uint32_t)blocks;
-    grid[1] = grid[2] = 1;
+    return (uint32_t)blocks;
 }
 
 /* Copies between a tensor and its place in the workspace; the view and the arguments get the
@@ -146,6 +145,6 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         if (o->stride) o->stride = o->ld * o->outer;
         o->align = KR_MAP_PIECE;
     }
-    if (r->in.parts) spread(&r->in, units, r->in_grid);
-    if (r->out.parts) spread(&r->out, units, r->out_grid);
+    if (r->in.parts) r->in_blocks = spread(&r->in, units);
+    if (r->out.parts) r->out_blocks = spread(&r->out, units);
 }
