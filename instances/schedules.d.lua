@@ -160,11 +160,11 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.keys 64|96|128|160|176|192
 ---@alias kiln.wgmma.depth 3|4|5|6|7|8|9|10|2|11|12|13|14|15|16
 ---@alias kiln.wgmma.turns 0|1
----@alias kiln.wgmma.m 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
----@alias kiln.wgmma.n 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256
+---@alias kiln.wgmma.m 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256|264|272|280|288|296|304|312|320
+---@alias kiln.wgmma.n 8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256|264|272|280|288|296|304|312|320
 ---@alias kiln.wgmma.cluster 1|2|4|8
 ---@alias kiln.wgmma.e_depth 0|1|2|4
----@alias kiln.wgmma.group 1|2|4|8|16|32
+---@alias kiln.wgmma.group 0|1|2|4|8|16|32
 ---@alias kiln.wgmma.stream 0|1
 ---@alias kiln.wgmma.pingpong 0|1
 ---@alias kiln.wgmma.promote 0|1|2|4|8
@@ -182,7 +182,7 @@ function simt_decode(axes) end
 ---@field n? kiln.wgmma.n|kiln.wgmma.n[] gemm: columns of the block's tile
 ---@field cluster? kiln.wgmma.cluster|kiln.wgmma.cluster[] gemm: blocks that load one operand's tile together
 ---@field e_depth? kiln.wgmma.e_depth|kiln.wgmma.e_depth[] gemm: strips of E that each warpgroup has in shared memory; 0: each warp has eight rows of its tile's
----@field group? kiln.wgmma.group|kiln.wgmma.group[] gemm: tiles (pairs of them in clusters) that neighbouring blocks share an operand for
+---@field group? kiln.wgmma.group|kiln.wgmma.group[] gemm: tiles (in clusters: clusters) along X that neighbours share Y's operand for; 0: 1 or 8, by its bytes
 ---@field stream? kiln.wgmma.stream|kiln.wgmma.stream[] gemm: 1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums
 ---@field pingpong? kiln.wgmma.pingpong|kiln.wgmma.pingpong[] gemm: 1: warpgroups take tiles in turn, one multiplies while one finishes; 0: they share them
 ---@field promote? kiln.wgmma.promote|kiln.wgmma.promote[] gemm: fp8: tiles of K after which sums of 14 bits go to f32; 0: never

@@ -126,7 +126,7 @@ end
 -- products of which each reads what no other does, few rows beside many weights.  Warps that load have registers that
 -- others lack, which wider tiles would want.
 local function gathering(target, op, types, layout)
-  local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 8, stream = 1,
+  local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 0, stream = 1,
               pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, swap = 0 }
   if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
   local whole = { groups = t.wg }
@@ -180,15 +180,15 @@ return schedule {
     return true
   end,
   tunables = {
-    { "m", values = every(8, 8, 256), doc = "rows of the block's tile" },
-    { "n", values = every(8, 8, 256), doc = "columns of the block's tile" },
+    { "m", values = every(8, 8, 320), doc = "rows of the block's tile" },
+    { "n", values = every(8, 8, 320), doc = "columns of the block's tile" },
     { "wg", values = { 1, 2, 3, 4 }, doc = "warpgroups that multiply" },
     { "depth", values = every(1, 2, 16), doc = "tiles of A and B in the ring" },
     { "cluster", values = { 1, 2, 4, 8 }, doc = "blocks that load one operand's tile together" },
     { "e_depth", values = { 0, 1, 2, 4 },
       doc = "strips of E that each warpgroup has in shared memory; 0: each warp has eight rows of its tile's" },
-    { "group", values = { 1, 2, 4, 8, 16, 32 },
-      doc = "tiles (pairs of them in clusters) that neighbouring blocks share an operand for" },
+    { "group", values = { 0, 1, 2, 4, 8, 16, 32 },
+      doc = "tiles (in clusters: clusters) along X that neighbours share Y's operand for; 0: 1 or 8, by its bytes" },
     { "stream", values = { 0, 1 },
       doc = "1: tiles beyond whole waves are cut along K into equal runs; a second kernel sums" },
     { "pingpong", values = { 0, 1 },
@@ -245,6 +245,13 @@ return schedule {
     end },
     { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more",
       function(t) return t.strip > 0 end },
+    { "{y} along a tile's other side are two products': they lie along K, in multiples of 16 (i8: 32), 256 to a block",
+      function(t, op, types, layout)
+        local all = t.x_is_a == 1 and t.blocks == 1 and op.products * t.y or t.y
+        local fit = all % (types.acc.name == "i32" and 32 or 16) == 0 and t.y <= 256 * t.cluster
+        local along = along_k(layout, t.x_is_a == 1 and "b" or "a")
+        return all <= 256 or fit and along and t.e_depth > 0 and not op.block
+      end },
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
     end },
@@ -274,7 +281,8 @@ return schedule {
       -- 224 registers of a thread, 152 where there are three warpgroups.
       local of_three = t.in_registers == 0 and 80 or t.full_d == 0 and 64 or 48
       if t.wg == 4 then return t.in_registers == 1 and t.full_d == 0 and t.bytes_e < 4 and t.sums <= 32 end -- of 104
-      local most = t.wg == 3 and of_three or t.promote > 0 and t.in_registers == 0 and 160 or 128
+      local wide = t.gather == 0 and (t.promote > 0 and t.in_registers == 0 or t.wg < 3)
+      local most = t.wg == 3 and of_three or wide and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },
     { "gather with full extra inputs, pingpong, clusters or three warpgroups", function(t)
@@ -307,7 +315,7 @@ return schedule {
     local function tile(x, y, cluster, stream, swap, more)
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64,
                   depth = (widened or op.block) and 8 or 16, cluster = cluster,
-                  e_depth = 2, group = 8, stream = stream or 0, pingpong = 0, promote = 0,
+                  e_depth = 2, group = 0, stream = stream or 0, pingpong = 0, promote = 0,
                   gather = 0, slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
@@ -360,14 +368,10 @@ return schedule {
     local text = ("%dx%dx%d_d%d_c%d"):format(t.m, t.n, t.k, t.depth, t.cluster)
     if t.wg ~= 2 then text = text .. "_w" .. t.wg end
     if t.e_depth ~= 2 then text = text .. "_e" .. t.e_depth end
-    if t.group ~= 8 then text = text .. "_g" .. t.group end
-    if t.stream == 1 then text = text .. "_stream" end
-    if t.pingpong == 1 then text = text .. "_pp" end
-    if t.promote > 0 then text = text .. "_p" .. t.promote end
-    if t.tf32 == 1 then text = text .. "_tf32" end
-    if t.swap == 1 then text = text .. "_swap" end
-    if t.gather == 1 then text = text .. "_any" end
-    return text
+    if t.group > 0 then text = text .. "_g" .. t.group end
+    text = text .. (t.stream == 1 and "_stream" or "") .. (t.pingpong == 1 and "_pp" or "")
+    text = text .. (t.promote > 0 and "_p" .. t.promote or "") .. (t.tf32 == 1 and "_tf32" or "")
+    return text .. (t.swap == 1 and "_swap" or "") .. (t.gather == 1 and "_any" or "")
   end,
   problem_rules = {
     { "K is 0, of which nothing comes from any address", function(p, t) return any(eq(t.gather, 0), gt(p.k, 0)) end },
@@ -469,7 +473,7 @@ return schedule {
     -- with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
-    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.46 - t.y / 560)
+    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.46 - min(t.y, 256) / 560)
     converted = select(widens, hidden, converted) * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
@@ -478,14 +482,15 @@ return schedule {
     local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
     local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
     local bound = max(select(few_bits, widened, flops / rate), lds)
-    -- What wgmma takes of Y at once is better a multiple of 64.
-    bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 64, 0)), 1.01, 1)
+    -- What wgmma takes of Y at once is better a multiple of 128.
+    bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 128, 0)), 1.01, 1)
     -- Their values, which two warps bring, a slot's at a time.
     bound = max(bound, select(gt(t.brought, 0), 0.3 + 0.056 * t.brought, 0))
     -- And what a ring asks for comes after 0.9 us.
     local many, one = ge(t.cluster, 4), eq(t.wg, 1)
     -- Wide products take the clock down a little.
-    local wide = select(all(eq(t.in_registers, 0), not_(apart)), 0.95 + 0.05 * t.products * t.blocks * t.y / 256, 1)
+    local columns = min(t.products * t.blocks * t.y / 256, 1)
+    local wide = select(all(eq(t.in_registers, 0), not_(apart)), 0.96 + 0.04 * columns, 1)
     local step = max(wide * bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
@@ -545,7 +550,7 @@ return schedule {
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
-    local left = select(apart, 0.097, 0.22 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
+    local left = select(apart, 0.097, 0.18 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
     busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - left * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))

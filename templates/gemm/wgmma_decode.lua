@@ -536,9 +536,12 @@ return schedule {
     local wide = select(lt(t.m, 64), rows, t.m) * t.k * t.bytes_a -- bytes of A in a step
     local one = copied(weights * t.k, p.align_b) + copied(wide, p.align_a)
     local alone = select(loose, 0.3 + 0.00375 * (weights * t.k + wide) / 128, 0.35)
+    -- Those that copy A alone, element by element, wait for it: 32 rows of one tile more than memory lets them.
+    local of_32 = all(gt(t.m, 16), eq(tiles_m, 1))
+    local by_element = select(of_32, 0.33 + 0.0045 * rows, t.m * select(gt(tiles_m, 1), 0.018, 0.0098))
+    by_element = max(ceil_div(most, t.blocks) * by_element, select(of_32, 0.39 * most, 0))
     local copying = share / t.k * select(copied_too, max(most * one, ceil_div(most, t.blocks) * alone),
-                                         select(gt(t.gather, 0), ceil_div(most, t.blocks) * t.m
-                                                                  * select(gt(tiles_m, 1), 0.018, 0.0098), 0))
+                                         select(gt(t.gather, 0), by_element, 0))
     local begun = select(copied_too, select(loose, 1.9, 0.4), 0)
     local moving, working = max(memory, arrive), max(max(inside, widen), multiply)
     -- Products of many rows wait the longer for memory, the busier that is, as in wgmma.lua.

@@ -54,6 +54,39 @@ gemm "emul_swap" {
   check    = { shapes = shapes },
 }
 
+-- More than 256 along Y, which two instructions multiply: on either side, beside X in registers, and of two products.
+gemm "emul_broad" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 288 }, n = { 128, 288 }, depth = 3, cluster = 2, e_depth = 1, swap = { 0, 1 } } },
+               where = function(t) return t.m ~= t.n end },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 592, 592 }, { 592, 136, 592 }, { 272, 144, 80 } } },
+}
+
+gemm "emul_broad_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b_op     = function(w) return cast(w, bf16) end,
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = 304, n = 128, depth = 3, cluster = 2, e_depth = 1 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 624, 272, 592 } } },
+}
+
+gemm "emul_broad_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 144, depth = 3, cluster = 1, e_depth = 1 } } },
+  check    = { shapes = { { 16, 16, 0 }, { 272, 304, 592 } } },
+}
+
 gemm "emul_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e5m2, e = f32 } },
   layouts  = { "rcr" },

@@ -67,8 +67,45 @@ gemm "wgmma_tiles" {
   scalars  = { "k" },
   epilogue = function(acc, d, s) return relu(acc * d.m + d.g) * d.t + s.k end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128, 256 }, n = { 16, 40, 96, 168, 256 }, depth = 3, wg = { 1, 2 },
-               group = { 1, 8 } } },
-               where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 168) == (t.group == 1) end },
+               group = { 0, 8 } } },
+               where = function(t) return t.m * t.n <= 128 * 256 and (t.n == 168) == (t.group == 0) end },
+  check    = { shapes = shapes },
+}
+
+-- More than 256 along Y, which two instructions multiply: on either side, alone and by pairs, and of two products.
+gemm "wgmma_wide" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", scale = per_row(f32) },
+  epilogue = function(acc, d) return relu(acc * d.scale + d.bias) end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 64, 288, 320 }, n = { 128, 64, 288, 320 }, wg = { 1, 2 }, depth = 3,
+                                  cluster = 2, e_depth = 1, swap = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y > 256 end },
+  check    = { shapes = { { 16, 16, 0 }, { 112, 240, 48 }, { 656, 528, 1008 }, { 1008, 1008, 320 }, { 8208, 304, 8192 },
+                          { 304, 8208, 8192 } } },
+}
+
+gemm "wgmma_wide_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f16, b = f8e5m2, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  b_op     = function(w) return w end,
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = { 272, 320 }, n = { 64, 128 }, depth = 3, wg = { 1, 2 }, cluster = 2, e_depth = 1 } },
+               where = function(t) return t.x == 64 * t.wg end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_wide_two" {
+  types    = { { a = f16, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { all = full "e" },
+  epilogue = function(acc, d) return silu(acc.gate) * acc.up + d.all end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = { 144, 160 }, depth = 3, cluster = { 1, 2 }, e_depth = 1 } } },
   check    = { shapes = shapes },
 }
 
