@@ -523,7 +523,7 @@ return schedule {
     -- Where warpgroups take tiles in turn, one finishes its own, for which it takes twice as long, beside the other's;
     -- of bytes the matrix unit waits less then.
     local in_turn = eq(t.pingpong, 1)
-    step = step * select(all(in_turn, eq(t.bits_a, 8)), 0.88, 1)
+    step = step * select(all(in_turn, eq(t.bits_a, 8)), select(gt(w.items, w.units), 0.88, 0.94), 1)
     local tile = rounds * step + select(in_turn, max(ends - rounds * step / 2, 0), ends)
     -- Tiles that two blocks share: half of K, half as many blocks for what comes by multicast, and the sums' way to the
     -- other block.

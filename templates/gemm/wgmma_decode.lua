@@ -505,7 +505,7 @@ return schedule {
     local multiply = most * share * columns * 2 * t.m * target.units / (t.rate * 1e6)
     -- And the clock is higher where there is an end to it soon, as in wgmma.lua.
     local soon = select(gt(t.m, 64), 1 - 0.15 * 25 / (multiply + 25), 1)
-    multiply = multiply * select(eq(t.mixed, 1), 1.77, soon) * select(tall, 0.9, 1)
+    multiply = multiply * select(eq(t.mixed, 1), 1.77, soon) * select(all(tall, le(most, 1)), 0.9, 1)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
     local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)

@@ -93,7 +93,8 @@ gemm "wgmma_wide_widened" {
   b_op     = function(w) return w end,
   d        = { scale = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale end,
-  tiles    = { sm_90a = { wgmma { m = { 272, 320 }, n = { 64, 128 }, depth = 3, wg = { 1, 2 }, cluster = 2, e_depth = 1 } },
+  tiles    = { sm_90a = { wgmma { m = { 272, 320 }, n = { 64, 128 }, depth = 3, wg = { 1, 2 }, cluster = 2,
+                                  e_depth = 1 } },
                where = function(t) return t.x == 64 * t.wg end },
   check    = { shapes = shapes },
 }
