@@ -245,12 +245,12 @@ return schedule {
     end },
     { "{y} along a tile's other side make no strips of E and full extra inputs with rows of 16 bytes and more",
       function(t) return t.strip > 0 end },
-    { "{y} along a tile's other side are two products': they lie along K, in multiples of 16 (i8: 32), 256 to a block",
+    { "{y} along a tile's other side want two instructions: along K, in multiples of 16 (i8: 32), 256 to a block",
       function(t, op, types, layout)
         local all = t.x_is_a == 1 and t.blocks == 1 and op.products * t.y or t.y
         local fit = all % (types.acc.name == "i32" and 32 or 16) == 0 and t.y <= 256 * t.cluster
         local along = along_k(layout, t.x_is_a == 1 and "b" or "a")
-        return all <= 256 or fit and along and t.e_depth > 0 and not op.block
+        return all <= 256 or fit and along and t.e_depth > 0 and t.bits_b >= 8 and not op.block
       end },
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.y % (8 * t.cluster) == 0
@@ -281,7 +281,7 @@ return schedule {
       -- 224 registers of a thread, 152 where there are three warpgroups.
       local of_three = t.in_registers == 0 and 80 or t.full_d == 0 and 64 or 48
       if t.wg == 4 then return t.in_registers == 1 and t.full_d == 0 and t.bytes_e < 4 and t.sums <= 32 end -- of 104
-      local wide = t.gather == 0 and (t.promote > 0 and t.in_registers == 0 or t.wg < 3)
+      local wide = t.gather == 0 and t.bits_b >= 8 and (t.promote > 0 and t.in_registers == 0 or t.wg < 3)
       local most = t.wg == 3 and of_three or wide and 160 or 128
       return t.sums * (t.promote > 0 and 2 or 1) <= most
     end },

@@ -28,7 +28,7 @@ gemm "emul_shared" {
   check    = { shapes = { { 16, 16, 0 }, { 136, 144, 592 }, { 400, 80, 528 }, { 80, 560, 592 } } },
 }
 
--- Strips of 56 and 40 columns; vectors; functions.
+-- Strips of 56 and 40 columns; vectors; functions; bands.
 gemm "emul_strips" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
   layouts  = { "rcr", "rcc" },
@@ -37,7 +37,7 @@ gemm "emul_strips" {
   scalars  = { "k" },
   epilogue = function(acc, d, s) return gelu_tanh(acc * d.row + d.bias) * d.all + s.k end,
   tiles    = { sm_90a = { wgmma { m = { 64, 128, 40, 168 }, n = { 64, 128, 40, 168 }, depth = 3, wg = { 1, 2 },
-                                  cluster = 1, group = 1 } },
+                                  cluster = 1, group = 8 } },
                where = function(t) return (t.m + t.n == 40 + 64 * t.wg or t.m + t.n == 168 + 64 * t.wg) and t.m ~= t.n end },
   check    = { shapes = shapes },
 }

@@ -72,7 +72,7 @@ gemm "wgmma_tiles" {
   check    = { shapes = shapes },
 }
 
--- More than 256 along Y, which two instructions multiply: on either side, alone and by pairs, and of two products.
+-- More than 256 along Y, which two instructions multiply: on either side, beside X in registers, and of two products.
 gemm "wgmma_wide" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr", "rcc" },
