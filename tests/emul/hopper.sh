@@ -133,6 +133,8 @@ done <<'EOF'
 6 emul_shared/i8_i8_i8/rcc/wgmma_64x128x128_d4_c4_w1_e1 emul_shared i8,i8,i8 rcc m=104 n=600 k=1168
 40 emul_shared/bf16_bf16_bf16/rcr/wgmma_128x64x64_d4_c8_w1_e1_swap emul_shared bf16,bf16,bf16 rcr m=100 n=560 k=592
 40 emul_shared/i8_i8_i8/rcr/wgmma_128x64x128_d4_c8_w1_e1 emul_shared i8,i8,i8 rcr m=530 n=112 k=1168
+32 emul_broad/bf16_bf16_bf16/rcr/wgmma_288x128x64_d3_c2_e1_swap emul_broad bf16,bf16,bf16 rcr m=300 n=264 k=592
+8 emul_broad/i8_i8_i8/rcr/wgmma_128x288x128_d3_c2_e1 emul_broad i8,i8,i8 rcr m=136 n=592 k=1168
 EOF
 # The same where values come with the tiles, and the last tile's K ends a step ahead of its half: from there on backwards.
 for units in 6 32; do
@@ -220,6 +222,7 @@ fault emul_fault_shared "a share of Y for the blocks with the other half of K" '
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
+fault emul_fault_broad "rows beyond 256 that are the first ones" 's/format\(unit \/\/ 2 \* 8\) or/format(0) or/'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
 fault emul_fault_rows "rows at odd addresses in words that are not moved" 's/\(unsigned\)head \* 8/0/'
 fault emul_fault_rows "elements ahead of a row's first word that are not its own" 's/lane < in_front \? lane :/lane < in_front ? lane + 1 :/'

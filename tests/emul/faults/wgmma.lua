@@ -19,6 +19,15 @@ gemm "emul_fault_shared" {
                           simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
 }
 
+gemm "emul_fault_broad" {
+  types    = { { a = bf16, b = bf16, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 320, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, swap = 1 },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+}
+
 gemm "emul_fault_rows" {
   types    = { { a = f16, b = f16, e = f16 } },
   layouts  = { "rcr" },
