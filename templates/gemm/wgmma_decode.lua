@@ -17,7 +17,7 @@ local function copies(t) return all(gt(t.gather, 0), lt(t.gather, A_ALONE)) end
 local function instruction(target, types) return target.wgmma[types.mul_b.name .. " " .. types.mul_a.name] end
 
 -- Bytes of an element along K in shared memory: what is written, and read by the matrix unit or, two bytes where there
--- could be four, to be widened; and how many of them pass in a nanosecond: fitted (docs/benchmarks/shapes.md).
+-- could be four, to be widened; and how many of them pass in a nanosecond: fitted (docs/benchmarks/tiles.md).
 local function passes(p, t)
   local columns = t.columns * t.products -- with those beyond the tile
   local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 16, t.bits_b) // 8
@@ -83,7 +83,7 @@ local function parts(p, t, target)
   end
   -- More rows, in nanoseconds: what the matrix unit takes for a step (two operations, at 1 / 0.93 of its rate), and
   -- what each round has beside them, of which sums of other blocks are the more, the more blocks there are.
-  -- Fitted to 1155 times of an H200 (docs/benchmarks/shapes.md).
+  -- Fitted to 1155 times of an H200 (docs/benchmarks/tiles.md).
   local columns = t.columns * t.products
   local step = t.k * columns * t.m * target.units * select(eq(t.mixed, 1), 3290, 1860) // (t.rate * 1000000)
   local function rounds(s)

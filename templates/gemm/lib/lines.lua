@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Microseconds that one unit's share of L2's bandwidth takes for so many bytes of rows at multiples of `align` bytes:
 -- by lines of 128 bytes, of which rows that begin inside of them touch two, which cost 1.75 times one.  Fitted to times
--- of an H200 (docs/benchmarks/shapes.md).
+-- of an H200 (docs/benchmarks/tiles.md).
 return function(align, bytes, target)
   return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 1.75, 1) * 8.3e-6 * target.units
 end

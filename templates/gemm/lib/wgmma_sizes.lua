@@ -7,6 +7,7 @@
 -- `kind`: products; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both operands `along` K, B
 -- (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
 return function(kind)
+  -- One strip of E leaves 288 rows a ring of four tiles.
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
   if kind.block and kind.widened then return { { 128, 128, 2 } } end
   if kind.block then

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- What hopper.sh plants faults in.  A small tile of simt takes any size: without one the default tiles that do would be
 -- compiled, too.
+local any = { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 }
+
 gemm "emul_fault" {
   types    = { { a = bf16, b = bf16, e = f32 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 }, simt(any) } },
 }
 
 gemm "emul_fault_shared" {
@@ -16,7 +17,7 @@ gemm "emul_fault_shared" {
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, wg = 1, depth = 4, cluster = 4, e_depth = 1, swap = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+                          simt(any) } },
 }
 
 gemm "emul_fault_broad" {
@@ -25,7 +26,7 @@ gemm "emul_fault_broad" {
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 320, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, swap = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+                          simt(any) } },
 }
 
 gemm "emul_fault_rows" {
@@ -33,8 +34,7 @@ gemm "emul_fault_rows" {
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 1, e_depth = 0 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 1, e_depth = 0 }, simt(any) } },
 }
 
 gemm "emul_fault_op" {
@@ -43,8 +43,7 @@ gemm "emul_fault_op" {
   targets  = { "sm_90a" },
   a_op     = function(a) return 1 / a end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 }, simt(any) } },
 }
 
 gemm "emul_fault_any" {
@@ -53,7 +52,7 @@ gemm "emul_fault_any" {
   targets  = { "sm_90a" },
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = 1, e_depth = 1, gather = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+                          simt(any) } },
 }
 
 gemm "emul_fault_block" {
@@ -63,6 +62,5 @@ gemm "emul_fault_block" {
   d        = { a_scale = per_block("a", f32, 1, 128), b_scale = per_block("b", f32, 128, 128) },
   block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
   epilogue = function(acc) return acc end,
-  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 },
-                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 }, simt(any) } },
 }
