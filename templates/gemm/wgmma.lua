@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Matrix product on Hopper's matrix unit (wgmma): persistent blocks, of which one warpgroup brings tiles of A, B and
--- the full extra inputs by tensor map and the others multiply; blocks of a cluster share a tile; E leaves by tensor
--- map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows are
--- contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of bytes
--- where the other has 16 bits, is X: that one can come through registers.
+-- the full extra inputs by tensor map and the others multiply; blocks of a cluster share a tile's Y, or its X; E leaves
+-- by tensor map.  X is the operand whose rows a warpgroup multiplies 64 at a time, Y the other: A and B where E's rows
+-- are contiguous, B and A where its columns are, or the other way round (`swap`); but one with an operator, or of
+-- bytes where the other has 16 bits, is X: that one can come through registers.
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
-local half_bytes = require "half_bytes"
+local half_bytes, beside_ring = require "half_bytes", require "wgmma_beside"
 local copied, written = require "wgmma_copied", require "wgmma_written"
 local function every(by, lo, hi)
   local values = {}
@@ -31,72 +31,6 @@ local function instruction(target, op, types, layout)
 end
 
 local function along_k(layout, operand) return layout[operand] == (operand == "a" and "r" or "c") end
-
--- Slots of the ring that a strip of all full inputs takes, for each of the warpgroups that share the tile.
-local function strip_slots(t, op)
-  local slots, left = 0, 0
-  for _, d in ipairs(op.d) do
-    for _ = 1, d.kind == "full" and t.groups or 0 do
-      local bytes = 64 * t.strip * d.type.bytes
-      if bytes > left then slots, left = slots + 1, t.slot_bytes end
-      left = left - bytes
-    end
-  end
-  return slots
-end
-
--- Where a strip of the full inputs would not fit into the ring beside a tile.
-local function too_wide(t, op, widest) return 64 * t.strip * widest > t.slot_bytes or strip_slots(t, op) >= t.depth end
-
--- Shared memory other than the ring: strips of E, vectors of f32, barriers.
-local function beside_ring(t, op, types, layout)
-  local widest = 0 -- of full inputs' elements
-  t.full_d, t.bytes_d, t.vector = 0, 0, 0
-  for _, d in ipairs(op.epilogue_inputs) do
-    if d.kind == "full" then
-      t.full_d, t.bytes_d, widest = t.full_d + 1, t.bytes_d + d.type.bytes, max(widest, d.type.bytes)
-    elseif d.kind == "per_tensor" then
-      t.vector = t.vector + 4
-    else
-      t.vector = t.vector + ((d.kind == "per_row") == (t.x_is_a == 1) and t.x or t.y)
-    end
-  end
-  -- Columns of Y that leave at once: the most that rows of 128 bytes hold, of those that banks of shared memory take
-  -- side by side: swizzled, or an odd number of 16 bytes.  Full inputs have the same strips, of at least 16 bytes a
-  -- row, swizzled.  Where E is contiguous along X, its rows are 64 long anyway.  A cluster's strips are even in number
-  -- where 16 columns and more, in rows of 48 bytes and more, can be that, for its blocks to share them; what narrower
-  -- strips leave free is the ring's.
-  t.strip = t.e_depth > 0 and 0 or t.y
-  local half = types[t.x_is_a == 1 and "a" or "b"].bits < 8
-  local function unshared(strip)
-    return t.cluster > 1 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
-  end
-  for strip = t.e_depth > 0 and 128 // types.e.bytes or 0, 8, -8 do
-    local row, full = strip * types.e.bytes, t.full_d > 0
-    local swizzled, odd = row & (row - 1) == 0, row % 32 == 16
-    if t.e_along_y == 0 then swizzled, odd, row = strip & (strip - 1) == 0, true, 128 end
-    local fits = t.y % strip == 0 and row % 16 == 0 and (swizzled and (strip >= 16 or not full) or odd and not full)
-    local wide = strip >= 16 and row >= 48 or op.block or half
-    if fits and (t.strip == 0 or full and too_wide(t, op, widest)
-                     or unshared(t.strip) and not unshared(strip) and wide) then
-      t.strip = strip
-    end
-  end
-  t.d_parts = strip_slots(t, op)
-  t.beside_ring = t.wg * max(64 * t.e_depth, 32) * t.strip * types.e.bytes + 4 * t.vector
-                  + 8 * (2 * t.depth + (t.gather == 1 and 18 or 2)) -- with what lies between barriers and BEHIND
-  if op.block then
-    local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
-    t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
-  end
-  if half then -- what b_op has for these
-    local v = half_bytes.values(op, types, t.k)
-    t.beside_ring = t.beside_ring + t.depth * 4 * (t.x * v.runs * v.brought + (v.guarded and 2 or 0))
-  end
-  -- With lines that begin anywhere each of a tile's has 16 bytes more.
-  local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y
-  t.behind = t.gather == 1 and ceil_div(16 * of_tile, 128) * 128 or 0
-end
 
 -- Which operand is X, where E is contiguous, bytes of a row of X along K (of Y: 128), and of X and Y in a slot of the
 -- ring.
@@ -127,7 +61,7 @@ end
 -- others lack, which wider tiles would want.
 local function gathering(target, op, types, layout)
   local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 0, stream = 1,
-              pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, swap = 0 }
+              pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, share_x = 0, swap = 0 }
   if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
   local whole = { groups = t.wg }
   for name, value in pairs(t) do whole[name] = value end
@@ -198,11 +132,13 @@ return schedule {
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
     { "slabs", values = { 1, 2, 4 },
       doc = "steps of 128 bytes of the other operand that come together with rows of B of 4 bits" },
+    { "share_x", values = { 0, 1 },
+      doc = "1: a cluster's blocks load the 64-row side's tile together, neighbours along the other; 0: the other's" },
     { "swap", values = { 0, 1 },
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "d_parts", "vector", "behind", "lds_bytes", "full_d",
+              "groups", "strip", "slot_bytes", "d_parts", "behind", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
               "product_bits", "sum_bits", "sum_step", "sum_chain", "curves" },
   derive = function(t, op, types, layout, target)
@@ -248,16 +184,18 @@ return schedule {
     { "{y} along a tile's other side want two instructions: along K, in multiples of 16 (i8: 32), 256 to a block",
       function(t, op, types, layout)
         local all = t.x_is_a == 1 and t.blocks == 1 and op.products * t.y or t.y
-        local fit = all % (types.acc.name == "i32" and 32 or 16) == 0 and t.y <= 256 * t.cluster
+        local fit = all % (types.acc.name == "i32" and 32 or 16) == 0
+                    and t.y <= 256 * (t.share_x == 1 and 1 or t.cluster)
         local along = along_k(layout, t.x_is_a == 1 and "b" or "a")
         return all <= 256 or fit and along and t.e_depth > 0 and t.bits_b >= 8 and not op.block
       end },
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
-      return t.y % (8 * t.cluster) == 0
+      return t.share_x == 1 or t.y % (8 * t.cluster) == 0
     end },
-    { "e_depth = 0 is for E along 64s of Y, no full inputs, blocks of K, stream, pingpong or gather",
+    { "share_x without a cluster", function(t) return t.share_x == 0 or t.cluster > 1 end },
+    { "e_depth = 0 is for E along 64s of Y, no full inputs, blocks of K, stream, pingpong, gather or share_x",
       function(t, op)
-        local other = op.block or t.full_d + t.stream + t.pingpong + t.gather > 0
+        local other = op.block or t.full_d + t.stream + t.pingpong + t.gather + t.share_x > 0
         return t.e_depth > 0 or t.e_along_y == 1 and t.y % 64 == 0 and not other
       end },
     { "pingpong needs two warpgroups", function(t) return t.pingpong == 0 or t.wg == 2 end },
@@ -316,7 +254,7 @@ return schedule {
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64,
                   depth = (widened or op.block) and 8 or 16, cluster = cluster,
                   e_depth = 2, group = 0, stream = stream or 0, pingpong = 0, promote = 0,
-                  gather = 0, slabs = 1, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
+                  gather = 0, slabs = 1, share_x = 0, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
         local v = half_bytes.values(op, types, 64 * t.slabs)
@@ -335,7 +273,7 @@ return schedule {
       until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
-                            "gather", "tf32", "slabs", "swap" } do set[name] = t[name] end
+                            "gather", "tf32", "slabs", "share_x", "swap" } do set[name] = t[name] end
       return set
     end
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
@@ -365,7 +303,7 @@ return schedule {
     return list
   end,
   name = function(t)
-    local text = ("%dx%dx%d_d%d_c%d"):format(t.m, t.n, t.k, t.depth, t.cluster)
+    local text = ("%dx%dx%d_d%d_c%d%s"):format(t.m, t.n, t.k, t.depth, t.cluster, t.share_x == 1 and "x" or "")
     if t.wg ~= 2 then text = text .. "_w" .. t.wg end
     if t.e_depth ~= 2 then text = text .. "_e" .. t.e_depth end
     if t.group > 0 then text = text .. "_g" .. t.group end
@@ -400,8 +338,9 @@ return schedule {
       if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
       for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
-    add(x, t.x, 1)
-    add(y, t.y, t.cluster)
+    local share_x, share_y = t.share_x == 1 and t.cluster or 1, t.share_x == 1 and 1 or t.cluster
+    add(x, t.x, share_x)
+    add(y, t.y, share_y)
     -- E and full inputs, contiguous along Y or along X: rows of up to 128 bytes.
     local function strip(id, type, layout_of_it)
       local along, across = t.strip, 64
@@ -417,8 +356,8 @@ return schedule {
       if d.kind == "full" then strip(d.name, d.type, d.layout) end
     end
     -- Boxes with the rows that are left where the operand ends: those out of range take longer than others.
-    if along_k(layout, x) then add(x, t.x, 1, "rest") end
-    if along_k(layout, y) then add(y, t.y, t.cluster, "rest") end
+    if along_k(layout, x) then add(x, t.x, share_x, "rest") end
+    if along_k(layout, y) then add(y, t.y, share_y, "rest") end
     return list
   end,
   realigns = function(t) return true end,
@@ -463,7 +402,8 @@ return schedule {
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate: the more, the longer.
     local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
     local long = most * rounds * flops / rate
-    local from_l2 = (t.slot_bytes - of_y * (t.cluster - 1) / t.cluster) / 600e3 * long / (long + 250)
+    local together = select(eq(t.share_x, 1), t.slot_bytes - of_y, of_y) -- what a cluster's blocks share
+    local from_l2 = (t.slot_bytes - together * (t.cluster - 1) / t.cluster) / 600e3 * long / (long + 250)
     -- X's way through registers takes longer than products of few columns hide; a transposed operand's, and what one
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
@@ -509,7 +449,8 @@ return schedule {
       return require "lines"(select(eq(t.x_is_a, a), p.align_a, p.align_b), bytes, target)
     end
     local lines_x, lines_y = touched(1, t.slot_bytes - of_y), touched(0, of_y)
-    step = max(step, lines_x + lines_y / t.cluster)
+    local function touched_by(n) return select(eq(t.share_x, 1), lines_x / n + lines_y, lines_x + lines_y / n) end
+    step = max(step, touched_by(t.cluster))
     -- Lines of E that no map takes; whole rows of them are stored by words, and slower where those are of several.
     local line = select(eq(t.e_along_y, t.x_is_a), p.n, p.m) * t.bytes_e
     local align_e = select(eq(line % 16, 0), p.align_e, 1)
@@ -529,10 +470,10 @@ return schedule {
     -- other block.
     local mates = max(t.cluster // 2, 1)
     local own = select(few_bits, 1.08 * bound, 1.2 * (0.41 * flops / rate + 0.6 * bound))
-                + (t.slot_bytes - of_y * (mates - 1) / mates) / 2280e3
+                + (t.slot_bytes - together * (mates - 1) / mates) / 2280e3
     local of_bytes = select(eq(t.wg, 1), 0.8 + 45 / t.y, 0.75 + 30 / t.y)
     own = own * select(widens, of_bytes, select(many, 0.85, 1))
-    own = max(own, lines_x + lines_y / mates)
+    own = max(own, touched_by(mates))
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
@@ -545,8 +486,9 @@ return schedule {
     -- Where each block has one tile at most, all wait for memory, and those of a cluster for one another.
     local one_each = all(gt(t.cluster, 1), le(w.items + w.halved / 2, w.units), eq(t.in_registers, 0))
     busy = busy * select(one_each, 1.05, 1) + select(in_turn, 2 * ends, 0)
-    -- The last tiles along X come when L2 no longer has what they share with the others.
-    local shared = select(eq(t.x_is_a, 1), p.n * t.bits_b * t.products, p.m * t.bits_a) * p.batch * p.k / 8
+    -- The last tiles of an odd number come when L2 no longer has what they share with the others.
+    local all_a, all_b = p.m * t.bits_a * p.batch * p.k / 8, p.n * t.bits_b * t.products * p.batch * p.k / 8
+    local shared = select(eq(t.x_is_a, t.share_x), all_a, all_b)
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
@@ -558,7 +500,7 @@ return schedule {
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.
     local small = all(one, eq(t.cluster, 1))
-    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.4) * w.clusters * t.cluster / p.units
+    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.4) * w.at_work * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local share_of = select(small, 0.8e3, select(many, select(one, 0.88e3, 0.94e3), 0.91e3))
     -- Lines of Y that blocks ask for side by side take more than their own time: blocks without a cluster, and those
@@ -566,7 +508,9 @@ return schedule {
     local halves = w.halved / max(w.items + w.halved, 1)
     local by_pairs = select(eq(t.cluster, 2), 0.3 * halves, 0)
     local several = gt(select(eq(t.x_is_a, 1), p.m, p.n), t.x)
-    local twice = select(all(eq(t.in_registers, 0), several), select(eq(t.cluster, 1), 0.4, by_pairs) * shared, 0)
+    local apiece = any(eq(t.cluster, 1), eq(t.share_x, 1)) -- Y is nobody else's
+    local twice = select(all(eq(t.in_registers, 0), several),
+                         select(apiece, 0.4, by_pairs) * select(eq(t.x_is_a, 1), all_b, all_a), 0)
     local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.05, 1)
     local moved = late * (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))

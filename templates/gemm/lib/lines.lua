@@ -3,5 +3,5 @@
 -- by lines of 128 bytes, of which rows that begin inside of them touch two, which cost 1.75 times one.  Fitted to times
 -- of an H200 (docs/benchmarks/tiles.md).
 return function(align, bytes, target)
-  return bytes / 128 * select(all(ge(align, 16), lt(align, 128)), 1.75, 1) * 8.3e-6 * target.units
+  return bytes / 128 * select(lt(align, 16), 1, select(lt(align, 32), 2, select(lt(align, 128), 1.75, 1))) * 8.3e-6 * target.units
 end

@@ -19,26 +19,29 @@ end
 
 -- What clusters share, as the kernel has it (shares): `items`, each a tile for every block of a cluster, `halved` ones,
 -- halves of items of which each half of a cluster has half of K, and the `clusters` that do them: as many as there are,
--- or one for every item, half or run along K.  `beyond`: items of a wave that is not whole.  `odd`: of `halved`, the
--- last ones along X.
+-- or one for every item, half or run along K.  `at_work`: those of them that have one.  `beyond`: items of a wave that
+-- is not whole.  `odd`: of `halved`, the last ones along the side of neighbours.
 function sharing.work(p, t)
-  local along_x, along_y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
-  local others, tiles_x = ceil_div(along_y, t.y) * p.batch, ceil_div(along_x, t.x)
-  local items, units = ceil_div(tiles_x, t.cluster) * others, max(fitting(p.units, t.cluster) // t.cluster, 1)
+  local tiles_x = ceil_div(select(eq(t.x_is_a, 1), p.m, p.n), t.x)
+  local tiles_y = ceil_div(select(eq(t.x_is_a, 1), p.n, p.m), t.y)
+  local along = select(eq(t.share_x, 1), tiles_y, tiles_x) -- neighbours of a cluster
+  local others = select(eq(t.share_x, 1), tiles_x, tiles_y) * p.batch
+  local items, units = ceil_div(along, t.cluster) * others, max(fitting(p.units, t.cluster) // t.cluster, 1)
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
   runs = select(all(eq(t.gather, 1), eq(t.stream, 1), le(2 * items, units)), runs, 1)
   local w = { units = units }
-  local halves_x = ceil_div(tiles_x, max(t.cluster // 2, 1))
-  w.clusters = max(min(select(may_cut, halves_x * others, items * runs), units), 1)
-  local pairs = halves_x // 2 * others
-  local apart = all(may_cut, eq(halves_x % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
+  local halves = ceil_div(along, max(t.cluster // 2, 1))
+  w.clusters = max(min(select(may_cut, halves * others, items * runs), units), 1)
+  local pairs = halves // 2 * others
+  local apart = all(may_cut, eq(halves % 2, 1), lt(halves_of(pairs, others, units), halves_of(items, 0, units)))
   w.odd = select(apart, others, 0)
   items = select(apart, pairs, items)
   local rest = items % units
   local rest_halved = select(all(may_cut, le(2 * rest + w.odd, units)), rest, 0)
   w.beyond = rest - rest_halved
   w.items, w.halved = items - rest_halved, w.odd + 2 * rest_halved
+  w.at_work = select(may_cut, min(w.items + w.halved, w.clusters), w.clusters)
   return w
 end
 

@@ -20,6 +20,14 @@ gemm "emul_fault_shared" {
                           simt(any) } },
 }
 
+gemm "emul_fault_beside" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "rrr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 4, e_depth = 1, share_x = 1 }, simt(any) } },
+}
+
 gemm "emul_fault_broad" {
   types    = { { a = bf16, b = bf16, e = f32 } },
   layouts  = { "rcr" },

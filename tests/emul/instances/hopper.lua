@@ -66,6 +66,29 @@ gemm "emul_broad" {
   check    = { shapes = { { 16, 16, 0 }, { 136, 592, 592 }, { 592, 136, 592 }, { 272, 144, 80 } } },
 }
 
+-- Clusters along Y, whose blocks share X: rows along K and across it, two blocks and four.
+gemm "emul_beside" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 32, 64, 128 }, n = { 32, 64, 128 }, wg = { 1, 2 }, depth = 4, cluster = { 2, 4 }, e_depth = 1,
+                                  share_x = 1, swap = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y == 32 * t.wg and t.cluster * t.wg == 4 end },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 208, 592 }, { 400, 144, 80 } } },
+}
+
+gemm "emul_beside_across" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "crr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = { 2, 4 }, e_depth = 1, share_x = 1, swap = { 0, 1 } } } },
+  check    = { shapes = { { 16, 16, 0 }, { 136, 328, 592 }, { 328, 136, 80 } } },
+}
+
 gemm "emul_broad_widened" {
   types    = { { a = bf16, b = i8, e = bf16 } },
   layouts  = { "rcr" },

@@ -35,6 +35,79 @@ gemm "wgmma_clusters" {
                           { 384, 2560, 4096 } } },
 }
 
+-- Clusters along Y, whose blocks share X: two, four and eight; across K, in turn, runs along K; X through registers, of
+-- two products, scaled by blocks, of 4 bits.
+gemm "wgmma_beside" {
+  types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { bias = per_col "e", all = full "e" },
+  epilogue = function(acc, d) return relu(acc * 0.25 + d.bias) + d.all end,
+  tiles    = { sm_90a = { wgmma { m = { 48, 64, 128, 192 }, n = { 48, 64, 128, 192 }, wg = { 1, 2, 3 }, depth = 4,
+                                  cluster = { 2, 4, 8 }, e_depth = 1, share_x = 1, swap = { 0, 1 } } },
+               where = function(t) return t.x == 64 * t.wg and t.y == 48 and t.cluster == 2 ^ (4 - t.wg) end },
+  check    = { shapes = { { 16, 16, 0 }, { 144, 528, 1008 }, { 400, 80, 2064 }, { 80, 3344, 4096 }, { 1008, 1008, 320 },
+                          { 384, 2560, 4096 } } },
+}
+
+gemm "wgmma_beside_across" {
+  types    = { { a = f16, b = f16, e = f32 } },
+  layouts  = { "rrr", "ccr", "crr", "crc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = { 64, 128 }, n = { 64, 128 }, depth = 3, cluster = { 2, 4 }, e_depth = 1,
+                                  pingpong = { 0, 1 }, stream = { 0, 1 }, share_x = 1 } },
+               where = function(t)
+                 return t.x == 128 and t.y == 64 and t.stream + t.pingpong < 2 and t.cluster == 4 - 2 * t.stream
+               end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_beside_widened" {
+  types    = { { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr", "rcc" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_col(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = 40, n = 128, depth = 4, cluster = { 2, 4 }, share_x = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_beside_two" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rrr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = { 128, 152 }, n = { 64, 128 }, depth = 3, cluster = { 2, 4 }, e_depth = 1,
+                                  share_x = 1, swap = { 0, 1 } } },
+               where = function(t) return t.x == 128 and (t.swap == 1) == (t.y == 152) end },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_beside_blocks" {
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128) },
+  block    = function(acc, d) return acc * d.a_scale * d.b_scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = { 2, 4 }, share_x = 1 } } },
+  check    = { shapes = shapes },
+}
+
+gemm "wgmma_beside_bits" {
+  types    = { { a = bf16, b = u4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 128) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 192, wg = 3, depth = 4, cluster = 2, slabs = { 1, 2 }, share_x = 1 } } },
+  check    = { shapes = { { 16, 32, 0 }, { 112, 256, 64 }, { 144, 528, 1024 }, { 48, 1008, 4096 } } },
+}
+
 gemm "wgmma_bytes" {
   types    = { { a = i8, b = i8, e = i8 }, { a = i8, b = i8, e = i32 }, { a = i8, b = i8, e = f16 },
                { a = u8, b = i8, e = u8 }, { a = u8, b = u8, e = i32 },
