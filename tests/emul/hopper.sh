@@ -228,7 +228,7 @@ fault emul_fault_shared "a share of Y for the blocks with the other half of K" '
 fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_beside "columns beyond Y that are waited for" 's/"\(%s > 0 \? %s : 0\)"\):format\(rows, bytes\)/"%s"):format(bytes)/'
-fault emul_fault_beside "a share of X at the first one's place" 's/local ks = part and .*$/local ks = ""/'
+fault emul_fault_beside "a share of X that begins where the first one does" 's/row = part .*$/row = "0"/'
 fault emul_fault_broad "rows beyond 256 that are the first ones" 's/format\(unit \/\/ 2 \* 8\) or/format(0) or/'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
 fault emul_fault_rows "rows at odd addresses in words that are not moved" 's/\(unsigned\)head \* 8/0/'

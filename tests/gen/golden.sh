@@ -34,6 +34,7 @@ sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_decode_64x64x64_f0_a1
 sm_90a bias_relu bf16_bf16_bf16-rrr-wgmma_192x64x64_d6_c4_w1_swap
 sm_90a gemm bf16_bf16_bf16-rcr-wgmma_128x128x64_d5_c1_e1_stream_any
 sm_90a gemm              bf16_bf16_bf16-rcr-wgmma_128x256x64_d4_c1_e0
+sm_90a add_fastgelu      f16_f16_f16-rcr-wgmma_192x96x64_d5_c2x_w3
 sm_90a bias_relu bf16_bf16_bf16-rcr-mma_32x32x128_w1x1x4_p2_d4_b3
 sm_90a bias_relu bf16_bf16_bf16-rrr-mma_64x64x64_w2x2_d3_b2_a4
 sm_90a bias_relu bf16_bf16_bf16-rcr-mma_16x128x128_w1x8_p2_d2_b3_lines
