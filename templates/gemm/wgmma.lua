@@ -408,12 +408,12 @@ return schedule {
     -- warpgroup waits for, too.
     local alone = all(eq(t.wg, 1), eq(t.bits_a, 16), eq(t.in_registers, 0))
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
-                             select(alone, 1.1, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
+                             select(alone, 1.05, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
     -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy
     -- with that for 0.2 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
-    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.35) - t.y / 1000, 1.46 - min(t.y, 256) / 560)
+    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.42) - t.y / 1000, 1.46 - min(t.y, 256) / 560)
     converted = select(widens, hidden, converted) * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
@@ -471,7 +471,7 @@ return schedule {
     local mates = max(t.cluster // 2, 1)
     local own = select(few_bits, 1.08 * bound, 1.2 * (0.41 * flops / rate + 0.6 * bound))
                 + (t.slot_bytes - together * (mates - 1) / mates) / 2280e3
-    local of_bytes = select(eq(t.wg, 1), 0.8 + 45 / t.y, 0.75 + 30 / t.y)
+    local of_bytes = select(eq(t.wg, 1), 0.69 + 45 / t.y, 0.75 + 30 / t.y)
     own = own * select(widens, of_bytes, select(many, 0.85, 1))
     own = max(own, touched_by(mates))
     local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
@@ -483,16 +483,14 @@ return schedule {
     -- Runs begin anywhere along K: neighbours do not read what they share at the same time.
     local runs = most * tile * select(all(cut, eq(t.gather, 0)), 1.06, 1)
     local busy = select(eq(t.stream, 1), runs, whole + ceil_div(max(w.halved - 2 * idle, 0), w.units) * half)
-    -- Where each block has one tile at most, all wait for memory, and those of a cluster for one another.
-    local one_each = all(gt(t.cluster, 1), le(w.items + w.halved / 2, w.units), eq(t.in_registers, 0))
-    busy = busy * select(one_each, 1.05, 1) + select(in_turn, 2 * ends, 0)
+    busy = busy + select(in_turn, 2 * ends, 0)
     -- The last tiles of an odd number come when L2 no longer has what they share with the others.
     local all_a, all_b = p.m * t.bits_a * p.batch * p.k / 8, p.n * t.bits_b * t.products * p.batch * p.k / 8
     local shared = select(eq(t.x_is_a, t.share_x), all_a, all_b)
     local again = select(all(gt(w.odd, 0), gt(w.items, 0), gt(shared, 40e6)), shared, 0)
     -- Power lets the clock run higher where there is an end to it soon, and where units have nothing to do.
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
-    local left = select(apart, 0.097, 0.18 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
+    local left = select(apart, 0.097, 0.16 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
     busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - left * (1 - share))
     local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
                              + p.m * p.n * (t.bytes_e + t.bytes_d))
@@ -500,7 +498,7 @@ return schedule {
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.
     local small = all(one, eq(t.cluster, 1))
-    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.4) * w.at_work * t.cluster / p.units
+    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.2) * w.at_work * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local share_of = select(small, 0.8e3, select(many, select(one, 0.88e3, 0.94e3), 0.91e3))
     -- Lines of Y that blocks ask for side by side take more than their own time: blocks without a cluster, and those
@@ -511,7 +509,7 @@ return schedule {
     local apiece = any(eq(t.cluster, 1), eq(t.share_x, 1)) -- Y is nobody else's
     local twice = select(all(eq(t.in_registers, 0), several),
                          select(apiece, 0.4, by_pairs) * select(eq(t.x_is_a, 1), all_b, all_a), 0)
-    local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.05, 1)
+    local late = select(all(one, eq(t.cluster, 2), not_(several)), 1.04, 1)
     local moved = late * (bytes + again + twice) / (gbps * share_of * min(reach, 1))
     local memory = max(moved, bytes / (gbps * 1e3) + written(p, t, row))
     local longer, ratio = max(busy, memory), min(busy, memory) / max(busy, memory)
