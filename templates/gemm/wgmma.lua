@@ -492,8 +492,7 @@ return schedule {
     local share = min((w.items + w.halved / 2) * tile / (busy * w.units), 1)
     local left = select(apart, 0.097, 0.16 + 0.5 * long / (long + 250)) -- power that idle units leave to the others
     busy = busy * (1 - 0.214 * 25 / (busy + 25)) * (1 - left * (1 - share))
-    local bytes = p.batch * (p.m * p.k * t.bits_a / 8 + p.n * p.k * t.bits_b / 8 * t.products
-                             + p.m * p.n * (t.bytes_e + t.bytes_d))
+    local bytes = all_a + all_b + p.batch * p.m * p.n * (t.bytes_e + t.bytes_d)
     -- The busier memory is, the longer products wait for it.
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.

@@ -135,11 +135,11 @@ done <<'EOF'
 40 emul_shared/i8_i8_i8/rcr/wgmma_128x64x128_d4_c8_w1_e1 emul_shared i8,i8,i8 rcr m=530 n=112 k=1168
 32 emul_broad/bf16_bf16_bf16/rcr/wgmma_288x128x64_d3_c2_e1_swap emul_broad bf16,bf16,bf16 rcr m=300 n=264 k=592
 8 emul_broad/i8_i8_i8/rcr/wgmma_128x288x128_d3_c2_e1 emul_broad i8,i8,i8 rcr m=136 n=592 k=1168
-32 emul_beside/bf16_bf16_bf16/rcr/wgmma_128x64x64_d4_c2x_e1 emul_beside bf16,bf16,bf16 rcr m=136 n=200 k=592
-4 emul_beside/bf16_bf16_bf16/rcr/wgmma_64x128x64_d4_c2x_e1_swap emul_beside bf16,bf16,bf16 rcr m=328 n=264 k=592
-40 emul_beside/i8_i8_i8/rcr/wgmma_64x32x128_d4_c4x_w1_e1 emul_beside i8,i8,i8 rcr m=100 n=336 k=1168
-6 emul_beside_across/f16_f16_f32/crr/wgmma_64x64x64_d4_c2x_w1_e1 emul_beside_across f16,f16,f32 crr m=104 n=328 k=592
-40 emul_beside_across/f16_f16_f32/crr/wgmma_64x64x64_d4_c4x_w1_e1_swap emul_beside_across f16,f16,f32 crr m=520 n=72 k=592
+32 emul_share_x/bf16_bf16_bf16/rcr/wgmma_128x64x64_d4_c2x_e1 emul_share_x bf16,bf16,bf16 rcr m=136 n=200 k=592
+4 emul_share_x/bf16_bf16_bf16/rcr/wgmma_64x128x64_d4_c2x_e1_swap emul_share_x bf16,bf16,bf16 rcr m=328 n=264 k=592
+40 emul_share_x/i8_i8_i8/rcr/wgmma_64x32x128_d4_c4x_w1_e1 emul_share_x i8,i8,i8 rcr m=100 n=336 k=1168
+6 emul_share_x_across/f16_f16_f32/crr/wgmma_64x64x64_d4_c2x_w1_e1 emul_share_x_across f16,f16,f32 crr m=104 n=328 k=592
+40 emul_share_x_across/f16_f16_f32/crr/wgmma_64x64x64_d4_c4x_w1_e1_swap emul_share_x_across f16,f16,f32 crr m=520 n=72 k=592
 EOF
 # The same where values come with the tiles, and the last tile's K ends a step ahead of its half: from there on backwards.
 for units in 6 32; do
@@ -227,8 +227,8 @@ fault emul_fault_shared "a share of Y for the blocks with the other half of K" '
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
 fault emul_fault_shared "sums sent to a block that has another tile" 's/rank \^ MATES/rank ^ 1/' \
     'emul_fault_shared f16,f16,f16 rcr m=100 n=320 k=592 align=256'
-fault emul_fault_beside "columns beyond Y that are waited for" 's/"\(%s > 0 \? %s : 0\)"\):format\(rows, bytes\)/"%s"):format(bytes)/'
-fault emul_fault_beside "a share of X that begins where the first one does" 's/row = part .*$/row = "0"/'
+fault emul_fault_share_x "columns beyond Y that are waited for" 's/"\(%s > 0 \? %s : 0\)"\):format\(rows, bytes\)/"%s"):format(bytes)/'
+fault emul_fault_share_x "a share of X that begins where the first one does" 's/row = part .*$/row = "0"/'
 fault emul_fault_broad "rows beyond 256 that are the first ones" 's/format\(unit \/\/ 2 \* 8\) or/format(0) or/'
 fault emul_fault_rows "a row's pieces where another row has them" 's/\(c \+ turn\) % 8/c/'
 fault emul_fault_rows "rows at odd addresses in words that are not moved" 's/\(unsigned\)head \* 8/0/'

@@ -20,7 +20,7 @@ gemm "emul_fault_shared" {
                           simt(any) } },
 }
 
-gemm "emul_fault_beside" {
+gemm "emul_fault_share_x" {
   types    = { { a = f16, b = f16, e = f32 } },
   layouts  = { "rrr" },
   targets  = { "sm_90a" },

@@ -67,7 +67,7 @@ gemm "emul_broad" {
 }
 
 -- Clusters along Y, whose blocks share X: rows along K and across it, two blocks and four.
-gemm "emul_beside" {
+gemm "emul_share_x" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
@@ -79,7 +79,7 @@ gemm "emul_beside" {
   check    = { shapes = { { 16, 16, 0 }, { 136, 208, 592 }, { 400, 144, 80 } } },
 }
 
-gemm "emul_beside_across" {
+gemm "emul_share_x_across" {
   types    = { { a = f16, b = f16, e = f32 } },
   layouts  = { "crr" },
   targets  = { "sm_90a" },

@@ -37,7 +37,7 @@ gemm "wgmma_clusters" {
 
 -- Clusters along Y, whose blocks share X: two, four and eight; across K, in turn, runs along K; X through registers, of
 -- two products, scaled by blocks, of 4 bits.
-gemm "wgmma_beside" {
+gemm "wgmma_share_x" {
   types    = { { a = bf16, b = bf16, e = bf16 }, { a = i8, b = i8, e = i8 }, { a = f8e4m3, b = f8e4m3, e = f32 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
@@ -50,7 +50,7 @@ gemm "wgmma_beside" {
                           { 384, 2560, 4096 } } },
 }
 
-gemm "wgmma_beside_across" {
+gemm "wgmma_share_x_across" {
   types    = { { a = f16, b = f16, e = f32 } },
   layouts  = { "rrr", "ccr", "crr", "crc" },
   targets  = { "sm_90a" },
@@ -64,7 +64,7 @@ gemm "wgmma_beside_across" {
   check    = { shapes = shapes },
 }
 
-gemm "wgmma_beside_widened" {
+gemm "wgmma_share_x_widened" {
   types    = { { a = bf16, b = i8, e = bf16 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
@@ -74,7 +74,7 @@ gemm "wgmma_beside_widened" {
   check    = { shapes = shapes },
 }
 
-gemm "wgmma_beside_two" {
+gemm "wgmma_share_x_two" {
   types    = { { a = bf16, b = bf16, e = bf16 } },
   layouts  = { "rcr", "rrr" },
   targets  = { "sm_90a" },
@@ -86,7 +86,7 @@ gemm "wgmma_beside_two" {
   check    = { shapes = shapes },
 }
 
-gemm "wgmma_beside_blocks" {
+gemm "wgmma_share_x_blocks" {
   types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
@@ -97,7 +97,7 @@ gemm "wgmma_beside_blocks" {
   check    = { shapes = shapes },
 }
 
-gemm "wgmma_beside_bits" {
+gemm "wgmma_share_x_bits" {
   types    = { { a = bf16, b = u4, e = bf16 } },
   layouts  = { "rcr" },
   targets  = { "sm_90a" },
