@@ -56,11 +56,11 @@ local function full_inputs(op)
   return full
 end
 
--- The default tile for operands that tensor maps cannot take and of which copies would take too long: batches of
--- products of which each reads what no other does, few rows beside many weights.  Warps that load have registers that
--- others lack, which wider tiles would want.
-local function gathering(target, op, types, layout)
-  local t = { m = 128, n = 128 // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 0, stream = 1,
+-- A default tile for operands that tensor maps cannot take and of which copies would take too long: batches of
+-- products of which each reads what no other does, few rows beside many weights; of 64 columns for heads of attention.
+-- Warps that load have registers that others lack, which wider tiles would want.
+local function gathering(target, op, types, layout, columns)
+  local t = { m = 128, n = columns // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 0, stream = 1,
               pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, share_x = 0, swap = 0 }
   if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
   local whole = { groups = t.wg }
@@ -75,7 +75,10 @@ end
 -- answers what the ring has asked for.
 local function gathered(p, t)
   local bytes_a, bytes_b = t.m * t.k * t.bits_a // 8, t.n * t.products * t.k * t.bits_b // 8
-  return max(1.22 * (copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b)), 1 / (t.depth - 1.5))
+  -- 64 columns take more than their share, and lines across K that end within a tile more words.
+  local few, ends = select(lt(t.n, 128), 1.1, 1), select(all(eq(t.turned, 1), gt(p.n % t.n, 0)), 0.4, 0)
+  local copies = copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b)
+  return max(1.22 * few * (1 + ends / ceil_div(p.n, t.n)) * copies, 1 / (t.depth - 1.5))
 end
 
 return schedule {
@@ -291,7 +294,9 @@ return schedule {
     end
     -- Plain products are what batches are made of.
     local plain = #op.d == 0 and op.products == 1 and types.b.bits >= 8
-    if plain then list[#list + 1] = gathering(target, op, types, layout) end
+    for _, columns in ipairs(plain and { 128, 64 } or {}) do
+      list[#list + 1] = gathering(target, op, types, layout, columns)
+    end
     -- Short K and any number of columns; beside inputs of rows or columns the wider tile alone.
     local wide_e = bytes and op.products == 1 and full == 0 and types.e.bytes == 4 and not op.block
     local beside = op.products == 1 and full == 0 and types.b.bits >= 8 and not widened and not op.block
@@ -384,7 +389,8 @@ return schedule {
     local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))
     local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
     local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
-    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / 4.7e6, 0), 0)
+    local through = select(eq(t.gather, 1), 4.7e6, 3.6e6)
+    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / through, 0), 0)
     -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
     local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
@@ -410,10 +416,11 @@ return schedule {
     local converted = select(all(eq(t.in_registers, 1), lt(t.y, 192)), select(eq(t.wg, 1), 1.62, 1.23),
                              select(alone, 1.05, select(all(eq(t.bits_a, 8), eq(t.e_depth, 0)), 1.2, 1)))
     -- Bytes that become 16 bits, fitted by themselves: longer products hide more of it; one warpgroup alone is busy
-    -- with that for 0.2 us of a step.
+    -- with that for 0.215 us of a step.
     local widens = all(eq(t.in_registers, 1), eq(t.bits_b, 8), eq(t.bits_a, 16), eq(t.products, 1), eq(t.gather, 0),
                        not_(by_block))
-    local hidden = select(eq(t.wg, 1), select(eq(t.cluster, 1), 1.32, 1.42) - t.y / 1000, 1.46 - min(t.y, 256) / 560)
+    local hidden = select(eq(t.wg, 1), 1.08 + max(240 - t.y, 0) / 750, 1.036 + max(214 - t.y, 0) / 464)
+                   + select(gt(t.cluster, 1), select(eq(t.wg, 1), 0.04, 0), select(eq(t.wg, 1), 0, -0.03))
     converted = select(widens, hidden, converted) * (1 + 0.01 * t.turned)
     -- Weights of 4 bits: 64 by 64 of them take their product's time, or that of widening, which is hidden in part, and
     -- better by more warps.
@@ -432,12 +439,13 @@ return schedule {
     local columns = min(t.products * t.blocks * t.y / 256, 1)
     local wide = select(all(eq(t.in_registers, 0), not_(apart)), 0.96 + 0.04 * columns, 1)
     local step = max(wide * bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
-    step = max(step, select(all(widens, eq(t.wg, 1)), 0.2, 0))
+    step = max(step, select(all(widens, eq(t.wg, 1)), 0.215, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
     -- share it, for one another.
     local pair = all(eq(t.cluster, 2), one, eq(t.in_registers, 0))
     local by_fours = select(gt(t.turned * t.products, 1), 0.85, select(eq(t.bits_a, 8), 0.98, 0.95))
-    step = step * select(all(many, one), by_fours, select(pair, 0.98, 1))
+    local of_four = all(many, widens) -- which wait less for memory than two: each has a quarter of Y brought
+    step = step * select(all(many, one), by_fours, select(pair, 0.98, select(of_four, 0.972, 1)))
     -- Sums over blocks: what adds them up is only in part beside products, three warpgroups' and large units' the most.
     local scaled = all(by_block, eq(t.in_registers, 0))
     step = step + select(by_block, 0.4 * t.x * t.y * t.products / 224e3 + select(eq(t.wg, 1), 0.16, 0.04), 0)
@@ -471,10 +479,10 @@ return schedule {
     local mates = max(t.cluster // 2, 1)
     local own = select(few_bits, 1.08 * bound, 1.2 * (0.41 * flops / rate + 0.6 * bound))
                 + (t.slot_bytes - together * (mates - 1) / mates) / 2280e3
-    local of_bytes = select(eq(t.wg, 1), 0.69 + 45 / t.y, 0.75 + 30 / t.y)
+    local of_bytes = select(eq(t.wg, 1), 0.7 + 45 / t.y, 0.75 + 30 / t.y)
     own = own * select(widens, of_bytes, select(many, 0.85, 1))
     own = max(own, touched_by(mates))
-    local met = select(widens, select(eq(t.wg, 1), 3.2, 4.44), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
+    local met = select(widens, select(eq(t.wg, 1), 2.2, 3.7), select(by_block, 1.06, select(few_bits, 2.4, 1.7)))
     local half = ceil_div(rounds, 2) * select(scaled, 1.2 * step, own) + met + select(scaled, ends, out) / 2
     -- Clusters without an item of the last wave have up to two such tiles meanwhile.
     local idle = w.units - w.beyond

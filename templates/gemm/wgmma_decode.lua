@@ -560,8 +560,9 @@ return schedule {
     bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.4, 1)
     begun = begun + require "realigned"(p, {
       { eq(t.gather, 0), p.align_a, p.m * p.k * t.bytes_a }, { not_(copied_too), p.align_b, all_weights } })
+    local bytes_widened = all(eq(t.mixed, 1), eq(t.bits_b, 8))
     local start = target.launch_us - 1.48 + select(tall, 0.3, 0) + begun
-                  + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, 0.56), 0)
+                  + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, select(bytes_widened, 0.96, 0.56)), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.

@@ -50,10 +50,11 @@ struct block {
     size_t first; // of its fibers in the cluster's
     counter barrier[BARRIERS];
     std::vector<counter> warp;
-    std::vector<unsigned> row;       // addresses for stmatrix, by thread
-    std::vector<const unsigned *> x; // registers for wgmma and mma, by thread
-    std::vector<float> given;        // to other lanes, by thread
-    std::vector<int> living;         // threads, by warp
+    std::vector<unsigned> row;            // addresses for stmatrix, by thread
+    std::vector<const unsigned *> x;      // registers for wgmma, by thread
+    std::unique_ptr<float[][24]> numbers; // in registers for mma, by thread
+    std::vector<float> given;             // to other lanes, by thread
+    std::vector<int> living;              // threads, by warp
     // A warp's lanes wait for barriers in shared memory as one: those that one of them has passed,
     // in order.
     std::vector<std::vector<std::pair<unsigned, unsigned>>> passed;
@@ -487,7 +488,8 @@ int ke_launch(void *function, const unsigned *grid, const unsigned *threads, con
                 b.shared = (char *)(((uintptr_t)b.memory.get() + 1023) & ~(uintptr_t)1023);
                 memset(b.shared, 0xa5, SHARED);
                 b.threads = (int)count, b.warp.resize(count / 32), b.row.resize(count),
-                b.x.resize(count), b.given.resize(count), b.living.assign(count / 32, 32);
+                b.x.resize(count), b.numbers.reset(new float[count][24]);
+                b.given.resize(count), b.living.assign(count / 32, 32);
                 b.passed.resize(count / 32), b.told.resize(count / 32), b.first = c.fibers.size();
                 for (unsigned t = 0; t < count; t++)
                     c.fibers.emplace_back(start(
@@ -736,16 +738,19 @@ void ke_mma(void *sum, const unsigned *own, const char *types)
     const char *x_name = strchr(types, '.') + 1, *y_name = strchr(x_name, '.') + 1;
     const number tx = number_of(x_name), ty = number_of(y_name);
     const int in_word = 4 / tx.bytes, half = 4 * in_word; // of K: a lane's word, all four lanes'
-    running->in->x[thread] = own;
+    const unsigned mask = (1u << tx.bytes * 8) - 1;
+    // Each lane decodes its own words, four of X and two of Y, for all.
+    float(*lanes)[24] = &running->in->numbers[thread - lane];
+    for (int i = 0; i < 6 * in_word; i++)
+        lanes[lane][i] = (i < 4 * in_word ? tx : ty)
+                             .decode(own[i / in_word] >> i % in_word * tx.bytes * 8 & mask);
     ke_warp_barrier();
-    const unsigned *const *lanes = &running->in->x[thread - lane];
     float x[2][32], y[2][32];
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2 * half; k++) {
-            const int with = k % half / in_word, shift = k % in_word * tx.bytes * 8;
-            const unsigned mask = (1u << tx.bytes * 8) - 1;
-            x[i][k] = tx.decode(lanes[lane / 4 * 4 + with][i + k / half * 2] >> shift & mask);
-            y[i][k] = ty.decode(lanes[(lane % 4 * 2 + i) * 4 + with][4 + k / half] >> shift & mask);
+            const int with = k % half / in_word, at = k % in_word;
+            x[i][k] = lanes[lane / 4 * 4 + with][(i + k / half * 2) * in_word + at];
+            y[i][k] = lanes[(lane % 4 * 2 + i) * 4 + with][(4 + k / half) * in_word + at];
         }
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2 * half; k++) {

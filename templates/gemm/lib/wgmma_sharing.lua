@@ -4,8 +4,8 @@ local fitting = require "clusters"
 local sharing = {
   -- Tiles of K from which on half of them takes less time than it takes two blocks to add up what they have.
   cut_from = 8,
-  -- Where tiles that come from any address leave half of the units without one, K is cut into runs of at least half of
-  -- those, as many as fill the units and at most so many.
+  -- Where tiles are fewer than the units (those that come from any address: than half of them), `stream` cuts K into
+  -- runs of at least half of those, as many as fill the units and at most so many.
   runs = 16,
 }
 
@@ -29,7 +29,8 @@ function sharing.work(p, t)
   local items, units = ceil_div(along, t.cluster) * others, max(fitting(p.units, t.cluster) // t.cluster, 1)
   local may_cut = all(eq(t.cut, 1), ge(ceil_div(p.k, t.k), sharing.cut_from))
   local runs = max(min(p.k // (t.k * (sharing.cut_from // 2)), sharing.runs), 1)
-  runs = select(all(eq(t.gather, 1), eq(t.stream, 1), le(2 * items, units)), runs, 1)
+  local few = any(le(2 * items, units), all(eq(t.gather, 0), lt(items, units)))
+  runs = select(all(eq(t.stream, 1), few), runs, 1)
   local w = { units = units }
   local halves = ceil_div(along, max(t.cluster // 2, 1))
   w.clusters = max(min(select(may_cut, halves * others, items * runs), units), 1)
