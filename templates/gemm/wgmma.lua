@@ -75,8 +75,8 @@ end
 -- answers what the ring has asked for.
 local function gathered(p, t)
   local bytes_a, bytes_b = t.m * t.k * t.bits_a // 8, t.n * t.products * t.k * t.bits_b // 8
-  -- 64 columns take more than their share, and lines across K that end within a tile more words.
-  local few, ends = select(lt(t.n, 128), 1.1, 1), select(all(eq(t.turned, 1), gt(p.n % t.n, 0)), 0.4, 0)
+  -- Tiles of 64 take more than their share, and lines across K that end within a tile more words.
+  local few, ends = select(lt(min(t.m, t.n), 128), 1.1, 1), select(all(eq(t.turned, 1), gt(p.n % t.n, 0)), 0.4, 0)
   local copies = copied(bytes_a, p.align_a) + copied(bytes_b, p.align_b)
   return max(1.22 * few * (1 + ends / ceil_div(p.n, t.n)) * copies, 1 / (t.depth - 1.5))
 end

@@ -160,6 +160,13 @@ for problem in 'm=136 n=140 k=300 batch=2 align=8' 'm=138 n=142 k=302 batch=2 al
     KILN_EMULATOR_UNITS=24 verify kernels "emul_gather bf16,bf16,bf16 rcr $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "any address: $problem" "$tmp/out"
 done
+# Tiles fewer than the units, which are cut into runs along K: more of them than tiles, as many as there may be; a full
+# input, which the second stage reads.
+for problem in 'emul_ways bf16,bf16,f32 rcr m=200 n=200 k=1100' 'emul_ways bf16,bf16,f32 rcr m=100 n=60 k=4500 batch=2' \
+    'emul_place bf16,bf16,f32 rcc m=200 n=200 k=1100'; do
+    KILN_EMULATOR_UNITS=33 verify kernels "$problem align=256" --schedule wgmma >"$tmp/out" 2>&1
+    result $? "tiles cut into runs: $problem" "$tmp/out"
+done
 # Tensors that no map takes, by way of the workspace: long lines and short ones, many batches and one that all share, ends of
 # lines and of matrices within words; inputs alone, outputs, too, of which some are only because their lines end within 16
 # bytes.
