@@ -68,7 +68,10 @@ typedef enum kiln_index {
     KILN_INDEX_NONE = 0,
     KILN_INDEX_BEGIN,  /* batch + 1: where each batch's rows begin, and the last one's end */
     KILN_INDEX_LENGTH, /* batch: how many rows each batch has */
-    KILN_INDEX_PAGE    /* batch x pages of the longest: the matrix that has a page of a batch's rows */
+    KILN_INDEX_PAGE,   /* batch x pages of the longest: the matrix that has a page of a batch's rows */
+    KILN_INDEX_FIRST,  /* batch: where each batch's rows begin */
+    KILN_INDEX_END,    /* batch: the row behind each batch's last */
+    KILN_INDEX_ROW     /* an element for each row: the row of another matrix that stands for it */
 } kiln_index;
 
 enum {

@@ -14,7 +14,7 @@
 #define KILN_MODULE_MAGIC 0x4b494c4e4d4f4431ull /* "KILNMOD1" */
 #define KILN_SEAL_MAGIC 0x4b494c4e5345414cull   /* "KILNSEAL" */
 enum {
-    KILN_ABI_VERSION = 16,
+    KILN_ABI_VERSION = 17,
     KILN_MAX_SLOTS = 48,
     KILN_MAX_STAGES = 4,
     KILN_MAX_PARTS = 16,    /* of a cost */
@@ -188,6 +188,7 @@ typedef struct kiln_op_row {
     uint8_t ntypes;           /* of its signature, which is these and then the family's layouts */
     uint8_t uses_at;          /* its values depend on where an element is */
     uint16_t sizes;           /* bits of the sizes that it has, batch aside */
+    kiln_str batch;           /* what its problems call batch: "batch", "groups" */
     kiln_str option[KILN_MAX_OPTIONS]; /* the word chosen of each of the family's; "": none */
     kiln_str type[KILN_MAX_TYPES]; /* names */
     kiln_tensor_row tensor[KILN_MAX_TENSORS]; /* the family's own inputs, its own outputs, then the op's inputs and its

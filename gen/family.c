@@ -211,6 +211,8 @@ static const kg_field family_field[] = {
     {"independent", false, LUA_TTABLE, "a list of sizes", read_independent},
     {"types", false, LUA_TTABLE, "a list of types", kg_read_types},
     {"tensors", false, LUA_TTABLE, "a list of tensors", kg_read_tensors},
+    {"gathered", false, LUA_TTABLE, "a table { \"option\", tensor =, size =, rows = }",
+     kg_read_gathered},
     {"summed", false, LUA_TSTRING, "a size's name", read_summed},
     {"layouts", false, LUA_TTABLE, "a list of tensors' names", kg_read_layouts},
     {"inputs", false, LUA_TTABLE, "a table { most =, first =, prefix =, kinds = }", kg_read_inputs},
@@ -328,7 +330,7 @@ bool kg_families_load(kg_ctx *cx)
         *fam = (kg_family){
             .name = list.v[i], .prefix = "", .rows = KILN_NOWHERE, .cols = KILN_NOWHERE};
         fam->summed = fam->input_type = fam->planes = fam->groups = KILN_NOWHERE;
-        fam->ragged = fam->paged = KILN_NOWHERE;
+        fam->ragged = fam->paged = fam->gathered = KILN_NOWHERE;
         fam->place[0] = "row", fam->place[1] = "col", fam->nplaces = 2;
         good &= load(cx, L, fam);
         cx->family[cx->nfamilies++] = fam;

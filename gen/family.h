@@ -51,6 +51,7 @@ void kg_read_outputs(kg_reader *, const kg_value *);
 void kg_read_functions(kg_reader *, const kg_value *);
 void kg_read_options(kg_reader *, const kg_value *);
 void kg_read_ragged(kg_reader *, const kg_value *);
+void kg_read_gathered(kg_reader *, const kg_value *);
 void kg_read_paged(kg_reader *, const kg_value *);
 void kg_read_only(kg_reader *, const kg_value *);
 void kg_read_fixed(kg_reader *, const kg_value *);

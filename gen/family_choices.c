@@ -33,12 +33,19 @@ void kg_read_fixed(kg_reader *r, const kg_value *v)
     kg_read_fields(r, v, f, COUNT(f));
 }
 
-/* ---- options = { { "mask", words = { ... } } } ---- */
+/* ---- options = { { "mask", words = { ... } }, { "gather", flag = true } } ---- */
 
 static void read_words(kg_reader *r, const kg_value *v)
 {
     kg_option *o = r->into;
     o->nwords = kg_spec_names(&r->sp, v, "word", o->word, COUNT(o->word));
+}
+
+static void read_flag(kg_reader *r, const kg_value *v)
+{
+    kg_option *o = r->into;
+    (void)v;
+    o->flag = lua_toboolean(r->sp.L, -1);
 }
 
 static void read_number(kg_reader *r, const kg_value *v)
@@ -61,7 +68,8 @@ static void read_of(kg_reader *r, const kg_value *v)
 void kg_read_options(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {
-        {"words", true, LUA_TTABLE, "a list of words", read_words},
+        {"words", false, LUA_TTABLE, "a list of words", read_words},
+        {"flag", false, LUA_TBOOLEAN, "true", read_flag},
         {"number", false, LUA_TSTRING, "what is counted", read_number},
         {"of", false, LUA_TTABLE, "a list of functions", read_of},
     };
@@ -77,14 +85,19 @@ void kg_read_options(kg_reader *r, const kg_value *v)
         } else if (o.name) {
             item.what = kg_printf(r->sp.cx->arena, "options.%s", o.name);
             kg_read_fields(r, &item, f, COUNT(f));
+            if (!o.nwords == !o.flag)
+                kg_wrong(&r->sp, item.pos, "%s: expected words = { ... } or flag = true",
+                         item.what);
+            if (o.flag) o.word[0] = "true", o.nwords = 1;
             fam->option[fam->noptions++] = o;
         }
         lua_pop(r->sp.L, 1);
     }
 }
 
-/* ---- ragged = { "lengths", sizes = { "q" } }, paged = { "kv", size = "kv", pages = "pages" } ----
- */
+/* ---- ragged = { "lengths", sizes = { "q" } }, { "groups", sizes = { "m" }, arrays = { "begin", "end" },
+ * batch = "groups" }; gathered = { "gather", tensor = "a", size = "tokens", rows = "index" };
+ * paged = { "kv", size = "kv", pages = "pages" } ---- */
 
 /* The option that the table on top begins with. */
 static uint8_t read_option(kg_reader *r, const kg_value *v)
@@ -100,13 +113,73 @@ static void read_ragged_sizes(kg_reader *r, const kg_value *v)
     r->fam->ragged_sizes = kg_read_sizes(r, v);
 }
 
+static void read_arrays(kg_reader *r, const kg_value *v)
+{
+    const char *name[2];
+    if (kg_spec_names(&r->sp, v, "index array", name, 2) == 2)
+        r->fam->ragged_first = name[0], r->fam->ragged_end = name[1];
+    else
+        kg_wrong(&r->sp, v->pos, "%s: expected the names of two", v->what);
+}
+
+static void read_batch(kg_reader *r, const kg_value *v)
+{
+    const char *why, *s = kg_read_text(r);
+    if (!kg_name_ok(r->sp.cx, "size", s, strlen(s), &why))
+        kg_wrong(&r->sp, v->pos, "%s: %s", v->what, why);
+    r->fam->ragged_batch = s;
+    for (size_t i = 0; i < r->fam->nsizes; i++)
+        if (strcmp(r->fam->size[i], s) == 0)
+            kg_wrong(&r->sp, v->pos, "%s: '%s' is a size of the family", v->what, s);
+}
+
 void kg_read_ragged(kg_reader *r, const kg_value *v)
 {
     static const kg_field f[] = {
         {"sizes", true, LUA_TTABLE, "a list of sizes", read_ragged_sizes},
+        {"arrays", false, LUA_TTABLE, "a list of two names", read_arrays},
+        {"batch", false, LUA_TSTRING, "a name", read_batch},
     };
     r->fam->ragged = read_option(r, v);
     if (r->fam->ragged != KILN_NOWHERE) kg_read_fields(r, v, f, COUNT(f));
+}
+
+static void read_gathered_own(kg_reader *r, const kg_value *v)
+{
+    kg_family *fam = r->fam;
+    const char *name[KILN_MAX_OWN];
+    for (size_t i = 0; i < fam->nown; i++) name[i] = fam->own[i].name;
+    const uint8_t at = kg_read_position(r, v, "tensor", lua_tostring(r->sp.L, -1), name, fam->nown);
+    if (at == KILN_NOWHERE) return;
+    fam->gathered_own = at;
+    const uint8_t rows = fam->own[at].rows;
+    if (fam->own[at].out || fam->ragged == KILN_NOWHERE || !(fam->ragged_sizes >> rows & 1))
+        kg_wrong(&r->sp, v->pos, "%s: '%s' is no input with rows along a size of ragged", v->what,
+                 name[at]);
+}
+
+static void read_gathered_size(kg_reader *r, const kg_value *v)
+{
+    r->fam->gathered_size = kg_read_size(r, v);
+}
+
+static void read_gathered_rows(kg_reader *r, const kg_value *v)
+{
+    const char *why, *s = kg_read_text(r);
+    if (!kg_name_ok(r->sp.cx, "index array", s, strlen(s), &why))
+        kg_wrong(&r->sp, v->pos, "%s: %s", v->what, why);
+    r->fam->gathered_rows = s;
+}
+
+void kg_read_gathered(kg_reader *r, const kg_value *v)
+{
+    static const kg_field f[] = {
+        {"tensor", true, LUA_TSTRING, "a tensor's name", read_gathered_own},
+        {"size", true, LUA_TSTRING, "a size's name", read_gathered_size},
+        {"rows", true, LUA_TSTRING, "the index array's name", read_gathered_rows},
+    };
+    r->fam->gathered = read_option(r, v);
+    if (r->fam->gathered != KILN_NOWHERE) kg_read_fields(r, v, f, COUNT(f));
 }
 
 static void read_paged_size(kg_reader *r, const kg_value *v)
@@ -133,7 +206,7 @@ void kg_read_paged(kg_reader *r, const kg_value *v)
                  v->what, r->fam->option[option].name);
 }
 
-/* ---- only = { window = { "mask", "window" } } ---- */
+/* ---- only = { window = { "mask", "window" }, tokens = { "gather" } } ---- */
 
 static void read_condition(kg_spec *sp, const kg_value *v, const char *key, void *arg)
 {
@@ -145,12 +218,17 @@ static void read_condition(kg_spec *sp, const kg_value *v, const char *key, void
     const bool list = lua_istable(sp->L, -1);
     size_t n = list ? kg_spec_names(sp, v, "name", pair, 2) : 0;
     if (size == KILN_NOWHERE) return;
-    if (n != 2) {
+    if (n == 0) {
         kg_wrong(sp, v->pos, "only.%s: expected { option, word }", key);
         return;
     }
     uint8_t option = kg_read_position(r, v, "option", pair[0], name, fam->noptions);
     if (option == KILN_NOWHERE) return;
+    if (fam->option[option].flag != (n == 1)) {
+        kg_wrong(sp, v->pos, "only.%s: expected { option, word }, or { option } of a flag", key);
+        return;
+    }
+    if (n == 1) pair[1] = fam->option[option].word[0];
     uint8_t word = kg_read_position(r, v, "word", pair[1], fam->option[option].word,
                                     fam->option[option].nwords);
     if (word == KILN_NOWHERE) return;

@@ -92,6 +92,7 @@ typedef struct kg_function {          /* a function of instance files; the first
 typedef struct kg_option {
     const char *name, *word[4]; size_t nwords;
     const char *number;               /* its words take a number, of these: `kv = paged(16)`; NULL: none */
+    bool flag;                        /* no word, but `true`, which is its one word here: `groups = true` */
     uint64_t of;                      /* bits of kiln_xop: an op that uses none of these has no use for it; 0: any */
 } kg_option;
 enum { KG_NUMBER_MOST = 4096 };       /* of a word */
@@ -111,6 +112,11 @@ typedef struct kg_family {
     const char *place[KG_PLACES]; size_t nplaces; /* names of `at` */
     uint8_t ragged;                   /* option with whose words rows of all batches are in one matrix, or KILN_NOWHERE: */
     uint16_t ragged_sizes;            /* of these sizes, bits of positions */
+    const char *ragged_first, *ragged_end, *ragged_batch; /* index arrays in place of SIZE_begin, and what such ops call
+                                         batch; NULL: SIZE_begin, and batch */
+    uint8_t gathered, gathered_own, gathered_size; /* option with which rows of an own tensor are numbers of rows of a
+                                         matrix with as many as that size, or KILN_NOWHERE */
+    const char *gathered_rows;        /* the index array of these numbers */
     uint8_t paged, paged_size, pages; /* option with whose words that size's rows are in pages of its number; the size
                                          that pages are counted by */
     const char *computed[4]; size_t ncomputed; /* the only outputs that ops may have, which schedules make */
@@ -304,6 +310,19 @@ static inline bool kg_is_ragged(const kg_op *op, unsigned size)
     const kg_family *f = op->family;
     return f->ragged != KILN_NOWHERE && op->option[f->ragged] && size != KILN_NOWHERE &&
            f->ragged_sizes >> size & 1 && !kg_is_paged(op, size);
+}
+/* Whether the rows of an own tensor are gathered. */
+static inline bool kg_is_gathered(const kg_op *op, size_t own)
+{
+    const kg_family *f = op->family;
+    return f->gathered != KILN_NOWHERE && op->option[f->gathered] && f->gathered_own == own;
+}
+/* What problems of the op call its batches. */
+static inline const char *kg_batch_name(const kg_op *op)
+{
+    const kg_family *f = op->family;
+    const bool named = f->ragged != KILN_NOWHERE && op->option[f->ragged] && f->ragged_batch;
+    return named ? f->ragged_batch : "batch";
 }
 /* Whether an op has the family's i-th size: those of a word it did not choose it lacks. */
 static inline bool kg_has_size(const kg_op *op, size_t i)

@@ -511,6 +511,7 @@ static void open_words(lua_State *L, kg_ctx *cx)
     for (size_t i = 0; i < cx->nfamilies; i++)
         for (size_t k = 0; k < cx->family[i]->noptions; k++)
             for (size_t w = 0; w < cx->family[i]->option[k].nwords; w++) {
+                if (cx->family[i]->option[k].flag) continue;
                 const char *word = cx->family[i]->option[k].word[w];
                 if (!is_free(L, cx, "word", word)) continue;
                 lua_pushstring(L, word);

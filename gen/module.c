@@ -225,8 +225,8 @@ static void put_choices(writer *w, const kg_op *op, uint32_t first_fixed)
         sizes |= (unsigned)kg_has_size(op, i) << KILN_POSITION(i);
     for (size_t i = 0; i < f->noptions; i++) word[i] = kg_option_text(w->cx->arena, op, i);
     put_strs(w, "option", word, f->noptions);
-    kg_putf(w->out, "      .sizes = 0x%03x, .first_fixed = %u, .nfixed = %zu,\n", sizes,
-            first_fixed, f->nfixed ? op->nlayouts : 0);
+    kg_putf(w->out, "      .sizes = 0x%03x, .batch = %u, .first_fixed = %u, .nfixed = %zu,\n",
+            sizes, str(w, kg_batch_name(op)), first_fixed, f->nfixed ? op->nlayouts : 0);
 }
 
 /* Where the nodes of an op's functions are, for each product that has its own. */

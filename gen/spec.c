@@ -95,7 +95,7 @@ static size_t list_fields(kg_ctx *cx, const kg_family *fam, field *to)
         to[n++] = (field){fam->option[i].name,
                           false,
                           false,
-                          LUA_TSTRING,
+                          fam->option[i].flag ? LUA_TBOOLEAN : LUA_TSTRING,
                           kg_words_want(cx, &fam->option[i]),
                           kg_spec_option,
                           0};

@@ -30,6 +30,10 @@ void kg_spec_option(kg_spec *sp, const kg_value *v)
     size_t at = 0;
     while (strcmp(fam->option[at].name, v->what) != 0) at++;
     const kg_option *o = &fam->option[at];
+    if (o->flag) { /* false: as if it were left out */
+        sp->op->option[at] = lua_toboolean(sp->L, -1) ? 1 : 0;
+        return;
+    }
     const char *s = lua_tostring(sp->L, -1);
     for (size_t i = 0; i < o->nwords; i++) {
         const size_t n = strlen(o->word[i]);

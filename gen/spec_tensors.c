@@ -54,6 +54,7 @@ static void set_batches(const kg_op *op, kg_tensor *t)
         t->batches = (uint8_t)(1 + fam->pages);
     } else if (kg_is_ragged(op, t->rows)) {
         t->batches = KILN_ONE_BATCH;
+        if (t->own != KILN_NOWHERE && kg_is_gathered(op, t->own)) t->rows = fam->gathered_size;
     }
 }
 
@@ -403,12 +404,11 @@ void kg_spec_outputs(kg_spec *sp, const kg_value *v)
 
 /* ---- index arrays ---- */
 
-static void add_index(kg_spec *sp, const char *size, const char *what, kiln_index index,
+static void add_index(kg_spec *sp, const char *name, uint8_t rows, kiln_index index,
                       uint8_t within)
 {
     kg_op *op = sp->op;
     const kg_family *fam = op->family;
-    const char *name = kg_printf(sp->cx->arena, "%s_%s", size, what);
     if (find(op, name)) {
         kg_wrong(sp, find(op, name)->pos, "'%s' is what an index array of this op is called", name);
     } else if (op->ntensors - op->first_input == fam->most) {
@@ -418,7 +418,7 @@ static void add_index(kg_spec *sp, const char *size, const char *what, kiln_inde
         t->name = t->given = name;
         t->kind = KILN_D_INDEX;
         t->type = KILN_I32;
-        t->rows = KILN_BATCH;
+        t->rows = rows;
         t->batches = KILN_ONE_BATCH;
         t->index = (uint8_t)index;
         t->within = within;
@@ -431,6 +431,38 @@ static void add_index(kg_spec *sp, const char *size, const char *what, kiln_inde
     }
 }
 
+/* What ops whose rows are of groups, or gathered, are without. */
+static void check_rows(kg_spec *sp)
+{
+    const kg_op *op = sp->op;
+    const kg_family *fam = op->family;
+    if (fam->ragged == KILN_NOWHERE || !fam->ragged_first) return;
+    const char *gather = fam->gathered == KILN_NOWHERE ? NULL : fam->option[fam->gathered].name;
+    const char *ragged = fam->option[fam->ragged].name;
+    if (gather && op->option[fam->gathered] && !op->option[fam->ragged])
+        kg_wrong(sp, kg_place_pos(sp, kg_place_field(sp->place, gather), op->pos),
+                 "%s = true: rows are gathered for groups: it goes with %s = true", gather, ragged);
+    if (!op->option[fam->ragged]) return;
+    for (size_t i = op->first_input; i < op->ntensors; i++) {
+        const kg_tensor *t = &op->tensor[i];
+        if (t->out && t->kind != KILN_D_FULL && t->kind != KILN_D_PER_BLOCK)
+            kg_wrong(sp, t->pos,
+                     "outputs.%s: of an op with %s = true an output is full or per_block: what is "
+                     "made of all rows or columns of a group is another launch",
+                     t->given, ragged);
+        if (t->rows != KILN_NOWHERE && t->row_block > 1 && kg_is_ragged(op, t->rows))
+            kg_wrong(sp, t->pos,
+                     "d.%s: with %s = true rows of a group begin anywhere, not where blocks of %d "
+                     "rows do: a value for each row, or one for a block along %s alone",
+                     t->given, ragged, (int)t->row_block, kg_size_at(fam, fam->summed));
+        if (gather && kg_is_gathered(op, t->operand) && !t->out)
+            kg_wrong(sp, t->pos,
+                     "d.%s: %s = true gathers rows of %s alone, not the blocks that go with them: "
+                     "gather both before the product, or scale rows by per_row",
+                     t->given, gather, fam->own[fam->gathered_own].label);
+    }
+}
+
 void kg_spec_indices(kg_spec *sp)
 {
     kg_op *op = sp->op;
@@ -438,10 +470,23 @@ void kg_spec_indices(kg_spec *sp)
     const size_t first = op->ntensors;
     for (size_t i = 0; i < fam->nsizes; i++) {
         const uint8_t at = KILN_POSITION((uint8_t)i);
-        if (kg_is_ragged(op, at)) add_index(sp, fam->size[i], "begin", KILN_INDEX_BEGIN, at);
+        const char *size = fam->size[i];
+        if (kg_is_ragged(op, at) && fam->ragged_first) {
+            add_index(sp, fam->ragged_first, KILN_BATCH, KILN_INDEX_FIRST, at);
+            add_index(sp, fam->ragged_end, KILN_BATCH, KILN_INDEX_END, at);
+        } else if (kg_is_ragged(op, at)) {
+            add_index(sp, kg_printf(sp->cx->arena, "%s_begin", size), KILN_BATCH, KILN_INDEX_BEGIN,
+                      at);
+        }
         if (!kg_is_paged(op, at)) continue;
-        add_index(sp, fam->size[i], "length", KILN_INDEX_LENGTH, at);
-        add_index(sp, fam->size[i], "pages", KILN_INDEX_PAGE, fam->pages);
+        add_index(sp, kg_printf(sp->cx->arena, "%s_length", size), KILN_BATCH, KILN_INDEX_LENGTH,
+                  at);
+        add_index(sp, kg_printf(sp->cx->arena, "%s_pages", size), KILN_BATCH, KILN_INDEX_PAGE,
+                  fam->pages);
     }
+    if (fam->gathered != KILN_NOWHERE && op->option[fam->gathered])
+        add_index(sp, fam->gathered_rows, fam->own[fam->gathered_own].rows, KILN_INDEX_ROW,
+                  fam->gathered_size);
     place(op, first);
+    check_rows(sp);
 }

@@ -140,8 +140,8 @@ static void log_found(const query *q, const kiln_kernel *k, kr_how how)
     for (int i = 0; i < f->nsizes; i++)
         kr_put(&text, " %s=%lld", kr_str(k->module, f->size[i]),
                (long long)q->view.shape.size[KILN_POSITION(i)]);
-    kr_log("found %s for %s%s batch=%lld by %s", kr_kernel_name(k), q->p->op, sizes,
-           (long long)q->view.shape.size[KILN_BATCH],
+    kr_log("found %s for %s%s %s=%lld by %s", kr_kernel_name(k), q->p->op, sizes,
+           kr_size_name(k->module, k->op, KILN_BATCH), (long long)q->view.shape.size[KILN_BATCH],
            how == KR_BY_COST    ? "cost"
            : how == KR_BY_TUNED ? "tuning"
                                 : "nearest tuning");

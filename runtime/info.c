@@ -193,6 +193,8 @@ static unsigned independent(const kr_module *m, const kiln_op_row *row)
         if (kiln_x_is_row_reduction(op) || kiln_x_is_block_reduction(op)) sizes &= ~(1u << f->cols);
         if (kiln_x_is_col_reduction(op)) sizes &= ~(1u << f->rows);
     }
+    for (int i = 0; i < row->ntensors; i++) /* which product a row has depends on its number */
+        if (row->tensor[i].index) sizes &= ~(1u << f->rows);
     return sizes;
 }
 
@@ -208,7 +210,7 @@ static void describe_family(const kr_module *m, const kiln_op_row *row, kiln_op_
         else if (row->sizes >> at & 1)
             info->more_size_name[at - KILN_BATCH - 1] = kr_str(m, f->size[i]);
     }
-    info->size_name[KILN_BATCH] = "batch";
+    info->size_name[KILN_BATCH] = kr_size_name(m, row, KILN_BATCH);
     info->ntypes = row->ntypes;
     for (int i = 0; i < row->ntypes; i++) info->type_name[i] = kr_str(m, row->type[i]);
     info->nlayouts = f->nlayouts;

@@ -374,7 +374,7 @@ typedef struct kr_label {
     char text[KILN_NAME_MAX];
 } kr_label;
 /* "batch", "m": what the size at a position is called. */
-const char *kr_size_name(const kr_module *, const kiln_family *, int position);
+const char *kr_size_name(const kr_module *, const kiln_op_row *, int position);
 kr_label kr_own_label(const kr_module *, const kiln_op_row *, int own);
 
 /* What of the device rules and costs ask for is in the shape, too; NULL: one unit, of unknown

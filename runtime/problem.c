@@ -336,7 +336,7 @@ static kiln_status unknown_field(const reader *r, word key)
     const kr_module *m = r->op.module;
     for (int i = 0; i < f->nsizes; i++)
         if (r->op.row->sizes >> KILN_POSITION(i) & 1) kr_put(&text, " %s", kr_str(m, f->size[i]));
-    kr_put(&text, " batch");
+    kr_put(&text, " %s", kr_size_name(m, r->op.row, KILN_BATCH));
     for (int i = 0; i < f->ntypes; i++)
         if (!kr_type_in_text(f, i)) kr_put(&text, " %s", kr_str(m, f->type[i].name));
     for (int k = 0; k < fields_of(f); k++) {
@@ -392,7 +392,7 @@ static kiln_status read_field(reader *r, word w)
     const kr_module *m = r->op.module;
     for (int i = 0; i <= KILN_MAX_SIZES; i++) {
         if (i != KILN_BATCH && !(r->op.row->sizes >> i & 1)) continue;
-        if (!is_word(key, kr_size_name(m, f, i))) continue;
+        if (!is_word(key, kr_size_name(m, r->op.row, i))) continue;
         const kiln_status status = once(&r->sizes_seen, 1u << i, key);
         return status
                    ? status
@@ -432,7 +432,7 @@ static kiln_status read_problem(reader *r)
     for (word w; status == KILN_OK && (w = next_word(r)).len;) status = read_field(r, w);
     for (int i = 0; status == KILN_OK && i <= KILN_MAX_SIZES; i++)
         if (needed(r, i) && !(r->sizes_seen & 1u << i))
-            status = INVALID("%s= is missing", kr_size_name(r->op.module, r->family, i));
+            status = INVALID("%s= is missing", kr_size_name(r->op.module, r->op.row, i));
     return status;
 }
 
@@ -529,11 +529,13 @@ static void put_fields(const kiln_problem *p, const kr_op *op, const uint8_t *si
     kr_put_layouts(f, op->row, sig, t);
     for (int i = 0; i <= KILN_MAX_SIZES; i++)
         if (put_size(p, op, i))
-            kr_put(t, " %s=%lld", kr_size_name(m, f, i), (long long)kr_size_of(p, i));
+            kr_put(t, " %s=%lld", kr_size_name(m, op->row, i), (long long)kr_size_of(p, i));
     for (int i = 0; i < f->ntypes; i++)
         if (!kr_type_in_text(f, i) && p->acc)
             kr_put(t, " %s=%s", kr_str(m, f->type[i].name), kiln_dtype_name(p->acc));
-    if (p->size[KILN_BATCH] > 1) kr_put(t, " batch=%lld", (long long)p->size[KILN_BATCH]);
+    if (p->size[KILN_BATCH] > 1)
+        kr_put(t, " %s=%lld", kr_size_name(m, op->row, KILN_BATCH),
+               (long long)p->size[KILN_BATCH]);
     for (int k = 0; k < fields_of(f); k++)
         for (int i = 0; i < f->nown; i++) {
             if (t_field[k].kind == ALIGN && p->tensor[f->at[i]].align == align) continue;

@@ -32,7 +32,7 @@ static element_op op_of(const gemm *g, int function, int product)
                         function == A_OP ? A : B + product};
 }
 
-/* Element (i, j) of the operand; at: its place along M, N and K. */
+/* Element (i, j) of the operand, 0 where there is no row i; at: its place along M, N and K. */
 static double element(const gemm *g, const element_op *op, int64_t batch, int64_t i, int64_t j,
                       const int64_t at[KILN_MAX_SIZES], double *radius, bool *vague)
 {
@@ -41,7 +41,7 @@ static double element(const gemm *g, const element_op *op, int64_t batch, int64_
     const kiln_expr_ref ref = op->ref;
     double d[KILN_MAX_TENSORS] = {0};
     *radius = 0;
-    double x = kr_decode(o->type, kr_element(job, op->tensor, batch, i, j));
+    double x = i < 0 ? 0 : kr_decode(o->type, kr_element(job, op->tensor, batch, i, j));
     if (ref.count == 0 && o->type == op->mul) return x;
     x = (double)(float)x;
     if (ref.count == 0) return kr_round_to(op->mul, x);
@@ -68,16 +68,41 @@ static void store(const gemm *g, panel *p, int64_t at, double mid, double radius
     if (g->job->bounds) p->wide[at] = fabs(mid) + radius;
 }
 
+static int64_t index_at(const gemm *g, int tensor, int64_t i)
+{
+    const kr_job *job = g->job;
+    return (int64_t)kr_decode(KILN_I32, kr_element(job, tensor, 0, i, 0));
+}
+
+/* The row of A that row i of E has; -1: none, its elements are 0. */
+static int64_t row_of_a(const gemm *g, int64_t i)
+{
+    if (g->row < 0) return i;
+    const int64_t row = index_at(g, g->row, i);
+    return row >= 0 && row < g->job->view.shape.size[TOKENS] ? row : -1;
+}
+
+/* Rows first .. end - 1 of E are the batch's. */
+static void range_of(const gemm *g, int64_t batch, int64_t *first, int64_t *end)
+{
+    const int64_t m = g->job->view.shape.size[M];
+    *first = 0, *end = m;
+    if (g->first < 0) return;
+    *first = index_at(g, g->first, batch), *end = index_at(g, g->end, batch);
+    if (*first < 0 || *end < *first || *end > m) *first = *end = 0;
+}
+
 static void pack_a(const gemm *g, int64_t batch, int64_t i0, int64_t rows, panel *p)
 {
     const int64_t depth = g->job->view.shape.size[K];
     const element_op op = op_of(g, A_OP, 0);
     for (int64_t i = 0; i < rows; i++) {
+        const int64_t row = row_of_a(g, i0 + i);
         p->vague[i] = false;
         for (int64_t k = 0; k < depth; k++) {
             double radius;
             const int64_t at[KILN_MAX_SIZES] = {[M] = i0 + i, [K] = k};
-            const double mid = element(g, &op, batch, i0 + i, k, at, &radius, &p->vague[i]);
+            const double mid = element(g, &op, batch, row, k, at, &radius, &p->vague[i]);
             store(g, p, i * depth + k, mid, radius);
         }
     }
@@ -116,7 +141,22 @@ static void free_panel(panel *p)
 
 static bool names_outputs(const kr_job *job)
 {
-    return job->op->ntensors > B + job->op->products + 1 + job->nd;
+    for (int i = B + job->op->products + 1; i < job->op->ntensors; i++)
+        if (job->op->tensor[i].out) return true;
+    return false;
+}
+
+/* Rows that no batch has stay as they are. */
+static void nobody_has(const gemm *g)
+{
+    const kr_job *job = g->job;
+    int64_t n = 0;
+    if (!job->bounds || g->first < 0) return;
+    for (int i = 0; i < job->op->ntensors; i++) {
+        const kr_operand *o = &job->view.t[i];
+        if (job->op->tensor[i].out) n += o->batches * o->rows * o->cols;
+    }
+    for (int64_t i = 0; i < n; i++) g->lo[i] = INFINITY, g->hi[i] = -INFINITY;
 }
 
 static kiln_status products(const gemm *g, visit_element *visit)
@@ -132,12 +172,15 @@ static kiln_status products(const gemm *g, visit_element *visit)
     tile *t = calloc(1, sizeof *t);
     kiln_status status = KILN_OK;
     kr_gemm_outputs *rows_of = outputs ? kr_gemm_outputs_open(g, kept) : NULL;
+    nobody_has(g);
     bool room = t && (rows_of || !outputs) && alloc_panel(&a, kept, k, g->job->bounds);
     for (int p = 0; p < g->job->op->products && room; p++)
         room = alloc_panel(&b[p], COLS, k, g->job->bounds);
     for (int64_t batch = 0; room && batch < s->size[KILN_BATCH]; batch++) {
-        for (int64_t top = 0; room && top < m; top += kept) {
-            const int64_t height = m - top < kept ? m - top : kept;
+        int64_t first, end;
+        range_of(g, batch, &first, &end);
+        for (int64_t top = first; room && top < end; top += kept) {
+            const int64_t height = end - top < kept ? end - top : kept;
             pack_a(g, batch, top, height, &a);
             for (int64_t j = 0; j < n; j += COLS) {
                 const int64_t cols = n - j < COLS ? n - j : COLS;
@@ -190,7 +233,8 @@ static void bound_element(const gemm *g, int64_t batch, int64_t i, int64_t j, co
                           int64_t row, int64_t col)
 {
     const kr_job *job = g->job;
-    const int64_t *size = job->view.shape.size, at = (batch * size[M] + i) * size[N] + j;
+    const int64_t *size = job->view.shape.size,
+                  at = ((g->e->batches > 1 ? batch : 0) * size[M] + i) * size[N] + j;
     kr_interval acc[KILN_MAX_B];
     double d[KILN_MAX_TENSORS] = {0};
     for (int p = 0; p < job->op->products; p++) acc[p] = t->bounds[p][row][col];
@@ -203,16 +247,29 @@ static void bound_element(const gemm *g, int64_t batch, int64_t i, int64_t j, co
 
 /* ---- the interface ---- */
 
-/* The op's tensors as this file takes them: A, each product's B, E, inputs. */
+/* Position of the op's index array of that kind; -1: it has none. */
+static int index_of(const kr_job *job, kiln_index index)
+{
+    for (int i = 0; i < job->op->ntensors; i++)
+        if (job->op->tensor[i].index == index) return i;
+    return -1;
+}
+
+/* The op's tensors as this file takes them: A, each product's B, E, inputs, outputs, index arrays. */
 static bool is_gemm(const kr_job *job)
 {
     const kiln_op_row *op = job->op;
     const int e = B + op->products;
-    if (job->family->nsizes != 3 || job->family->ntypes != 4 || op->ntensors <= e ||
+    if (job->family->nsizes != 4 || job->family->ntypes != 4 || op->ntensors <= e ||
         op->ntensors < e + 1 + job->nd)
         return false;
     for (int i = e + 1; i < op->ntensors; i++) {
         const kiln_tensor_row *t = &op->tensor[i];
+        if (t->index && (t->cols != KILN_NOWHERE ||
+                         (t->index == KILN_INDEX_ROW ? t->rows != M || t->within != TOKENS
+                                                     : t->rows != KILN_BATCH || t->within != M ||
+                                                           t->index < KILN_INDEX_FIRST)))
+            return false;
         if (t->out && ((t->rows != M && t->rows != KILN_NOWHERE) || t->row_block != 1 ||
                        (t->cols != N && t->cols != KILN_NOWHERE)))
             return false;
@@ -221,7 +278,8 @@ static bool is_gemm(const kr_job *job)
         static const uint8_t rows[] = {M, K, M}, cols[] = {K, N, N};
         const kiln_tensor_row *t = &op->tensor[i];
         const int own = i == A ? 0 : i < e ? 1 : 2;
-        if (t->own != own || t->rows != rows[own] || t->cols != cols[own] || t->row_block != 1 ||
+        const uint8_t down = i == A && index_of(job, KILN_INDEX_ROW) >= 0 ? TOKENS : rows[own];
+        if (t->own != own || t->rows != down || t->cols != cols[own] || t->row_block != 1 ||
             t->col_block != 1 || t->out != (i == e))
             return false;
     }
@@ -283,7 +341,14 @@ static kiln_status run(const kr_job *job, double *lo, double *hi)
     if (!is_gemm(job) || !functions_ok(job, &block))
         return kr_fail(KILN_BAD_MODULE, "%s: its op '%s' is no gemm as this libkiln knows them",
                        job->module->path, kr_str(job->module, job->op->name));
-    gemm g = {.job = job, .acc = (kiln_dtype)job->sig.sig[3], .block = block, .lo = lo, .hi = hi};
+    gemm g = {.job = job,
+              .acc = (kiln_dtype)job->sig.sig[3],
+              .block = block,
+              .first = index_of(job, KILN_INDEX_FIRST),
+              .end = index_of(job, KILN_INDEX_END),
+              .row = index_of(job, KILN_INDEX_ROW),
+              .lo = lo,
+              .hi = hi};
     const kiln_dtype a = (kiln_dtype)job->sig.sig[0], b = (kiln_dtype)job->sig.sig[1];
     kiln_mul_types(a, b, &g.mul_a, &g.mul_b);
     g.e = &job->view.t[B + job->op->products];
@@ -312,21 +377,21 @@ static kiln_status values(const kr_job *job)
 /* ---- problems of ops that nobody knows ---- */
 
 static const struct text {
-    char none, gemm[5], m[2], n[2], k[2], a[2], b[2], e[2], acc[4], d[3], big_a[2], big_b[2],
+    char none, gemm[5], m[2], n[2], k[2], tokens[7], a[2], b[2], e[2], acc[4], d[3], big_a[2], big_b[2],
         big_e[2];
-} text = {0, "gemm", "m", "n", "k", "a", "b", "e", "acc", "d.", "A", "B", "E"};
+} text = {0, "gemm", "m", "n", "k", "tokens", "a", "b", "e", "acc", "d.", "A", "B", "E"};
 #define S(name) ((kiln_str)offsetof(struct text, name))
 
 static const kiln_family family = {
     .name = S(gemm),
-    .size = {S(m), S(n), S(k)},
+    .size = {S(m), S(n), S(k), S(tokens)},
     .own = {S(a), S(b), S(e)},
     .prefix = S(d),
     .type = {{S(a), 0, 0, 0, 0},
              {S(b), 0, 0, 0, 1},
              {S(e), 0, 0, 0, 2},
              {S(acc), KILN_I32, KILN_F32, 1 | 2, KILN_NOWHERE}},
-    .nsizes = 3,
+    .nsizes = 4,
     .nown = 3,
     .ntypes = 4,
     .nlayouts = 3,

@@ -5,7 +5,7 @@
 #define KILN_REF_GEMM_H
 #include "internal.h"
 
-enum { M, N, K };               /* sizes */
+enum { M, N, K, TOKENS = KILN_BATCH + 1 }; /* sizes; the last: rows of A where they are gathered */
 enum { A, B };                  /* tensors; E is behind the last B */
 enum { A_OP = 1, B_OP, BLOCK }; /* functions; the first is the epilogue */
 
@@ -17,6 +17,8 @@ typedef struct gemm {
     bool short_sums;      /* of fewer bits than f32's (args->sums) */
     bool kept;            /* E is an integer sum as it is: all its bits, no f32 between */
     kr_interval *scratch; /* as many as the expressions have nodes, at least one */
+    int first, end, row;  /* tensors: where each batch's rows begin and end, of an op with groups; the row of A that
+                             each row of E has; else -1 */
     double *lo, *hi;      /* bounds */
 } gemm;
 

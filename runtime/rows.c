@@ -312,12 +312,13 @@ static void bound_row(const kr_rows *w, double *lo, double *hi)
         const kiln_tensor_row *t = &job->op->tensor[i];
         if (!t->out) continue;
         const kr_operand *o = &job->view.t[i];
-        const int64_t at = first + (w->batch * o->rows + (w->columns ? 0 : w->row)) * o->cols;
+        const int64_t batch = o->batches > 1 ? w->batch : 0,
+                      at = first + (batch * o->rows + (w->columns ? 0 : w->row)) * o->cols;
         for (int64_t b = 0; b < o->cols && is_of(w, t); b++)
             kr_interval_put(
                 o->type, *(const kr_interval *)at_column(w, &w->lane[t->result], b * t->col_block),
                 &lo[at + b], &hi[at + b]);
-        first += job->view.shape.size[KILN_BATCH] * o->rows * o->cols;
+        first += o->batches * o->rows * o->cols;
     }
 }
 

@@ -15,10 +15,10 @@ kiln_status kr_op_name(const kiln_problem *p, uint64_t *hash)
     return KILN_OK;
 }
 
-const char *kr_size_name(const kr_module *m, const kiln_family *f, int position)
+const char *kr_size_name(const kr_module *m, const kiln_op_row *op, int position)
 {
-    return position == KILN_BATCH ? "batch"
-                                  : kr_str(m, f->size[position - (position > KILN_BATCH)]);
+    if (position == KILN_BATCH) return op->batch ? kr_str(m, op->batch) : "batch";
+    return kr_str(m, kr_family(m, op)->size[position - (position > KILN_BATCH)]);
 }
 
 /* ---- types ---- */
@@ -103,14 +103,14 @@ static kiln_status fixed_row(const kiln_problem *p, const kr_module *m, const ki
                    i   ? " "
                    : r ? ", "
                        : "",
-                   kr_size_name(m, f, f->fixed[i]), (long long)row[i]);
+                   kr_size_name(m, op, f->fixed[i]), (long long)row[i]);
         }
         *out = (uint8_t)r;
         if (fits) return KILN_OK;
     }
     return given ? kr_fail(KILN_NOT_FOUND, "%s is not described for these sizes; it has %s", p->op,
                            names)
-                 : INVALID("%s= is missing: %s has %s", kr_size_name(m, f, f->fixed[0]), p->op,
+                 : INVALID("%s= is missing: %s has %s", kr_size_name(m, op, f->fixed[0]), p->op,
                            names);
 }
 

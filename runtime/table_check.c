@@ -241,7 +241,7 @@ static bool tensor_ok(const check *c, const op_facts *o, const kiln_tensor_row *
     if (t->batches && t->batches != KILN_ONE_BATCH && t->batches != KILN_BATCH + 1 &&
         !is_size(f, (uint8_t)(t->batches - 1)))
         return false;
-    if (t->index > KILN_INDEX_PAGE || (t->index != 0) != (t->kind == KILN_D_INDEX)) return false;
+    if (t->index > KILN_INDEX_ROW || (t->index != 0) != (t->kind == KILN_D_INDEX)) return false;
     if (t->index && (t->out || t->type != KILN_I32 || !is_size(f, t->within))) return false;
     return !t->out || f->computes || t->result < o->op->function[0].count;
 }
@@ -285,6 +285,7 @@ static bool choices_ok(const check *c, const op_facts *o)
     const kiln_op_row *op = o->op;
     for (int i = 0; i < KILN_MAX_OPTIONS; i++)
         if (!text_ok(c, op->option[i])) return false;
+    if (op->batch ? !name_ok(c, op->batch) : false) return false;
     if (!bits_ok(o->family, op->sizes) || op->nfixed > UINT8_MAX ||
         !shapes_ok(c, op->first_fixed, op->nfixed, KILN_MAX_FIXED))
         return false;

@@ -179,13 +179,13 @@ static kiln_status check_sizes(const kiln_problem *p, const kr_module *m, const 
         if (!(sizes_of(op) >> i & 1)) {
             if (size == 0) continue;
             if (i > KILN_BATCH ? i <= f->nsizes : i < f->nsizes)
-                return INVALID("%s is %lld: '%s' has no such size", kr_size_name(m, f, i),
+                return INVALID("%s is %lld: '%s' has no such size", kr_size_name(m, op, i),
                                (long long)size, p->op);
             return INVALID("%s[%d] is %lld: '%s' has %d sizes", i < KILN_BATCH ? "size" : "more",
                            i < KILN_BATCH ? i : i - KILN_BATCH - 1, (long long)size, p->op,
                            f->nsizes);
         }
-        const char *name = kr_size_name(m, f, i);
+        const char *name = kr_size_name(m, op, i);
         if (size < 0) return INVALID("%s is negative (%lld)", name, (long long)size);
         if (size > INT32_MAX) return INVALID("%s is %lld: at most 2^31 - 1", name, (long long)size);
     }
@@ -211,7 +211,7 @@ static kiln_status set_sizes(const kiln_problem *p, const kr_signature *sig, con
     const int64_t planes = s->size[f->planes], groups = s->size[f->groups];
     if (groups ? planes % groups == 0 : planes == 0) return KILN_OK;
     return INVALID("%s is %lld and %s %lld: the first must be a multiple of the second",
-                   kr_size_name(m, f, f->planes), (long long)planes, kr_size_name(m, f, f->groups),
+                   kr_size_name(m, op, f->planes), (long long)planes, kr_size_name(m, op, f->groups),
                    (long long)groups);
 }
 

@@ -207,7 +207,8 @@ int64_t kh_matrix_at(const samples *at, const kh_operand *o, int64_t nth)
 static int64_t place_at(const samples *at, const kh_operand *o, int which, int64_t i)
 {
     const int whole =
-        o->along[which] < 0 || o->block[which] > 1 || o->index || o->batches != KH_BATCH;
+        o->along[which] < 0 || o->block[which] > 1 || o->index ||
+        (o->batches >= 0 && o->batches != KH_BATCH); /* rows of pages */
     return whole ? i : at->of[o->along[which]].at[i];
 }
 

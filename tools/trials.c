@@ -130,6 +130,12 @@ static void add_hostile(const kiln_op_info *op, int quick, kt_trial *t, size_t *
             one.batch = 2;
             add(t, count, &one);
         }
+    for (size_t i = 0; i < COMMON && !shapes; i++)
+        for (int disorder = 0; disorder < 2 && common_trials[i].variant & QUICK; disorder++) {
+            kt_trial one = common_trials[i];
+            one.variant = (one.variant & ~QUICK) | (disorder ? DISORDER : HOSTILE);
+            add(t, count, &one);
+        }
 }
 
 size_t kt_common_trials(const kiln_op_info *op, int quick, kt_trial *t)
@@ -332,8 +338,12 @@ kiln_status kt_trial_problem(kiln_ctx *ctx, const kiln_kernel_info *k, const kt_
         if (is_free(&op, KILN_POSITION(i))) *kh_size(p, KILN_POSITION(i)) = t->size[i];
     p->batch = t->batch + (has_indices(&op) ? 3 : 0); /* enough to be of different lengths, */
     for (size_t i = 0; i < op.ntensors; i++) /* with as many rows each, about */
-        if (op.rows_of[i].index == KILN_INDEX_BEGIN && op.rows_of[i].within == op.rows)
+        if ((op.rows_of[i].index == KILN_INDEX_BEGIN || op.rows_of[i].index == KILN_INDEX_FIRST) &&
+            op.rows_of[i].within == op.rows)
             *kh_size(p, op.rows) *= p->batch;
+    for (size_t i = 0; i < op.ntensors; i++) /* about every second row is some other's, too */
+        if (op.rows_of[i].index == KILN_INDEX_ROW)
+            *kh_size(p, op.rows_of[i].within) = (kh_size_of(p, op.rows) + 1) / 2;
     status = kh_shape_of(ctx, p, &s);
     if (status) return status;
     for (int i = 0; i < s.count; i++)

@@ -72,8 +72,12 @@ end
 return family {
   name = "gemm",
   title = "E = epilogue(A·B, D..)",
-  sizes = { "m", "n", "k" },
+  sizes = { "m", "n", "k", "tokens" },
   rows = "m", cols = "n",       -- what full, per_row and per_col mean
+  -- Rows of E are of groups, each with its own B; those of A are numbers of rows of a matrix of `tokens`.
+  options = { { "groups", flag = true }, { "gather", flag = true } },
+  ragged = { "groups", sizes = { "m" }, arrays = { "begin", "end" }, batch = "groups" },
+  only = { tokens = { "gather" } },
   empty = { "m", "n" },         -- one that is 0 leaves nothing to do
   independent = { "m", "n" },   -- elements along them do not depend on each other
   summed = "k",
@@ -90,6 +94,7 @@ return family {
     { "b", rows = "k", cols = "n", label = "B", count = 2, word = "product" },
     { "e", rows = "m", cols = "n", label = "E", out = true },
   },
+  gathered = { "gather", tensor = "a", size = "tokens", rows = "index" },
   layouts = { "a", "b", "e" },  -- a letter each; full inputs lie like the last unless they say otherwise
   inputs = { most = 8, first = 3, prefix = "d.", type = "e", packed = { "per_block" },
              kinds = { "full", "per_row", "per_col", "per_tensor", "per_block" } },

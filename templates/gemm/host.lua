@@ -39,6 +39,9 @@ return schedule {
     if op.block and op.block.deep % 2 == 1 and (types.a.bits < 8 or types.b.bits < 8) then
       return nil, "blocks of an odd length along K end within a byte of elements of 4 bits"
     end
+    if op.groups and types.a.bits < 8 and layout.a == "c" then
+      return nil, "a group's rows begin within a byte of A's columns of 4 bits"
+    end
     return true
   end,
   tunables = {
@@ -48,7 +51,7 @@ return schedule {
   },
   derived = { "e_row", "per_unit", "x_count", "y_count", "x_bytes", "min_rows", "slab", "few", "deep", "x_bits",
               "of_rows", "of_cols", "block", "outputs",
-              "x_convert", "x_pack", "y_pack" },
+              "x_convert", "x_pack", "y_pack", "groups", "gathered" },
   derive = function(t, op, types, layout, target)
     local i8 = types.acc.name == "i32"
     t.e_row = (layout.e == "r" or op.graph) and 1 or 0
@@ -66,6 +69,8 @@ return schedule {
     t.min_rows, t.slab = MIN_ROWS, SLAB
     t.deep = op.block and op.block.deep or 0 -- of blocks whose sums are scaled
     -- What scales, or takes inputs as it packs, packs few rows as any.
+    t.groups = op.groups and 1 or 0
+    t.gathered = op.gather and types.a.bits or 0 -- a group's rows of A are brought together
     t.few = (op.graph or op.block or #op.a_inputs + #op.b_inputs > 0) and 0 or FEW
   end,
   rules = {
@@ -86,7 +91,7 @@ return schedule {
   end,
   -- What host_cut in templates/device/host_gemm.h lays out, bounded over the instruction sets.
   workspace = function(p, t, target)
-    local few = le(rows(p, t), t.few)
+    local few = any(le(rows(p, t), t.few), gt(t.groups, 0)) -- any group may have few rows, or all
     local slab = min(rows(p, t), max(t.min_rows, t.slab // max(p.k, 256)))
     local m = min(slab, t.mc) + 2 * MAX_PANEL
     local n = min(columns(p, t), t.nc) + max(MAX_COLUMNS, t.block)
@@ -101,7 +106,8 @@ return schedule {
     local slabs = select(own, p.units, 1) -- a thread packs for itself: few rows, batches
     local tasks = ceil_div(rows(p, t), max(slab, 1)) * (slab // 48 + slab // t.mc + 2)
     local reduced = p.batch * (t.of_rows * p.m * ceil_div(p.n, t.nc) + t.of_cols * p.n * tasks)
-    return 128 + 4 * (reduced + slabs * max(y, select(few, rows_y, 0)) + p.units * (x + sums + 16))
+    local brought = select(gt(t.gathered, 0), p.m * p.k * t.gathered // 8 + p.m + 128, 0)
+    return 128 + brought + 4 * (reduced + slabs * max(y, select(few, rows_y, 0)) + p.units * (x + sums + 16))
   end,
   -- A thread's rates are this machine's, from its clock and instruction set; the rest (loads, edges, conversions) was
   -- fitted on one machine: docs/benchmarks/host.md.
