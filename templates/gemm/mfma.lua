@@ -87,6 +87,7 @@ return schedule {
   family = "gemm",
   title = "AMD matrix cores: matrix instructions without a gap between them",
   supports = function(target, op, types, layout)
+    if op.groups then return nil, "rows are of groups" end
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if op.graph then return nil, "writes no output beside E" end
     local small = types.b.bits < 8

@@ -30,6 +30,7 @@ return schedule {
   family = "gemm",
   title = "matrix units by single warps: operands at any address, small tiles",
   supports = function(target, op, types, layout)
+    if op.groups then return nil, "rows are of groups" end
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 or types.b.bits < 8 then return nil, "takes no elements of 4 bits" end
     if op.graph then return nil, "writes no output beside E" end

@@ -22,6 +22,9 @@ local function chunk(elements, contiguous, threads, bits)
   return n
 end
 
+-- Tiles along M at most: of groups each may have one that is cut.
+local function down(p, t) return select(gt(t.groups, 0), p.m // t.m + p.batch, ceil_div(p.m, t.m)) end
+
 return schedule {
   family = "gemm",
   title = "portable vector-unit kernel: any size, stride and alignment",
@@ -32,6 +35,9 @@ return schedule {
     end
     if op.block and op.block.deep % 2 == 1 and (types.a.bits < 8 or types.b.bits < 8) then
       return nil, "blocks of an odd length along K end within a byte of elements of 4 bits"
+    end
+    if op.groups and types.a.bits < 8 and layout.a == "c" then
+      return nil, "a group's rows begin within a byte of A's columns of 4 bits"
     end
     return true
   end,
@@ -45,7 +51,8 @@ return schedule {
       doc = "blocks that share a tile, each a part of K; above 1 a second kernel sums" },
   },
   derived = { "threads", "pack", "chunk_a", "chunk_b", "loads_a", "loads_b", "strips", "lds_bytes", "sums", "products",
-              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row", "of_rows", "of_cols", "late", "block" },
+              "together", "unroll", "bits_a", "bits_b", "bytes_e", "e_row", "of_rows", "of_cols", "late", "block",
+              "groups" },
   derive = function(t, op, types, layout, target)
     t.products = op.products
     t.threads = max((t.m // t.tm) * (t.n // t.tn), 1)
@@ -67,6 +74,7 @@ return schedule {
     -- Outputs beside E: reductions of rows and of columns, whether any output is made of such, the largest block.
     local O = op.graph and outputs(op) or { rows = {}, cols = {}, late = {}, largest = 1 }
     t.of_rows, t.of_cols, t.late, t.block = #O.rows, #O.cols, min(#O.late, 1), O.largest
+    t.groups = op.groups and 1 or 0
     if t.of_cols > 0 then t.lds_bytes = max(t.lds_bytes, 16 * t.threads) end
   end,
   rules = {
@@ -145,8 +153,8 @@ return schedule {
   launch = function(p, t, target)
     -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every
     -- driver's limits.
-    local x = max(min(ceil_div(p.m, t.m) * ceil_div(p.n, t.n), 1048576), 1)
-    local y = max(min(p.batch, 65535), 1)
+    local x = max(min(down(p, t) * ceil_div(p.n, t.n), 1048576), 1)
+    local y = select(gt(t.groups, 0), 1, max(min(p.batch, 65535), 1))
     local late = max(ceil_div(max(p.m, p.n), t.threads), 1)
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
@@ -158,11 +166,13 @@ return schedule {
   workspace = function(p, t, target)
     local row = select(eq(t.e_row, 1), p.n, p.m)
     local rows = select(eq(t.e_row, 1), p.m, p.n)
-    return select(gt(t.split_k, 1), 4 * t.split_k * t.products * p.batch * rows * (4 * ceil_div(row, 4)), 0)
+    local planes = select(gt(t.groups, 0), 1, p.batch) -- no row of E is two groups'
+    return select(gt(t.split_k, 1), 4 * t.split_k * t.products * planes * rows * (4 * ceil_div(row, 4)), 0)
            + 4 * p.batch * (t.of_rows * p.m * ceil_div(p.n, t.n) + t.of_cols * p.n * ceil_div(p.m, t.m))
   end,
   cost = function(p, t, target)
-    local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch * t.split_k
+    local each = select(gt(t.groups, 0), 1, p.batch) -- where rows are of groups, they are so in all
+    local tiles = down(p, t) * ceil_div(p.n, t.n) * each * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
     local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
@@ -173,10 +183,10 @@ return schedule {
     local work = 2 * t.m * t.n * t.k * steps * t.products
     local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
     local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
-    local read = p.batch * (ceil_div(p.n, t.n) * p.m * p.k * t.bits_a / 32
-                 + ceil_div(p.m, t.m) * p.n * p.k * t.bits_b * t.products / 32
-                 + (p.m * p.k * t.bits_a + p.n * p.k * t.bits_b * t.products) / 8)
-    local write = p.batch * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
+    local read = each * (ceil_div(p.n, t.n) * p.m * p.k * t.bits_a / 32
+                 + down(p, t) * p.n * p.k * t.bits_b * t.products / 32
+                 + p.m * p.k * t.bits_a / 8) + min(p.batch, p.batch * p.m) * p.n * p.k * t.bits_b * t.products / 8
+    local write = each * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (require "memory"(p, target) * 1e3)
     -- On AMD's the way out of a tile counts, and steps take half as long again: docs/benchmarks/mfma.md.
     local ends = 0
@@ -196,7 +206,7 @@ return schedule {
       { "tiles' beginnings and ends", ends },
       { "blocks", tiles, "count" },
       { "rounds of the device", tiles / (max(p.units, 1) * together), "count" },
-      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (rate * max(p.units, 1)), "least" },
+      { "arithmetic", 2 * each * p.m * p.n * p.k * t.products / (rate * max(p.units, 1)), "least" },
     }
   end,
 }

@@ -31,6 +31,7 @@ return schedule {
   family = "gemm",
   title = "few rows on vector units, at any stride and alignment",
   supports = function(target, op, types, layout)
+    if op.groups then return nil, "rows are of groups" end
     if target.vendor ~= "nvidia" then
       return nil, "is for NVIDIA's GPUs: on AMD's mfma and simt take few rows at any address"
     end

@@ -126,6 +126,7 @@ return schedule {
   family = "gemm",
   title = "Hopper's matrix unit for few rows: weights at the speed of memory",
   supports = function(target, op, types, layout)
+    if op.groups then return nil, "rows are of groups" end
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
