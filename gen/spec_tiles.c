@@ -189,10 +189,10 @@ static void read_shapes(kg_spec *sp, const kg_value *v)
 {
     kg_op *op = sp->op;
     const kg_family *fam = op->family;
-    const char *sizes = kg_listed(sp->cx, fam->size, fam->nsizes, ", ");
     size_t n, count, least = fam->nsizes; /* the last ones may be left out where the op has none */
-    if (!kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "shapes { %s }", sizes))) return;
     while (least && !kg_has_size(op, least - 1)) least--;
+    const char *sizes = kg_listed(sp->cx, fam->size, least, ", ");
+    if (!kg_spec_list(sp, v, &n, kg_printf(sp->cx->arena, "shapes { %s }", sizes))) return;
     op->shape = kg_alloc(sp->cx->arena, n * sizeof *op->shape);
     memset(op->shape, 0, n * sizeof *op->shape);
     for (size_t i = 1; i <= n; i++) {

@@ -82,6 +82,8 @@ u8 = {}
 ---@field d? table<string, kiln.Input> extra inputs by name, at most 8
 ---@field scalars? string[] names of f32 values given at each launch, at most 8
 ---@field b? string[] names of two products that share A: { "gate", "up" }
+---@field groups? boolean rows of E are of groups, each with its own B; which, begin and end say at launch
+---@field gather? boolean with groups: row r of A is row index[r] of a matrix of tokens
 ---@field a_op? kiln.AOperator applied to each element of A before the product
 ---@field b_op? kiln.BOperator applied to each element of B before the product
 ---@field block? kiln.BOperator what becomes of the sum over a block of K: it, times an expression of per_block inputs

@@ -88,7 +88,9 @@ typedef struct kiln_tensor {
 } kiln_tensor;
 
 /* What is to be computed: an op, the sizes of its family and its tensors, `batch` times.  Both have a name and a position:
- *   gemm      E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, D the extra inputs in the order of their names
+ *   gemm      E = epilogue(A·B, D...): A is m x k, B is k x n, E is m x n, D the extra inputs in the order of their names,
+ *             behind them outputs and index arrays; with rows of groups, batch is how many these are, and of ops that
+ *             gather A is tokens x k
  *   rowwise   sizes rows and cols; its inputs and then its outputs are tensor[0], [1], ..., each in the order of their
  *             names (kiln_tensor_index finds one)
  *   attention sizes heads, kv_heads, q, kv, dim, dimv and, of ops with a window, window, of those with pages, pages; Q,
@@ -105,7 +107,7 @@ typedef struct kiln_problem {
             KILN_EXTENSION union { int64_t m, rows, heads; };
             KILN_EXTENSION union { int64_t n, cols, kv_heads; };
             KILN_EXTENSION union { int64_t k, q; };
-            int64_t batch;
+            KILN_EXTENSION union { int64_t batch, groups; };
         };
     };
     kiln_dtype acc;            /* of a gemm; 0: i32 for integer A and B, else f32 */
@@ -115,7 +117,10 @@ typedef struct kiln_problem {
     };
     KILN_EXTENSION union {
         int64_t more[KILN_MAX_SIZES - KILN_BATCH]; /* sizes of the positions from KILN_BATCH + 1 on */
-        KILN_EXTENSION struct { int64_t kv, dim, dimv, window, pages; };
+        KILN_EXTENSION struct {
+            KILN_EXTENSION union { int64_t kv, tokens; };
+            int64_t dim, dimv, window, pages;
+        };
     };
     int64_t plane_stride[KILN_MAX_TENSORS]; /* elements from one plane (head) of tensor[i] to the next; 0: packed, behind
                                                each other, or KILN_BROADCAST (not for outputs) */

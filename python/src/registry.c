@@ -168,9 +168,10 @@ static PyObject *ops(PyObject *module, PyObject *args)
     return list;
 }
 
+/* Batches are `batch` here whatever problems of the op call them. */
 static PyObject *size_name(const kp_bound *b, int at)
 {
-    return text_or_none(at >= 0 ? b->size[at] : NULL);
+    return text_or_none(at == KILN_BATCH ? "batch" : at >= 0 ? b->size[at] : NULL);
 }
 
 static PyObject *tensor_dict(const kp_bound *b, const kp_tensor *t)

@@ -173,7 +173,8 @@ static bool bad_shape(const solver *s, int i, const kp_signature *sig)
                 {t->rows, t->page, t->beyond, t->row_block * (side == KILN_COL ? 2 : 1)},
                 {t->cols, 0, 0, t->col_block * (side == KILN_ROW ? 2 : 1)}};
     size_t n = 1;
-    if (batched) n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "batch...");
+    if (batched)
+        n += (size_t)PyOS_snprintf(text + n, sizeof text - n, "%s...", s->b->size[KILN_BATCH]);
     for (int k = 0; k < 4; k++) {
         if (part[k].size < 0) continue;
         const char *name = s->b->size[part[k].size];

@@ -166,7 +166,8 @@ static KILN_DEVICE float kiln_u8_to_f32(kiln_u8_t v)
 }
 static KILN_DEVICE kiln_u8_t kiln_f32_to_u8(float x)
 {
-    float low = x > 0.0f ? x : 0.0f; /* NaN: 0 */
+    float finite = x == x ? x : 0.0f; /* asked by itself: clang takes what relu lets through, NaN too, for x > 0 */
+    float low = finite > 0.0f ? finite : 0.0f;
     float in_range = low < 255.0f ? low : 255.0f;
     return (kiln_u8_t)(kiln_bits(in_range + 12582912.0f) - 0x4b400000u);
 }

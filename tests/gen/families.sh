@@ -39,7 +39,7 @@ wrong() {
 wrong 's/"pair"/"pear"/' "2:10: error: name: must be 'pair', as its folder is called, not 'pear'"
 wrong 's/title = /titel = /' "2:18: error: unknown field 'titel' (did you mean 'title'?)"
 wrong 's/example = .*/example = 3/' '12:13: error: example: expected a problem as text, got the number 3'
-wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, planes, groups, fixed, options, ragged, paged, only, at, empty, independent, types, tensors, summed, layouts, inputs, outputs, functions, shapes, example and present"
+wrong 's/example = /flavour = 1, example = /' "12:3: error: unknown field 'flavour'; fields are name, title, sizes, rows, cols, planes, groups, fixed, options, ragged, paged, only, at, empty, independent, types, tensors, gathered, summed, layouts, inputs, outputs, functions, shapes, example and present"
 wrong 's/"k" \},/"k", "l", "o", "p", "r", "s", "t" },/' '3:11: error: sizes: 9 names, at most 8 are possible'
 wrong 's/"m", "n", "k" \}/"m", "n", "batch" }/; s/summed = "k",//; s/"k"/"batch"/g' '3:23: error: sizes: every family has batch: leave it out'
 wrong 's/"k", label/"n", label/; s/rows = "k"/rows = "m"/' "3:23: error: sizes: nothing uses 'k': no tensor's rows or cols, nor the family's"
@@ -84,7 +84,7 @@ wrong 's/summed = "k",/summed = "k", planes = "p",/' "3:122: error: planes: unkn
 wrong 's/summed = "k",/summed = "k", fixed = { sizes = { "k" } },/' '3:121: error: fixed: expected a name, got nothing'
 wrong 's/summed = "k",/summed = "k", fixed = { "depth", sizes = { "kk" } },/' "3:140: error: fixed.sizes: unknown size 'kk'; there are m, n and k"
 wrong 's/summed = "k",/summed = "k", fixed = { "depth", sizes = { "m", "n", "k" } },/' '3:140: error: fixed.sizes: 3 names, at most 2 are possible'
-wrong 's/summed = "k",/summed = "k", options = { { "mask" } },/' "3:125: error: missing field 'options.mask.words': a list of words"
+wrong 's/summed = "k",/summed = "k", options = { { "mask" } },/' "3:125: error: options.mask: expected words = { ... } or flag = true"
 wrong 's/summed = "k",/summed = "k", options = { "mask" },/' "3:125: error: options: expected { \"name\", ... }, got the text 'mask'"
 wrong 's/summed = "k",/summed = "k", options = { { "a1", words = { "x" } }, { "a2", words = { "x" } }, { "a3", words = { "x" } }, { "a4", words = { "x" } }, { "a5", words = { "x" } } },/' '3:233: error: options: a family has at most 4'
 wrong 's/summed = "k",/summed = "k", only = { k = "mask" },/' '3:126: error: only.k: expected { option, word }'
@@ -96,6 +96,14 @@ wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" }, of = 
 wrong 's/summed = "k",/summed = "k", ragged = { "lie", sizes = { "m" } },/' "3:122: error: ragged: unknown option 'lie': there is none"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, ragged = { "lie", sizes = { "mm" } },/' "3:183: error: ragged.sizes: unknown size 'mm'; there are m, n and k"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, paged = { "lie", size = "m", pages = "n" },/' "3:163: error: paged: the words of 'lie' take no number: how long is a page?"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, ragged = { "lie", sizes = { "m" }, arrays = { "one" } },/' "3:218: error: ragged.arrays: expected the names of two"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, ragged = { "lie", sizes = { "m" }, batch = "n" },/' "3:217: error: ragged.batch: 'n' is a size of the family"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, only = { k = { "lie", "w" } },/' "3:187: error: only.k: expected { option, word }, or { option } of a flag"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, gathered = { "go", tensor = "a", size = "k", rows = "index" },/' "3:202: error: gathered.tensor: 'a' is no input with rows along a size of ragged"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, ragged = { "lie", sizes = { "m" } }, gathered = { "go", tensor = "e", size = "k", rows = "index" },/' "3:239: error: gathered.tensor: 'e' is no input with rows along a size of ragged"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, ragged = { "lie", sizes = { "m" } }, gathered = { "go", tensor = "c", size = "k", rows = "index" },/' "3:239: error: gathered.tensor: unknown tensor 'c'; there are a, b and e"
+wrong 's/summed = "k",/summed = "k", options = { { "lie", flag = true }, { "go", flag = true } }, ragged = { "lie", sizes = { "m" } }, gathered = { "go", tensor = "a", size = "kk", rows = "index" },/' "3:251: error: gathered.size: unknown size 'kk'; there are m, n and k"
+wrong 's/summed = "k",/summed = "k", options = { { "lie" } },/' "3:125: error: options.lie: expected words = { ... } or flag = true"
 wrong 's/summed = "k",/summed = "k", options = { { "lie", words = { "w" } } }, paged = { "lie", size = "m" },/' "3:163: error: missing field 'paged.pages': a size's name"
 wrong 's/summed = "k",/summed = "k", only = { kk = { "mask", "causal" } },/' "3:127: error: only: unknown size 'kk'; there are m, n and k"
 wrong 's/summed = "k",/summed = "k", at = { "row" },/' '3:118: error: at: expected the names of row and column'

@@ -93,7 +93,9 @@ local function before(op, d, four, two)
     op.b_op = function(w, of) return (d.zero and w - of.zero or w) * of.scale end
   elseif small[row.a] and small[row.b] and likely(35) then
     local k = one_of { 32, 64, 128, 256 }
-    d.sa = per_block("a", wide, one_of { 1, 1, 1, 16, 128 }, k, one_of { "r", "c" })
+    local rows = one_of { 1, 1, 1, 16, 128 }
+    op.blocks_of_rows = rows > 1
+    d.sa = per_block("a", wide, rows, k, one_of { "r", "c" })
     d.sb = per_block("b", wide, one_of { 1, 64, 128 }, k)
     op.block = function(acc, of) return acc * of.sa * of.sb end
   elseif likely(25) then
@@ -156,6 +158,17 @@ local function draw_gemm(name)
     return outputs(of_all(values, drawn))
   end
   op.d = d
+  -- Rows of groups, where neither whole rows and columns nor blocks of rows are anything's.
+  local blocks, alone, tensors = d.sa ~= nil, not op.blocks_of_rows, 3 -- index arrays
+  for of in pairs(op.outputs or {}) do alone, tensors = alone and of ~= "r" and of ~= "c", tensors + 1 end
+  for of in pairs(d) do -- of B one for each product
+    tensors = tensors + (two and (of == "scale" or of == "zero" or of == "sb") and 2 or 1)
+  end
+  if alone and tensors <= 8 and not (a == i4 and op.layouts[1]:sub(1, 1) == "c") and likely(30) then
+    op.groups = true
+    op.gather = not blocks and likely(50)
+  end
+  op.blocks_of_rows = nil
   gemm(name)(op)
 end
 
