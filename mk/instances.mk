@@ -128,4 +128,6 @@ $(OUT)/%.cubin: $(OUT)/%.cpp
 endif
 .PHONY: all modules FORCE
 .DELETE_ON_ERROR:
+# No rule but these: a folder of instances is nothing that is made of a file with its name and .sh.
+.SUFFIXES:
 FORCE:

@@ -75,6 +75,7 @@ check-sim: programs instances ## every AMD instance on the simulator, all shapes
 	+$(Q)BUILD=$(BUILD) tests/sim/matrix.sh --full
 	+$(Q)BUILD=$(BUILD) tests/sim/attention.sh --full
 	+$(Q)BUILD=$(BUILD) tests/sim/rowwise.sh --full
+	+$(Q)BUILD=$(BUILD) tests/sim/groups.sh --full
 check-emul: programs ## every corner of the kernels for Hopper, emulated on this CPU
 	+$(Q)BUILD=$(BUILD) tests/emul/hopper.sh --full
 check-gpu: programs instances $(patsubst %,$(BUILD)/tests/%,launch_chain one_memory large_scales far_apart) ## every instance on this machine's GPU against the reference; 77 where there is none

@@ -260,6 +260,32 @@ def test_keys_in_pages():
            **{**given, "q_begin": q_begin[:3]})
 
 
+def test_experts():
+    """Rows of groups in any order, one without rows, rows of none, a token that is none."""
+    x, gate, up = (v.astype("f2") for v in (numbers(6, 16), numbers(3, 8, 16, seed=1), numbers(3, 8, 16, seed=2)))
+    gate, up = gate.swapaxes(1, 2), up.swapaxes(1, 2)  # [group, n, k], as layers have weights
+    begin, end = np.array([5, 2, 0], np.int32), np.array([9, 2, 4], np.int32)
+    index = np.array([3, 0, 3, 5, 9, 1, 2, 6, 4, 9, 9], np.int32)  # row 4 is nobody's, of row 7 there is no token
+    out = np.full((11, 8), 7, "f2")
+    given = {"a": x, "gate": gate, "up": up, "begin": begin, "end": end, "index": index}
+    text = kiln.ops.moe_gate_up.problem(**given)
+    assert all(part in text for part in ("m=11", "n=8", "k=16", "tokens=6", "groups=3")), text
+    kiln.ops.moe_gate_up(**given, out=out)
+    want = np.full((11, 8), 7, "f4")
+    for g in range(3):
+        for row in range(begin[g], end[g]):
+            one = x[index[row]].astype("f4") if index[row] < 6 else np.zeros(16, "f4")
+            y = one @ gate[g].astype("f4")
+            want[row] = y / (1 + np.exp(-y)) * (one @ up[g].astype("f4"))
+    close(out.astype("f4"), want, 0.01)
+    assert kiln.ops.moe_gate_up(**given).shape == (11, 8)
+    raises(ValueError, "'end' has shape (3,), and is to be [groups=2]", kiln.ops.moe_gate_up,
+           **{**given, "begin": begin[:2]})
+    weights = numbers(3, 4, 8, seed=3).astype("f2").swapaxes(1, 2)
+    down = kiln.ops.moe_down(out, weights, weight=np.ones(11, "f4"), begin=begin, end=end)
+    assert down.shape == (11, 4)
+
+
 def test_rope_in_place_and_into_a_cache():
     positions, heads, half = 5, 3, 64
     qkv = numbers(positions, 3 * heads, 2 * half, dtype=BF16)
