@@ -45,6 +45,7 @@ files["tests/family/instances/*.lua"] = { read_globals = { "transpose" } }
 files["tests/host/**/*.lua"] = { std = "instance" }
 files["tests/host/*.lua"] = { std = "instance" }
 files["tests/sim/attention*/*.lua"] = { std = "instance" }
+files["tests/sim/groups/*.lua"] = { std = "instance" }
 files["tests/sim/matrix/*.lua"] = { std = "instance" }
 files["tests/sim/forms/*.lua"] = { std = "instance" }
 -- Functions of a schedule share argument lists.
