@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Products of rows that belong to groups (experts), beside torch in one run on one GPU.
+
+  tests/bench/grouped_peers.py                 times all problems, then `kiln bench`, and joins both
+  tests/bench/grouped_peers.py --kiln b.csv    what `kiln bench --csv=b.csv` said stands for Kiln
+
+Peers: "grouped", torch's grouped product, of gated units between a gather of rows and silu(gate) * up, gate and up side
+by side in one matrix, and what is behind the product compiled by torch.compile; and, of products alone, "dense", one
+product with as many rows, all of one group.  Groups have as many rows each, about, as in `kiln bench`.  The protocol is
+peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit codes: 0 done; 1 a result is
+wrong; 77 no GPU."""
+import argparse
+import csv
+import sys
+
+import numpy as np
+import torch
+
+import peers
+
+grouped_mm = getattr(torch.nn.functional, "grouped_mm", None) or torch._grouped_mm
+
+
+class Problem:
+    def __init__(self, group, text):
+        self.group, self.text = group, text
+        sizes = dict(w.split("=") for w in text.split()[3:])
+        self.m, self.n, self.k, self.groups = (int(sizes[s]) for s in ("m", "n", "k", "groups"))
+        self.tokens = int(sizes.get("tokens", 0))
+        self.wide = self.n * (2 if self.tokens else 1)
+
+    def bytes(self):
+        return 2 * ((self.tokens or self.m) * self.k + self.groups * self.wide * self.k + self.m * self.n)
+
+    def inputs(self, generator):
+        def normal(*shape):
+            return torch.randn(shape, device="cuda", dtype=torch.bfloat16, generator=generator)
+        ends = [self.m * (i + 1) // self.groups for i in range(self.groups)]
+        end = torch.tensor(ends, dtype=torch.int32, device="cuda")
+        index = torch.randint(self.tokens or self.m, (self.m,), device="cuda", generator=generator)
+        b = normal(self.groups, self.wide, self.k)
+        b.mul_(self.k**-0.5)
+        return normal(self.tokens or self.m, self.k), b, end, index
+
+
+@torch.compile(dynamic=False)
+def gate(x):
+    a, b = x.float().chunk(2, -1)
+    return (a * torch.sigmoid(a) * b).to(torch.bfloat16)
+
+
+def grouped(a, b, end, _):
+    return grouped_mm(a, b.transpose(1, 2), offs=end)
+
+
+def gathered(a, b, end, index):
+    return gate(grouped_mm(a.index_select(0, index), b.transpose(1, 2), offs=end))
+
+
+def dense(a, b, *_):
+    return a @ b[0].t()
+
+
+def peers_of(p):
+    return {"grouped": gathered} if p.tokens else {"grouped": grouped, "dense": dense}
+
+
+def check(p):
+    def off(name, got, inputs, rows=64):
+        """The largest share of what is allowed that an element is off by."""
+        a, b, _, index = (x.double().cpu().numpy() if x.dtype is torch.bfloat16 else x.cpu().numpy() for x in
+                          (inputs[0], inputs[1][:2], *inputs[2:]))
+        first = min(rows, p.m // p.groups) if name == "grouped" else rows
+        x = (a[index] if p.tokens else a)[:first]
+        want, size = x @ b[0].T, np.abs(x) @ np.abs(b[0]).T
+        if p.tokens:
+            (g, u), (of_g, of_u) = np.split(want, 2, -1), np.split(size, 2, -1)
+            want, size = g / (1 + np.exp(-g)) * u, np.abs(u) * of_g + np.abs(g) * of_u
+        allowed = 2.0**-6 * np.abs(want) + 2.0**-8 * size
+        share = np.abs(got[:first].double().cpu().numpy() - want) / allowed
+        return float(np.where(np.isnan(share), np.inf, share).max())
+    return off
+
+
+def put_table(problems, times, kiln, out):
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["set", "problem", "kiln us", "grouped us", "dense us", "grouped over kiln", "dense over kiln",
+                   "kernel"])
+    ratios = {}
+    for p in problems:
+        us, kernel = kiln.get(p.text, (float("nan"), ""))
+        cells, shown = [], []
+        for name in ("grouped", "dense"):
+            t = times.get(p.text, {}).get(name, float("nan"))
+            shown.append("" if t != t else "%.2f" % t)
+            cells.append("" if t != t or us != us else "%.3f" % (t / us))
+            if cells[-1]:
+                ratios.setdefault((p.group, name), []).append(t / us)
+        rows.writerow([p.group, p.text, "%.2f" % us] + shown + cells + [kernel])
+    for (group, name), values in ratios.items():
+        shown = (group, name, len(values), peers.geomean(values), min(values))
+        print("%s: %s over kiln, %d problems: geomean %.3f, least %.3f" % shown, file=sys.stderr)
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    peers.add_options(a, "moe.problems")
+    args = a.parse_args()
+    if not torch.cuda.is_available():
+        print("grouped_peers: torch finds no GPU", file=sys.stderr)
+        return 77
+    problems, generator = peers.read_problems(args.problems, Problem), torch.Generator("cuda").manual_seed(args.seed)
+    times, notes, right = {}, [], True
+    for p in problems:
+        sets = [p.inputs(generator) for _ in range(peers.sets_of(p))]
+        of = {name: lambda f=f: f for name, f in peers_of(p).items()}
+        times[p.text], wrong = peers.time_peers(p, of, sets, check(p), args.seconds, notes)
+        del sets
+        right = right and not wrong
+    kiln = {r["problem"]: (float(r["us"]), r["note"]) for r in peers.kiln_rows(args)}
+    peers.write_table(args, lambda out: put_table(problems, times, kiln, out))
+    for note in notes:
+        print(note, file=sys.stderr)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
