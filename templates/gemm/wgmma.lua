@@ -6,7 +6,7 @@
 -- bytes where the other has 16 bits, is X: that one can come through registers.
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes, beside_ring = require "half_bytes", require "wgmma_beside"
-local copied, written = require "wgmma_copied", require "wgmma_written"
+local copied, written, groups = require "wgmma_copied", require "wgmma_written", require "wgmma_groups"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -94,7 +94,7 @@ return schedule {
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    local lacks = wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
+    local lacks = groups.unsupported(op, types, layout) or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
     if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
@@ -144,12 +144,13 @@ return schedule {
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "d_parts", "behind", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
-              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves" },
+              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped", "gathered" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
+    t.grouped, t.gathered = op.groups and 1 or 0, op.gather and 1 or 0
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
     t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
@@ -161,7 +162,7 @@ return schedule {
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
-    t.cut = t.cluster > 1 and t.stream + t.pingpong == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
+    t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
       and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
@@ -233,6 +234,12 @@ return schedule {
     { "slabs: {slabs} steps at once of operands that are not of 4 bits by 16 along K", function(t, op, types, layout)
       return t.slabs == 1 or t.bits_b < 8 and along_k(layout, "a")
     end },
+    { "groups with stream, pingpong or gather", function(t)
+      return t.grouped == 0 or t.stream + t.pingpong + t.gather == 0
+    end },
+    { "{m} rows of A that are numbers, and {wg} warpgroups: copied are 128 at most, beside two", function(t)
+      return t.gathered == 0 or t.m <= 128 and t.wg < 3
+    end },
     { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
     { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
@@ -285,7 +292,7 @@ return schedule {
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
-      e_bytes = types.e.bytes,
+      e_bytes = types.e.bytes, groups = op.groups,
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -294,6 +301,7 @@ return schedule {
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     -- Plain products are what batches are made of.
+    if op.groups then return list end
     local plain = #op.d == 0 and op.products == 1 and types.b.bits >= 8
     for _, columns in ipairs(plain and { 128, 64 } or {}) do
       list[#list + 1] = gathering(target, op, types, layout, columns)
@@ -319,6 +327,12 @@ return schedule {
   end,
   problem_rules = {
     { "K is 0, of which nothing comes from any address", function(p, t) return any(eq(t.gather, 0), gt(p.k, 0)) end },
+    { "a group's rows of E are stored by 16 bytes", function(p, t)
+      return any(eq(t.grouped, 0), eq(t.e_depth, 0), all(ge(p.align_e, 16), eq(p.n * t.bytes_e % 16, 0)))
+    end },
+    { "rows of A that are numbers are copied by 16 bytes, and are less than 2^31 bytes apart", function(p, t)
+      return any(eq(t.gathered, 0), all(ge(p.align_a, 16), lt(p.lda * t.bits_a, 17179869184)))
+    end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t)
       return le(max(max(p.lda, p.ldb), p.lde), 137438953472)
@@ -340,7 +354,7 @@ return schedule {
       return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
     local function add(name, rows, share, clip)
-      if t.gather == 1 then return end
+      if t.gather == 1 or name == "a" and (op.gather or clip and op.groups) then return end
       if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
       for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
@@ -369,7 +383,7 @@ return schedule {
   realigns = function(t) return true end,
   stages = function(t) return t.stream == 1 and 2 or 1 end,
   launch = function(p, t, target)
-    local w = sharing.work(p, t)
+    local w = sharing.work(groups.bound(p, t), t)
     -- Where two blocks fit, units that have none take two of the next launch's while others are still busy with this
     -- one's (docs/wgmma-schedule.md).
     return {
@@ -384,7 +398,8 @@ return schedule {
     local part = 4 * t.x * t.y * t.products * t.cluster
     return select(all(eq(t.stream, 1), gt(w.items % w.clusters, 0)), 2 * part * w.clusters, 0)
   end,
-  cost = function(p, t, target)
+  cost = function(problem, t, target)
+    local p = groups.spread(problem, t)
     local w = sharing.work(p, t)
     -- Where tiles are cut into runs, as much of them as everybody has, and the sums' way through L2 and back.
     local cut = all(eq(t.stream, 1), gt(w.items % w.clusters, 0))

@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: MIT
+-- Products of groups of rows in wgmma (op.groups): what it takes, and how much there is to do, which the host does not
+-- know: groups' rows are numbers in the device's memory.
+--   unsupported(op, types, layout)  why an op cannot be so, or nil; nil of an op without groups
+--   bound(p, t)    a problem of one group with at least as many tiles as groups of p can have, for its grid
+--   spread(p, t)   a batch of as many products as groups that can have rows, each of as many rows, for its cost
+-- Either is p where t has no groups.
+local wgmma_groups = {}
+
+function wgmma_groups.unsupported(op, types, layout)
+  if not op.groups then return end
+  local changed = types.a.name ~= types.mul_a.name or types.b.name ~= types.mul_b.name or op.has_a_op or op.has_b_op
+  if changed then return "groups: A and B go to the matrix unit as they are, with no operator and no other type" end
+  if op.block then return "groups: sums over blocks of K are those of single products" end
+  if layout.a ~= "r" or layout.e ~= "r" then
+    return "groups: their rows begin anywhere, which lines of A and E along M cannot"
+  end
+  for _, d in ipairs(op.d) do
+    if d.kind == "full" and d.layout ~= "r" then
+      return ("groups: their rows begin anywhere, which lines of %s along M cannot"):format(d.name)
+    end
+  end
+end
+
+local function as(p, m, batch)
+  local q = { m = m, batch = batch }
+  for _, name in ipairs { "n", "k", "lda", "ldb", "lde", "align_a", "align_b", "align_e", "align_d", "vector", "units",
+                          "gbps" } do
+    q[name] = p[name]
+  end
+  return q
+end
+
+function wgmma_groups.bound(p, t)
+  local grouped = eq(t.grouped, 1)
+  return as(p, select(grouped, p.m + min(p.batch, p.m) * t.m * t.cluster, p.m), select(grouped, 1, p.batch))
+end
+
+function wgmma_groups.spread(p, t)
+  local grouped, some = eq(t.grouped, 1), max(min(p.batch, p.m), 1)
+  return as(p, select(grouped, ceil_div(p.m, some), p.m), select(grouped, some, p.batch))
+end
+
+return wgmma_groups
