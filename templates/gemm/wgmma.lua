@@ -94,7 +94,8 @@ return schedule {
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    local lacks = groups.unsupported(op, types, layout) or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
+    local lacks = groups.unsupported(op, types, layout)
+                  or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
     if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
@@ -142,15 +143,15 @@ return schedule {
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
   derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
-              "groups", "strip", "slot_bytes", "d_parts", "behind", "lds_bytes", "full_d",
+              "groups", "strip", "slot_bytes", "d_parts", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
-              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped", "gathered" },
+              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
-    t.grouped, t.gathered = op.groups and 1 or 0, op.gather and 1 or 0
+    t.grouped = op.gather and 2 or op.groups and 1 or 0 -- rows are of groups; and A's are gathered
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
     t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
@@ -162,8 +163,8 @@ return schedule {
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
-    t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0 and at_once > 0
-      and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+    t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
+      and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
@@ -238,7 +239,10 @@ return schedule {
       return t.grouped == 0 or t.stream + t.pingpong + t.gather == 0
     end },
     { "{m} rows of A that are numbers, and {wg} warpgroups: copied are 128 at most, beside two", function(t)
-      return t.gathered == 0 or t.m <= 128 and t.wg < 3
+      return t.grouped < 2 or t.m <= 128 and t.wg < 3
+    end },
+    { "{d_parts} slots for a strip of the full inputs beside rows of A that are numbers: 2 at most", function(t)
+      return t.grouped < 2 or t.d_parts <= 2
     end },
     { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
     { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
@@ -331,7 +335,7 @@ return schedule {
       return any(eq(t.grouped, 0), eq(t.e_depth, 0), all(ge(p.align_e, 16), eq(p.n * t.bytes_e % 16, 0)))
     end },
     { "rows of A that are numbers are copied by 16 bytes, and are less than 2^31 bytes apart", function(p, t)
-      return any(eq(t.gathered, 0), all(ge(p.align_a, 16), lt(p.lda * t.bits_a, 17179869184)))
+      return any(lt(t.grouped, 2), all(ge(p.align_a, 16), lt(p.lda * t.bits_a, 17179869184)))
     end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
     { "a leading dimension is above 2^37 elements", function(p, t)

@@ -183,6 +183,15 @@ for problem in 'bf16,bf16,f32 rcr m=70 n=131 k=40 lde=133' 'f16,f16,f16 rcr m=70
     verify kernels "emul_whole_rows $problem" --schedule wgmma >"$tmp/out" 2>&1
     result $? "rows without a map: $problem" "$tmp/out"
 done
+# Groups of rows: more than lanes have at a time, more pieces of work than units, K of nothing.
+for units in 1 7; do
+    for problem in 'emul_groups bf16,bf16,bf16 rcr m=700 n=200 k=72 groups=300' 'emul_groups bf16,bf16,bf16 rrr m=523 n=264 k=200 groups=5' \
+        'emul_groups bf16,bf16,bf16 rcr m=300 n=72 k=0 groups=3' 'emul_groups_inputs f16,f16,f16 rcr m=523 n=200 k=136 tokens=600 groups=140' \
+        'emul_groups_gathered bf16,bf16,bf16 rcr m=300 n=136 k=328 tokens=40 groups=9'; do
+        KILN_EMULATOR_UNITS=$units verify kernels "$problem align=256" --schedule wgmma >"$tmp/out" 2>&1
+        result $? "groups of rows, $units units: $problem" "$tmp/out"
+    done
+done
 # A device that is lost ends a run of many problems, which says where.
 KILN_EMULATOR_LOST=1 LD_LIBRARY_PATH=$out/driver "$kiln" bench --modules "$out/kernels/lib" --device nvidia --seconds 0.01 --idle 0 \
     'emul_two bf16,bf16,bf16 rcr m=8 n=8 k=8' 'emul_two bf16,bf16,bf16 rcr m=16 n=8 k=8' >"$tmp/out" 2>&1
@@ -257,6 +266,20 @@ few_fault emul_fault_few "the last wave along K left out" 's/for \(int w = 1; w 
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=1100'
 few_fault emul_fault_few "elements behind the last chunk left out" 's/int k = begin \+ /int k = g.k + /' \
     'emul_fault_few bf16,bf16,f32 rcr m=3 n=20 k=77 lda=80 ldb=80 align=256'
+fault emul_fault_groups "rows stored behind a group's last" 's/ > stop\) \{/ > stop + 64) {/'
+fault emul_fault_groups "a strip written while one leaves that went before a cut one" 's/^( *)if \(thread == 0\) kiln_tma_store_commit\(\); .*/\1;/' \
+    'emul_fault_groups bf16,bf16,bf16 rcr m=900 n=200 k=72 groups=3 tokens=300 align=256'
+fault emul_fault_groups "numbers that are no rows of A taken for the first one's" 's/exists \? \(unsigned\)bytes : 0/(unsigned)bytes/'
+fault emul_fault_groups "rows of A handed over before they have come" 's/kiln_copy_wait<LAG>\(\);/;/'
+fault emul_fault_groups "rows of A that are not waited for" 's/\(brought or gathered\) and 3/brought and 3/'
+fault emul_fault_groups "rows of A of the tile before" 's/\(unsigned\)\(\(const int \*\)g\.d\[(.*)\]\)\[at\]/(unsigned)((const int *)g.d[\1])[at % 64]/'
+fault emul_fault_groups "groups behind those that lanes have first" 's/at \+= 32 \* EACH;/at = g.batch;/' \
+    'emul_fault_groups bf16,bf16,bf16 rcr m=600 n=72 k=72 groups=300 tokens=300 align=256'
+fault emul_fault_groups "a lane's second group left out" 's/left -= own, group\+\+/left -= own, group += 2/'
+fault emul_fault_groups "pieces of work given anew before all have read them" 's/n \/ PIECES % 2 \^ 1/n \/ PIECES % 2/' \
+    'emul_fault_groups bf16,bf16,bf16 rcr m=900 n=200 k=72 groups=3 tokens=300 align=256'
+fault emul_fault_groups_rows "rows of eight stored behind a group's last" 's/ \|\| x \+ 8 > stop//'
+fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/ \+ rank \* " \.\. rows_tile/"/'
 mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
 mma_fault emul_fault_mma "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
 mma_fault emul_fault_mma "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'

@@ -32,12 +32,12 @@ local function as(p, m, batch)
 end
 
 function wgmma_groups.bound(p, t)
-  local grouped = eq(t.grouped, 1)
+  local grouped = gt(t.grouped, 0)
   return as(p, select(grouped, p.m + min(p.batch, p.m) * t.m * t.cluster, p.m), select(grouped, 1, p.batch))
 end
 
 function wgmma_groups.spread(p, t)
-  local grouped, some = eq(t.grouped, 1), max(min(p.batch, p.m), 1)
+  local grouped, some = gt(t.grouped, 0), max(min(p.batch, p.m), 1)
   return as(p, select(grouped, ceil_div(p.m, some), p.m), select(grouped, some, p.batch))
 end
 
