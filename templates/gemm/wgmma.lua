@@ -85,7 +85,6 @@ return schedule {
   family = "gemm",
   title = "Hopper's matrix unit: warp-specialised, persistent, tiles by TMA",
   supports = function(target, op, types, layout)
-    if op.groups then return nil, "rows are of groups" end
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
     if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end

@@ -270,7 +270,8 @@ fault emul_fault_groups "rows stored behind a group's last" 's/ > stop\) \{/ > s
 fault emul_fault_groups "a strip written while one leaves that went before a cut one" 's/^( *)if \(thread == 0\) kiln_tma_store_commit\(\); .*/\1;/' \
     'emul_fault_groups bf16,bf16,bf16 rcr m=900 n=200 k=72 groups=3 tokens=300 align=256'
 fault emul_fault_groups "numbers that are no rows of A taken for the first one's" 's/exists \? \(unsigned\)bytes : 0/(unsigned)bytes/'
-fault emul_fault_groups "rows of A handed over before they have come" 's/kiln_copy_wait<LAG>\(\);/;/'
+fault emul_fault_groups "rows of A handed over before they have come" 's/kiln_copy_wait<LAG>\(\);/;/' \
+    'emul_fault_groups bf16,bf16,bf16 rcr m=300 n=72 k=592 groups=3 tokens=300 align=256'
 fault emul_fault_groups "rows of A that are not waited for" 's/\(brought or gathered\) and 3/brought and 3/'
 fault emul_fault_groups "rows of A of the tile before" 's/\(unsigned\)\(\(const int \*\)g\.d\[(.*)\]\)\[at\]/(unsigned)((const int *)g.d[\1])[at % 64]/'
 fault emul_fault_groups "groups behind those that lanes have first" 's/at \+= 32 \* EACH;/at = g.batch;/' \
@@ -279,7 +280,7 @@ fault emul_fault_groups "a lane's second group left out" 's/left -= own, group\+
 fault emul_fault_groups "pieces of work given anew before all have read them" 's/n \/ PIECES % 2 \^ 1/n \/ PIECES % 2/' \
     'emul_fault_groups bf16,bf16,bf16 rcr m=900 n=200 k=72 groups=3 tokens=300 align=256'
 fault emul_fault_groups_rows "rows of eight stored behind a group's last" 's/ \|\| x \+ 8 > stop//'
-fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/ \+ rank \* " \.\. rows_tile/"/'
+fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/rank \* @\{of_row\}/0/'
 mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
 mma_fault emul_fault_mma "what is behind a line left out" 's/left <= 0 \|\| mine >= exist \?/true ?/'
 mma_fault emul_fault_mma "a matrix's first bytes left out" 's/b >= ahead \&\& b < bytes/b > ahead \&\& b < bytes/'

@@ -12,7 +12,8 @@ gemm "emul_groups" {
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = { 1, 2 } },
                           wgmma { m = 128, n = 64, depth = 3, cluster = 1, e_depth = 0 },
                           wgmma { m = 16, n = 128, depth = 4, cluster = { 1, 2 }, swap = 1 },
-                          wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, share_x = 1, swap = { 0, 1 } },
+                          wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, share_x = 1,
+                                  swap = { 0, 1 } },
                           simt(any) } },
 }
 
@@ -26,9 +27,10 @@ gemm "emul_groups_gathered" {
   b        = { "gate", "up" },
   epilogue = function(acc) return silu(acc.gate) * acc.up end,
   tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 4, cluster = { 1, 2 }, e_depth = { 0, 1 } },
-                          wgmma { m = 128, n = 64, depth = 3, cluster = 1, share_x = 0 },
+                          wgmma { m = 128, n = 64, depth = 3, cluster = 1 },
                           wgmma { m = { 8, 40 }, n = 128, depth = 3, cluster = { 1, 2 }, e_depth = 1, swap = 1 },
-                          wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, share_x = 1, swap = { 0, 1 } },
+                          wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, share_x = 1,
+                                  swap = { 0, 1 } },
                           simt(any) } },
 }
 
@@ -53,6 +55,6 @@ gemm "emul_groups_vectors" {
   d        = { bias = per_col(f32), weight = per_row(f32) },
   epilogue = function(acc, d) return gelu(acc + d.bias) * d.weight end,
   tiles    = { sm_90a = { wgmma { m = 192, n = 64, wg = 3, depth = 3, cluster = { 1, 2 }, e_depth = { 0, 1 } },
-                          wgmma { m = 256, n = 64, depth = 3, cluster = 1, e_depth = 1, swap = { 0, 1 } , wg = 1 },
+                          wgmma { m = 256, n = 64, depth = 3, cluster = 1, e_depth = 1, swap = { 0, 1 }, wg = 1 },
                           simt(any) } },
 }
