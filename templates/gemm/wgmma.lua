@@ -333,7 +333,7 @@ return schedule {
     { "lines of E begin or end at no multiple of 16 bytes, by which a group's are stored", function(p, t)
       return any(eq(t.grouped, 0), eq(t.e_depth, 0), all(ge(p.align_e, 16), eq(p.n * t.bytes_e % 16, 0)))
     end },
-    { "rows of A begin at no multiple of 16 bytes, by which gathered ones are copied, or 2^31 bytes apart", function(p, t)
+    { "gathered rows of A begin at no multiple of 16 bytes, or 2^31 bytes apart: they are copied by 16", function(p, t)
       return any(lt(t.grouped, 2), all(ge(p.align_a, 16), lt(p.lda * t.bits_a, 17179869184)))
     end },
     { "M or N is above 2^30", function(p, t) return le(max(p.m, p.n), 1073741824) end },
