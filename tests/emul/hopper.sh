@@ -231,7 +231,7 @@ plant() { # FAMILY SCHEDULE OP NAME EXPRESSION [ARGUMENT...]
 }
 fault emul_fault "halves of K that are never added up" 's/if \(p\.cut\) exchange\(.*/;/'
 fault emul_fault "the first half of K in both blocks" 's/\(int\)\(rank \/ MATES\) \* steps/0/'
-fault emul_fault "rows beyond X that are waited for" 's/(bytes = @\{X\.count\} \* )@\{of_x\}/\1X_BYTES/'
+fault emul_fault "rows beyond X that are waited for" 's/(bytes = @\{maps_of\(X\)\} \* )@\{of_x\}/\1X_BYTES/'
 fault emul_fault "rows beyond Y that are waited for" 's/\* @\{of_y\};/* Y_BYTES;/'
 fault emul_fault "a last box that is as large as the others" 's/rest \+ p, first \+ p/first + p, first + p/'
 fault emul_fault "a slot given back while its products go on" 's/(arrive_at(_if)?\(shared \+ EMPTY \+ )used \* 8/\1tiles.slot * 8/'
