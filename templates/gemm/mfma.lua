@@ -48,7 +48,8 @@ end
 -- Bytes of every operand, once; and what the units read of A and B, much of it from caches.  Memory and caches work at
 -- the same time: a launch takes as long as the slower of them, in ns.
 local function operands(p, t)
-  local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
+  local rows = select(eq(t.groups, 2), min(p.tokens, p.m), p.m)
+  local a, b = rows * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
   return batches(p, t) * (a + p.m * p.n * t.bytes_out) + select(gt(t.groups, 0), groups(p), p.batch) * b
 end
 local function traffic(p, t, target)
@@ -100,7 +101,7 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if op.graph then return nil, "writes no output beside E" end
-    if op.gather and layout.a == "c" then return nil, "gathers no rows of a column-major A" end
+    if op.gather and layout.a == "c" then return nil, "gathers rows of a row-major A only, simt of any" end
     local small = types.b.bits < 8
     if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
       return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
@@ -199,6 +200,8 @@ return schedule {
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
     t.begin_ns = 1170 + 50 * t.stream + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
+    -- Where rows are of groups: another trip, to see whose its tile is, and what that takes; rows of A are yet another.
+    t.begin_ns = t.begin_ns + (op.gather and 1500 or op.groups and 930 or 0)
     t.out_ns = (250 + 18 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
     t.rest_ns = 200 + 5 * t.sums -- where K's end cuts chunks: that tile's are put right, and it is multiplied by itself
   end,
