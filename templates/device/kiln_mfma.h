@@ -273,8 +273,8 @@ static KILN_DEVICE int kiln_wave(void)
     return wave;
 }
 
-// This thread's lane of its wave, what a lane has of x, and the sum of what all lanes up to this one have, where none is
-// out.
+// This thread's lane of its wave, what a lane has of x, and the sum of what all lanes up to this one have, of a whole
+// wave.
 static KILN_DEVICE int kiln_lane(void)
 {
     return (int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
