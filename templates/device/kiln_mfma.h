@@ -273,6 +273,28 @@ static KILN_DEVICE int kiln_wave(void)
     return wave;
 }
 
+// This thread's lane of its wave, what a lane has of x, and the sum of what all lanes up to this one have, of a whole
+// wave.
+static KILN_DEVICE int kiln_lane(void)
+{
+    return (int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+}
+static KILN_DEVICE int kiln_of_lane(int x, int lane)
+{
+    return __builtin_amdgcn_readlane(x, lane);
+}
+static KILN_DEVICE unsigned kiln_sum_upto(unsigned x)
+{
+    int y = (int)x; // from 1, 2, 4 and 8 lanes below within 16, then from the last of 16 and of 32
+    y += __builtin_amdgcn_update_dpp(0, y, 0x111, 0xf, 0xf, false);
+    y += __builtin_amdgcn_update_dpp(0, y, 0x112, 0xf, 0xf, false);
+    y += __builtin_amdgcn_update_dpp(0, y, 0x114, 0xf, 0xf, false);
+    y += __builtin_amdgcn_update_dpp(0, y, 0x118, 0xf, 0xf, false);
+    y += __builtin_amdgcn_update_dpp(0, y, 0x142, 0xa, 0xf, false);
+    y += __builtin_amdgcn_update_dpp(0, y, 0x143, 0xc, 0xf, false);
+    return (unsigned)y;
+}
+
 // Asks for values that all lanes share, "s"(x), "s"(y): their trips to memory are one, and nothing comes before.
 #define KILN_ASK(...)                                                                              \
     do {                                                                                           \

@@ -34,15 +34,27 @@ local function move(t, rows, along_k, from, to)
   return each // wide, deep, wide
 end
 
+-- Groups of rows that have any, at most; what of a batch there is one for each, and tiles along M of all: as many as
+-- there can be, and of groups that have as many rows each.
+local function groups(p) return max(min(p.batch, p.m), 1) end
+local function batches(p, t) return select(gt(t.groups, 0), 1, p.batch) end
+local function most_down(p, t)
+  return select(gt(t.groups, 0), (p.m + groups(p) * (t.m - 1)) // t.m, ceil_div(p.m, t.m))
+end
+local function down(p, t)
+  return select(gt(t.groups, 0), groups(p) * ceil_div(ceil_div(p.m, groups(p)), t.m), ceil_div(p.m, t.m))
+end
+
 -- Bytes of every operand, once; and what the units read of A and B, much of it from caches.  Memory and caches work at
 -- the same time: a launch takes as long as the slower of them, in ns.
 local function operands(p, t)
-  local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
-  return p.batch * (a + b + p.m * p.n * t.bytes_out)
+  local rows = select(eq(t.groups, 2), min(p.tokens, p.m), p.m)
+  local a, b = rows * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
+  return batches(p, t) * (a + p.m * p.n * t.bytes_out) + select(gt(t.groups, 0), groups(p), p.batch) * b
 end
 local function traffic(p, t, target)
   local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
-  local cached = p.batch * (ceil_div(p.n, t.n) * a + ceil_div(p.m, t.m) * b)
+  local cached = batches(p, t) * (ceil_div(p.n, t.n) * a + down(p, t) * b)
   return max(operands(p, t) // target.gbps, cached // (4 * target.gbps))
 end
 
@@ -57,7 +69,7 @@ end
 -- second kernel takes.
 local function shared(p, t, target)
   local steps, each = max(ceil_div(p.k, t.share), 1), t.share // t.k
-  local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n) * p.batch
+  local tiles = down(p, t) * ceil_div(p.n, t.n) * batches(p, t)
   local units = max(p.units, 1)
   local slots = units * t.resident -- blocks that the device holds at once
   local rest = select(eq(t.stream, 1), tiles % slots, select(gt(t.split_k, 1), tiles, 0))
@@ -87,9 +99,9 @@ return schedule {
   family = "gemm",
   title = "AMD matrix cores: matrix instructions without a gap between them",
   supports = function(target, op, types, layout)
-    if op.groups then return nil, "rows are of groups" end
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if op.graph then return nil, "writes no output beside E" end
+    if op.gather and layout.a == "c" then return nil, "gathers rows of a row-major A only, simt of any" end
     local small = types.b.bits < 8
     if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
       return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
@@ -125,14 +137,15 @@ return schedule {
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
               "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b",
-              "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident", "two",
-              "bytes_out", "out", "registers", "rate", "begin_ns", "out_ns", "rest_ns", "share" },
+              "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident",
+              "bytes_out", "out", "registers", "rate", "begin_ns", "out_ns", "rest_ns", "share", "groups" },
   derive = function(t, op, types, layout, target)
     t.bytes_out = types.e.bytes
     for _, d in ipairs(op.epilogue_inputs) do
       if d.kind == "full" then t.bytes_out = t.bytes_out + d.type.bytes end
     end
     t.products = op.products
+    t.groups = op.gather and 2 or op.groups and 1 or 0 -- of rows; 2: which are gathered
     t.threads = t.wm * t.wn * t.wk * 64
     t.piece = 16 // types.mul_a.bytes
     t.pieces = t.k // t.piece                -- 16-byte pieces of K in LDS
@@ -168,7 +181,6 @@ return schedule {
     t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256),
                            op.block and 2 or 1) -- of one alone matrix instructions sum where vector ones can't add
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
-    t.two = t.split_k > 1 and 1 or 0          -- whether there is a second kernel
     t.bits_a, t.bits_b = types.a.bits, types.b.bits
     t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
@@ -188,6 +200,8 @@ return schedule {
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
     t.begin_ns = 1170 + 50 * t.stream + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
+    -- Where rows are of groups: another trip, to see whose its tile is, and what that takes; rows of A are yet another.
+    t.begin_ns = t.begin_ns + (op.gather and 1500 or op.groups and 930 or 0)
     t.out_ns = (250 + 18 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
     t.rest_ns = 200 + 5 * t.sums -- where K's end cuts chunks: that tile's are put right, and it is multiplied by itself
   end,
@@ -218,6 +232,9 @@ return schedule {
     { "the tile of B does not divide into {threads} threads", function(t)
       return fits(t, t.n, t.loads_b, t.deep_b, t.wide_b)
     end },
+    { "split_k > 1, where rows are of groups: how many tiles there are to share only the kernel sees", function(t)
+      return t.groups == 0 or t.split_k == 1
+    end },
     { "stream = 1 shares tiles between up to split_k blocks, which is 1", function(t)
       return t.stream == 0 or t.split_k > 1
     end },
@@ -233,6 +250,7 @@ return schedule {
       local t = { m = m, n = width // n, k = bytes // types.mul_a.bytes, wm = wm, wn = wn, wk = wk, mfma = mfma,
                   ahead = 4, split_k = 16, stream = 1, group = 8, xf32 = 0 }
       for name, value in pairs(more or {}) do t[name] = value end
+      if op.groups then t.split_k, t.stream = 1, 0 end
       return t
     end
     -- Of more ahead registers would spill; beside sums of blocks, what is turned round takes them, and short blocks do.
@@ -270,6 +288,9 @@ return schedule {
     { "K is shorter than a load from memory", function(p, t)
       return any(ge(p.k, max(t.piece, t.wide_b * t.along_b)), eq(t.along_a + t.along_b, 0))
     end },
+    { "A spans 2 GiB or more, and its rows are gathered", function(p, t)
+      return any(lt(t.groups, 2), lt(((p.tokens + 1) * p.lda + p.k) * t.bits_a // 8, 2147483648))
+    end },
     { "a tile of A spans 2 GiB or more", function(p, t)
       return lt(select(eq(t.along_a, 1), t.m * p.lda + p.k, (p.k + 4 * t.k) * p.lda + p.m) * t.bits_a // 8,
                 2147483648)
@@ -280,20 +301,20 @@ return schedule {
     end },
     { "K is odd, and B's elements are two to a byte", function(p, t) return any(ge(t.bits_b, 8), eq(p.k % 2, 0)) end },
     { "more than 4194304 blocks", function(p, t)
-      local tiles = ceil_div(p.m, t.m) * ceil_div(p.n, t.n)
-      return le(select(eq(t.two, 1), tiles * p.batch * t.split_k, tiles), 4194304)
+      local tiles = most_down(p, t) * ceil_div(p.n, t.n)
+      return le(select(gt(t.split_k, 1), tiles * p.batch * t.split_k, tiles), 4194304)
     end },
     { "K has too many steps to share", function(p, t)
-      return any(eq(t.two, 0), lt(ceil_div(p.k, t.k) * max(p.units * t.resident, t.split_k), 2147483648))
+      return any(eq(t.split_k, 1), lt(ceil_div(p.k, t.k) * max(p.units * t.resident, t.split_k), 2147483648))
     end },
   },
   stages = function(t) return t.split_k > 1 and 2 or 1 end,
   launch = function(p, t, target)
     local whole, rest, runs = shared(p, t, target)
-    local tiles, batches = ceil_div(p.m, t.m) * ceil_div(p.n, t.n), max(min(p.batch, 65535), 1)
-    local blocks = select(eq(t.two, 1), whole + runs, tiles)
+    local tiles, y = most_down(p, t) * ceil_div(p.n, t.n), max(min(batches(p, t), 65535), 1)
+    local blocks = select(gt(t.split_k, 1), whole + runs, tiles)
     return {
-      { grid = { blocks, select(eq(t.two, 1), 1, batches), 1 }, block = { t.threads } },
+      { grid = { blocks, select(gt(t.split_k, 1), 1, y), 1 }, block = { t.threads } },
       { grid = { rest, ceil_div(t.m * t.n, t.threads * t.out), 1 }, block = { t.threads } },
     }
   end,
@@ -347,7 +368,7 @@ return schedule {
       { "blocks", whole + runs, "count" },
       { "rounds of the device", (whole + runs) / (units * t.resident), "count" },
       { "MB to and from memory", (operands(p, t) + shares) / 1e6, "count" },
-      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e3 * units), "least" },
+      { "arithmetic", 2 * batches(p, t) * p.m * p.n * p.k * t.products / (t.rate * 1e3 * units), "least" },
       { "memory", operands(p, t) / (target.gbps * 1e3), "least" },
     }
   end,

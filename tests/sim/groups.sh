@@ -39,5 +39,9 @@ if [[ $targets == *gfx942* ]]; then
     planted gfx942 groups.tmpl '(at / down) \* TILE_N' '(at % across) * TILE_N'
     planted gfx942 simt_gather.tmpl 'row < tokens' 'row <= tokens'
     planted gfx942 groups.tmpl '\*end_m = end\[i\]' '*end_m = g.m'
+    planted gfx942 mfma_groups.tmpl ' || end.v\[i\] > (unsigned)g.m' ''
+    planted gfx942 mfma_groups.tmpl 'job.end_m = end;' 'job.end_m = g.m;'
+    planted gfx942 mfma_groups.tmpl 'at -= own;' 'at = 0;'
+    planted gfx942 mfma_gather.tmpl ': size_of_a' ': 0'
 fi
 finish

@@ -25,6 +25,12 @@ for target in $targets; do
         "$kiln" verify $modules "matrix_columns $problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
         result $? "$target: $problem, unaligned"
     done
+    # Groups: more than a wave looks at together, two to a row or so; and one that has all rows.
+    for problem in 'matrix_gathered bf16,bf16,bf16 rcr m=300 n=70 k=72 tokens=33 groups=600' \
+        'matrix_groups f16,f16,f16 crc m=300 n=70 k=75 groups=257' 'matrix_groups f16,f16,f16 rcr m=300 n=70 k=75 groups=1'; do
+        "$kiln" verify $modules "$problem" --schedule mfma --device sim:$target --seed 1 >"$tmp/out" 2>&1
+        result $? "$target: $problem"
+    done
     # Few units, so that there are more tiles than the device holds blocks, and fewer; batches in one row of work; K that is
     # worth sharing, and not; six tiles in 18 runs, as many for each, where the device holds 20, and eight in 20.
     for problem in '3 rcr m=300 n=500 k=4112' '3 crc m=304 n=272 k=3333 batch=3' '3 rcr m=65 n=127 k=6000' \

@@ -47,7 +47,7 @@ gemm "groups_faults" {
   d        = { bias = per_col(f32) },
   epilogue = function(acc, d) return acc + d.bias end,
   targets  = { "gfx942", "host" },
-  tiles    = { gfx942 = { simt(few) } },
+  tiles    = { gfx942 = { simt(few), mfma { m = 32, n = 32, k = 32, mfma = 16 } } },
 }
 -- What relu lets through, and NaN, as unsigned bytes: no groups.
 gemm "relu_bytes" {
