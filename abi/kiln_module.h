@@ -100,7 +100,8 @@ typedef struct kiln_map {
     uint8_t clip;         /* KILN_CLIP_ */
     uint8_t promote;      /* what the L2 cache fetches at least: 0 no more than asked for, 1 64, 2 128, 3 256 bytes */
     uint16_t box_planes;  /* planes, of an operand that has them; else 0 */
-    uint16_t optional;    /* 1: an operand that no map takes is neither refused nor copied */
+    uint8_t optional;     /* 1: an operand that no map takes is neither refused nor copied */
+    uint8_t gathered;     /* 1: its rows are gathered first, into the workspace, by the op's index array (KILN_INDEX_ROW) */
 } kiln_map;               /* rank 3 to 5: contiguous, strided, of panels panel, with planes plane, batch */
 
 /* A tensor of an op, with all that the family's signature and the op's description say of it.  Its matrix has

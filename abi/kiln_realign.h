@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What kiln_realign, a kernel of modules with rows that ask for it, is told: tensors to copy line by line from one
 // address and pitch to another.  The runtime launches it ahead of a kernel's first stage for inputs that no tensor map
-// takes, to lines in the workspace that begin at multiples of 16 bytes, and behind its last one for outputs.
+// takes, to lines in the workspace that begin at multiples of 16 bytes, and behind its last one for outputs; and for
+// inputs whose lines are gathered.
 #ifndef KILN_REALIGN_H
 #define KILN_REALIGN_H
 #define KILN_REALIGN_SYMBOL "kiln_realign"
@@ -22,6 +23,9 @@ typedef struct kiln_realign_part {
     long long from_stride, to_stride; /* bytes from batch to batch */
     long long bytes, room;            /* of a line; of one that may be written: the next multiple of 16 where all of `to`
                                          begin at one, else as many */
+    const int *index;                 /* of `rows_of` lines the one that each is; one of which there is none is zeros; NULL:
+                                         they come one after the other */
+    long long rows_of;
     long long items;                  /* in all: of each batch `groups` of lines for each of `runs` of columns */
     unsigned lines;                   /* of a batch */
     unsigned chunks;                  /* pieces of 16 bytes, aligned where they are written, of the longest line: its bytes

@@ -210,7 +210,8 @@ static const char *operands_text(kg_ctx *cx, const kg_family *f)
 static bool map_fields(expansion *x, kg_pos pos)
 {
     static const char *const known[] = {"operand", "inner", "outer",   "planes",
-                                        "swizzle", "clip",  "promote", "optional"};
+                                        "swizzle", "clip",  "promote", "optional",
+                                        "gathered"};
     const char *unknown = kg_unknown_field(x->cx, known, sizeof known / sizeof *known);
     if (unknown) kg_error(x->cx, pos, "maps: %s", unknown);
     return !unknown;
@@ -229,15 +230,21 @@ static bool map_clip(expansion *x, kg_pos pos, uint8_t *clip)
     return false;
 }
 
-static bool map_optional(expansion *x, kg_pos pos, uint16_t *optional)
+static bool map_flag(expansion *x, kg_pos pos, const char *name, uint8_t *flag)
 {
-    lua_pushliteral(x->cx->T, "optional");
+    lua_pushstring(x->cx->T, name);
     const int type = lua_rawget(x->cx->T, -2);
-    *optional = (uint16_t)lua_toboolean(x->cx->T, -1);
+    *flag = lua_toboolean(x->cx->T, -1) ? 1 : 0;
     lua_pop(x->cx->T, 1);
     if (type == LUA_TNIL || type == LUA_TBOOLEAN) return true;
-    kg_error(x->cx, pos, "maps: 'optional' must be true or false");
+    kg_error(x->cx, pos, "maps: '%s' must be true or false", name);
     return false;
+}
+
+static bool gathers(const kg_op *op, int operand)
+{
+    const kg_tensor *t = &op->tensor[operand];
+    return t->own != KILN_NOWHERE && kg_is_gathered(op, t->own);
 }
 
 /* 0 to 3 of kiln_map.promote. */
@@ -261,7 +268,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     lua_State *T = x->cx->T;
     int64_t inner, outer, planes, swizzle;
     uint8_t clip, promote;
-    uint16_t optional;
+    uint8_t optional, gathered;
     lua_pushstring(T, "operand");
     int operand = lua_istable(T, -2) && lua_rawget(T, -2) == LUA_TSTRING
                       ? map_operand(x->op, lua_tostring(T, -1))
@@ -275,10 +282,15 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
         !map_number(x, "outer", 1, 256, pos, &outer) ||
         !map_number(x, "planes", 0, 256, pos, &planes) ||
         !map_number(x, "swizzle", 0, 128, pos, &swizzle) || !map_clip(x, pos, &clip) ||
-        !map_promote(x, pos, &promote) || !map_optional(x, pos, &optional))
+        !map_promote(x, pos, &promote) || !map_flag(x, pos, "optional", &optional) ||
+        !map_flag(x, pos, "gathered", &gathered))
         return false;
     if (swizzle && swizzle != 32 && swizzle != 64 && swizzle != 128) {
         kg_error(x->cx, pos, "maps: 'swizzle' must be 0, 32, 64 or 128");
+        return false;
+    }
+    if (gathered && !gathers(x->op, operand)) {
+        kg_error(x->cx, pos, "maps: 'gathered' is of an operand whose rows the op gathers");
         return false;
     }
     const bool stacked = x->op->tensor[operand].planes != KILN_NOWHERE;
@@ -288,7 +300,7 @@ static bool read_map(expansion *x, kg_pos pos, kiln_map *m)
     }
     if (stacked && !planes) planes = 1;
     *m = (kiln_map){(uint8_t)operand, (uint8_t)swizzle, (uint16_t)inner, (uint16_t)outer, clip,
-                    promote,          (uint16_t)planes, optional};
+                    promote,          (uint16_t)planes, optional, gathered};
     return true;
 }
 

@@ -504,10 +504,10 @@ static size_t put_maps(writer *w, uint32_t *first)
             seen_at[nseen++] = (uint32_t)total;
             total += in->nmaps;
             for (size_t m = 0; m < in->nmaps; m++)
-                kg_putf(w->out, "    { %d, %d, %d, %d, %d, %d, %d, %d },\n", in->map[m].operand,
+                kg_putf(w->out, "    { %d, %d, %d, %d, %d, %d, %d, %d, %d },\n", in->map[m].operand,
                         in->map[m].swizzle, in->map[m].box_inner, in->map[m].box_outer,
                         in->map[m].clip, in->map[m].promote, in->map[m].box_planes,
-                        in->map[m].optional);
+                        in->map[m].optional, in->map[m].gathered);
         }
         first[i] = seen_at[k];
     }

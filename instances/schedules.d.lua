@@ -171,6 +171,7 @@ function simt_decode(axes) end
 ---@alias kiln.wgmma.gather 0|1
 ---@alias kiln.wgmma.tf32 0|1
 ---@alias kiln.wgmma.slabs 1|2|4
+---@alias kiln.wgmma.collect 0|1
 ---@alias kiln.wgmma.share_x 0|1
 ---@alias kiln.wgmma.swap 0|1
 
@@ -190,6 +191,7 @@ function simt_decode(axes) end
 ---@field gather? kiln.wgmma.gather|kiln.wgmma.gather[] gemm: 1: A and B may lie at any address: warps copy them; 0: all by tensor map
 ---@field tf32? kiln.wgmma.tf32|kiln.wgmma.tf32[] gemm: 1: f32 is multiplied as tf32, of 10 bits of mantissa
 ---@field slabs? kiln.wgmma.slabs|kiln.wgmma.slabs[] gemm: steps of 128 bytes of the other operand that come together with rows of B of 4 bits
+---@field collect? kiln.wgmma.collect|kiln.wgmma.collect[] gemm: 1: rows of A that are numbers are brought together in the workspace, ahead; 0: warps copy a tile's
 ---@field share_x? kiln.wgmma.share_x|kiln.wgmma.share_x[] gemm: 1: a cluster's blocks load the 64-row side's tile together, neighbours along the other; 0: the other's
 ---@field swap? kiln.wgmma.swap|kiln.wgmma.swap[] gemm: 1: the 64-row side is that of B where E is contiguous along N, of A where it is along M
 

@@ -346,6 +346,7 @@ bool kr_map_takes(const kiln_tensor_row *, const kr_operand *);
 struct kr_realigned {
     int n; /* of them: positions in the op's tensors, and where in the workspace */
     uint8_t tensor[KILN_MAX_TENSORS];
+    uint8_t gathered[KILN_MAX_TENSORS]; /* row by row, by the op's index array */
     uint64_t at[KILN_MAX_TENSORS];
     kiln_realign_args in, out; /* from here on what kr_realign fills in; nothing where n is 0 */
     uint32_t in_blocks, out_blocks;

@@ -3,6 +3,7 @@
 // multiple of 16 bytes, or of an output a line's length, go by way of the workspace: inputs are
 // copied there before the kernel runs, outputs from there afterwards (abi/kiln_realign.h).  What is
 // left for the kernel is a problem whose tensors all are aligned, but for those of optional maps.
+// Inputs whose rows the op gathers go the same way, row by row, where a map wants them so.
 #include <string.h>
 #include "../abi/kiln_problem_math.h"
 #include "internal.h"
@@ -47,6 +48,24 @@ static bool listed(const kr_realigned *r, uint8_t tensor)
     return false;
 }
 
+/* The index array that says which rows of a tensor are meant. */
+static const kiln_tensor_row *rows_by(const kiln_op_row *op, const kiln_tensor_row *t)
+{
+    for (int i = 0; i < op->ntensors; i++)
+        if (op->tensor[i].index == KILN_INDEX_ROW && op->tensor[i].within == t->rows)
+            return &op->tensor[i];
+    return NULL;
+}
+
+/* A tensor as the kernel has it: with a row for each number, of those that are gathered. */
+static kr_operand as_gathered(const kr_view *v, const kiln_op_row *op, int tensor)
+{
+    kr_operand o = v->t[tensor];
+    o.rows = v->shape.size[rows_by(op, &op->tensor[tensor])->rows];
+    *(o.layout == KILN_ROW ? &o.outer : &o.inner) = o.rows;
+    return o;
+}
+
 uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
 {
     const uint64_t own = k->schedule->workspace(&v->shape, k->row->t);
@@ -55,10 +74,15 @@ uint64_t kr_workspace(const kiln_kernel *k, const kr_view *v, kr_realigned *r)
     if (!k->row->realigns) return own;
     const kiln_map *const map = k->module->table->map + k->row->first_map;
     for (int i = 0; i < k->row->maps; i++) {
+        kr_operand room;
         const kr_operand *o = &v->t[map[i].operand];
         const kiln_tensor_row *t = &k->op->tensor[map[i].operand];
-        if (o->bytes == 0 || map[i].optional || kr_map_takes(t, o) || listed(r, map[i].operand))
+        if (map[i].gathered) room = as_gathered(v, k->op, map[i].operand), o = &room;
+        const bool nothing = map[i].gathered ? !o->inner || !o->outer : o->bytes == 0;
+        if (nothing || (!map[i].gathered && kr_map_takes(t, o)) || map[i].optional ||
+            listed(r, map[i].operand))
             continue;
+        r->gathered[r->n] = map[i].gathered;
         const int64_t size = kiln_i_mul(kiln_i_mul(pitch_of(o), o->outer), batches_of(o));
         const int64_t at = kiln_i_add(rounded(bytes, PLACE), SLACK);
         r->tensor[r->n] = map[i].operand;
@@ -118,6 +142,8 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         const kiln_tensor_row *t = &k->op->tensor[r->tensor[i]];
         kr_operand *o = &v->t[r->tensor[i]];
         char *const theirs = args->tensor[t->arg], *const ours = (char *)args->workspace + r->at[i];
+        const int64_t bytes_given = o->bytes;
+        if (r->gathered[i]) *o = as_gathered(v, k->op, r->tensor[i]);
         const int64_t pitch = pitch_of(o), stride = pitch * o->outer, line = kr_span(o, o->inner);
         const int64_t their_pitch = kr_span(o, o->ld), their_stride = kr_span(o, o->stride);
         const kiln_realign_part both = {.bytes = line,
@@ -134,9 +160,14 @@ void kr_realign(const kiln_kernel *k, kr_realigned *r, kr_view *v, kiln_args *ar
         } else {
             p = &r->in.part[r->in.parts++];
             *p = both;
-            p->from = p->begin = theirs, p->end = theirs + o->bytes;
+            p->from = p->begin = theirs, p->end = theirs + bytes_given;
             p->from_pitch = their_pitch, p->from_stride = their_stride;
             p->to = ours, p->to_pitch = pitch, p->to_stride = stride;
+        }
+        if (r->gathered[i]) {
+            const kiln_tensor_row *by = rows_by(k->op, t);
+            p->index = args->tensor[by->arg], p->rows_of = v->shape.size[by->within];
+            o->bytes = stride;
         }
         cut(p, batches_of(o));
         const int64_t per_byte = kiln_per_byte(o->type), bytes = per_byte > 1 ? 1 : o->bits / 8;

@@ -348,6 +348,21 @@ static bool code_inside(const kiln_module *t, uint64_t offset, uint64_t size)
     return offset <= t->code_size && size <= t->code_size - offset;
 }
 
+/* The row's maps are of the op's tensors; rows are gathered by an index array that it has. */
+static bool maps_of_row_ok(const kiln_module *t, const kiln_row *r, const kiln_op_row *op)
+{
+    for (int i = 0; i < r->maps; i++) {
+        const kiln_map *m = &t->map[r->first_map + (uint32_t)i];
+        if (m->operand >= op->ntensors) return false;
+        bool named = !m->gathered;
+        for (int x = 0; x < op->ntensors; x++)
+            named |= op->tensor[x].index == KILN_INDEX_ROW &&
+                     op->tensor[x].within == op->tensor[m->operand].rows;
+        if (!named || (m->gathered && !r->realigns)) return false;
+    }
+    return true;
+}
+
 static bool row_ok(const check *c, const kiln_row *r, bool host)
 {
     const kiln_module *t = c->t;
@@ -366,8 +381,7 @@ static bool row_ok(const check *c, const kiln_row *r, bool host)
     if (r->key != kiln_key_of(kiln_name_hash(t->strings + op->name), r->sig, n)) return false;
     if (r->maps > KR_MAX_MAPS || r->first_map > t->nmaps || r->maps > t->nmaps - r->first_map)
         return false;
-    for (int i = 0; i < r->maps; i++)
-        if (t->map[r->first_map + (uint32_t)i].operand >= op->ntensors) return false;
+    if (!maps_of_row_ok(t, r, op)) return false;
     for (int i = 0; i < KILN_MAX_STAGES; i++)
         if (!text_ok(c, r->symbol[i])) return false;
     if (r->realigns && (r->realigns > 1 || !r->maps || !t->realign.size)) return false;
@@ -380,7 +394,7 @@ static bool map_ok(const kiln_map *m)
 {
     return m->operand < KILN_MAX_TENSORS && m->box_inner > 0 && m->box_outer > 0 &&
            m->box_inner <= 256 && m->box_outer <= 256 && m->box_planes <= 256 &&
-           m->clip <= KILN_CLIP_REST && m->promote <= 3 && m->optional <= 1 &&
+           m->clip <= KILN_CLIP_REST && m->promote <= 3 && m->optional <= 1 && m->gathered <= 1 &&
            (m->swizzle == 0 || m->swizzle == 32 || m->swizzle == 64 || m->swizzle == 128);
 }
 

@@ -78,30 +78,43 @@ static KILN_DEVICE void kiln_realign_put(const kiln_realign_part &p, char *line,
         kiln_realign_store(line + ahead, x, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.room));
 }
 
-// A column's chunk of `count` lines, four at most: all is asked for before anything is written.  `from` and `to` are
-// where the first line begins.
-static KILN_DEVICE void kiln_realign_column(const kiln_realign_part &p, const char *from, char *to, unsigned chunk,
-                                            unsigned count)
+// Where a line is read, in a batch that begins at `from`; null: it is zeros.
+static KILN_DEVICE const char *kiln_realign_line(const kiln_realign_part &p, const char *from, long long line)
 {
-    const long long from_step = p.from_pitch * p.rows, to_step = p.to_pitch * p.rows;
+    if (!p.index) return from + line * p.from_pitch;
+    const int row = p.index[line];
+    return row >= 0 && row < p.rows_of ? from + row * p.from_pitch : nullptr;
+}
+
+// A column's chunk of `count` lines, four at most, from `line` on, p.rows apart: all is asked for before anything is
+// written.  `from` is where the batch begins, `to` where the first of the lines goes.
+static KILN_DEVICE void kiln_realign_column(const kiln_realign_part &p, const char *from, long long line, char *to,
+                                            unsigned chunk, unsigned count)
+{
+    const long long to_step = p.to_pitch * p.rows;
+    const char *source[4];
+    for (unsigned u = 0; u < 4; u++) source[u] = u < count ? kiln_realign_line(p, from, line + u * p.rows) : nullptr;
     kiln_words4 low[4], high[4];
     unsigned at[4], rest = 0; // what has pieces that are not the tensor's
     for (unsigned u = 0; u < 4; u++) {
-        const char *const x = from + u * from_step + kiln_realign_ahead(to + u * to_step, chunk);
+        low[u] = high[u] = kiln_words4{}, at[u] = 0;
+        if (!source[u]) continue;
+        const char *const x = source[u] + kiln_realign_ahead(to + u * to_step, chunk);
         at[u] = (unsigned)(unsigned long long)x & 15;
         const kiln_words4 *const piece = (const kiln_words4 *)(x - at[u]);
-        if (u < count && ((const char *)piece < p.begin || (const char *)(piece + 2) > p.end)) rest |= 1u << u;
-        if (u < count && !(rest >> u & 1)) low[u] = piece[0], high[u] = piece[1]; // both, lest one waits for the other
+        if ((const char *)piece < p.begin || (const char *)(piece + 2) > p.end) rest |= 1u << u;
+        if (!(rest >> u & 1)) low[u] = piece[0], high[u] = piece[1]; // both, lest one waits for the other
     }
     for (unsigned u = 0; u < 4; u++)
         if (u < count && !(rest >> u & 1))
             kiln_realign_put(p, to + u * to_step, kiln_realign_ahead(to + u * to_step, chunk),
                              kiln_realign_shift(low[u], high[u], at[u]));
-    for (; rest; rest >>= 1, from += from_step, to += to_step) {
+    for (; rest; rest >>= 1, line += p.rows, to += to_step) {
         const long long ahead = kiln_realign_ahead(to, chunk);
         if (rest & 1)
             kiln_realign_put(p, to, ahead,
-                             kiln_realign_load(from + ahead, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.bytes)));
+                             kiln_realign_load(kiln_realign_line(p, from, line) + ahead, kiln_realign_lo(ahead),
+                                               kiln_realign_hi(ahead, p.bytes)));
     }
 }
 
@@ -124,7 +137,7 @@ kiln_realign(KILN_PARAMETER(kiln_realign_args) args)
             const unsigned chunk = run * p.columns + column;
             const long long line = (long long)group * (p.rows * args.chunks) + row, left = p.lines - line;
             if (row >= p.rows || chunk >= p.chunks || left <= 0) continue;
-            kiln_realign_column(p, p.from + batch * p.from_stride + line * p.from_pitch,
+            kiln_realign_column(p, p.from + batch * p.from_stride, line,
                                 p.to + batch * p.to_stride + line * p.to_pitch, chunk,
                                 left > (long long)p.rows * (args.chunks - 1) ? args.chunks
                                                                              : ((unsigned)left - 1) / p.rows + 1);

@@ -40,13 +40,13 @@ local function places(t, op, types, layout)
   t.in_registers = changed(op, types, x) and 1 or 0
   t.e_along_y = (layout.e == "r") == (x == "a") and 1 or 0
   t.k = 128 // types.mul_a.bytes * t.slabs
-  t.x_row = 128 * types[x].bits // types["mul_" .. x].bits * t.slabs
+  local x_row = 128 * types[x].bits // types["mul_" .. x].bits * t.slabs -- bytes of a row of X
   if x == "a" then
     t.x, t.y = t.m, t.n
-    t.slot_bytes = t.x_row * t.x + 128 * op.products * t.y * t.slabs
+    t.slot_bytes = x_row * t.x + 128 * op.products * t.y * t.slabs
   else
     t.x, t.y = t.n, t.m
-    t.slot_bytes = t.x_row * op.products * t.x + 128 * t.y * t.slabs
+    t.slot_bytes = x_row * op.products * t.x + 128 * t.y * t.slabs
   end
 end
 
@@ -136,12 +136,14 @@ return schedule {
     { "tf32", values = { 0, 1 }, doc = "1: f32 is multiplied as tf32, of 10 bits of mantissa" },
     { "slabs", values = { 1, 2, 4 },
       doc = "steps of 128 bytes of the other operand that come together with rows of B of 4 bits" },
+    { "collect", values = { 0, 1 },
+      doc = "1: rows of A that are numbers are brought together in the workspace, ahead; 0: warps copy a tile's" },
     { "share_x", values = { 0, 1 },
       doc = "1: a cluster's blocks load the 64-row side's tile together, neighbours along the other; 0: the other's" },
     { "swap", values = { 0, 1 },
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
-  derived = { "k", "x", "y", "x_is_a", "x_row", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
+  derived = { "k", "x", "y", "x_is_a", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "d_parts", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
               "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped" },
@@ -150,7 +152,8 @@ return schedule {
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
     t.sums = t.products * t.blocks * t.y // 2
-    t.grouped = op.gather and 2 or op.groups and 1 or 0 -- rows are of groups; and A's are gathered
+    -- Rows are of groups; and those of A are gathered tile by tile.
+    t.grouped = op.gather and t.collect == 0 and 2 or op.groups and 1 or 0
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
     t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
@@ -243,6 +246,9 @@ return schedule {
     { "{d_parts} slots for a strip of the full inputs beside rows of A that are numbers: 2 at most", function(t)
       return t.grouped < 2 or t.d_parts <= 2
     end },
+    { "collect, where rows of A are no numbers", function(t, op)
+      return t.collect == 0 or op.gather ~= nil
+    end },
     { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
     { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
@@ -268,7 +274,8 @@ return schedule {
       local t = { m = x, n = y // op.products, wg = x == 256 and 2 or x // 64,
                   depth = (widened or op.block) and 8 or 16, cluster = cluster,
                   e_depth = 2, group = 0, stream = stream or 0, pingpong = 0, promote = 0,
-                  gather = 0, slabs = 1, share_x = 0, swap = swap or 0, tf32 = 0 } -- 1 changes numerics: only in sweeps
+                  gather = 0, slabs = 1, collect = 0, share_x = 0, swap = swap or 0,
+                  tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
         local v = half_bytes.values(op, types, 64 * t.slabs)
@@ -287,7 +294,7 @@ return schedule {
       until fits or t.depth == 2
       local set = {}
       for _, name in ipairs { "m", "n", "wg", "depth", "cluster", "e_depth", "group", "stream", "pingpong", "promote",
-                            "gather", "tf32", "slabs", "share_x", "swap" } do set[name] = t[name] end
+                            "gather", "tf32", "slabs", "collect", "share_x", "swap" } do set[name] = t[name] end
       return set
     end
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
@@ -295,7 +302,7 @@ return schedule {
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
-      e_bytes = types.e.bytes, groups = op.groups,
+      e_bytes = types.e.bytes, groups = op.groups, gather = op.gather,
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -326,6 +333,7 @@ return schedule {
     if t.group > 0 then text = text .. "_g" .. t.group end
     text = text .. (t.stream == 1 and "_stream" or "") .. (t.pingpong == 1 and "_pp" or "")
     text = text .. (t.promote > 0 and "_p" .. t.promote or "") .. (t.tf32 == 1 and "_tf32" or "")
+    text = text .. (t.collect == 1 and "_collect" or "")
     return text .. (t.swap == 1 and "_swap" or "") .. (t.gather == 1 and "_any" or "")
   end,
   problem_rules = {
@@ -357,8 +365,12 @@ return schedule {
       return { operand = id, inner = 64, outer = t.k // t.slabs // share, swizzle = 128 }
     end
     local function add(name, rows, share, clip)
-      if t.gather == 1 or name == "a" and (op.gather or clip and op.groups) then return end
-      if name == "a" then list[#list + 1] = operand("a", "a", rows, share, clip) return end
+      if t.gather == 1 or name == "a" and (t.grouped == 2 or clip and op.groups) then return end
+      if name == "a" then
+        list[#list + 1] = operand("a", "a", rows, share, clip)
+        list[#list].gathered = t.collect == 1
+        return
+      end
       for i = 0, op.products - 1 do list[#list + 1] = operand("b", "b" .. i, rows, share, clip) end
     end
     local share_x, share_y = t.share_x == 1 and t.cluster or 1, t.share_x == 1 and 1 or t.cluster
@@ -423,7 +435,8 @@ return schedule {
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
     local read = 2 * t.x * t.slabs * t.products * (64 / at_once + t.y)
-    local lds = (0.868 * t.slot_bytes + 1.051 * read) / 235e3
+    local copied = select(eq(t.grouped, 2), 3 * 128 * t.m, 0) -- by warps it takes four times as long
+    local lds = (0.868 * (t.slot_bytes + copied) + 1.051 * read) / 235e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate: the more, the longer.
     local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
     local long = most * rounds * flops / rate
@@ -543,7 +556,8 @@ return schedule {
     -- A tile's first step waits for memory; small tiles keep few bytes on their way.
     local by_map = eq(t.gather, 0)
     local copies = require "realigned"(p, {
-      { by_map, p.align_a, p.m * p.k * t.bits_a / 8 }, { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
+      { all(by_map, lt(t.grouped, 2)), select(eq(t.collect, 1), 1, p.align_a), p.m * p.k * t.bits_a / 8 },
+      { by_map, p.align_b, p.n * p.k * t.bits_b / 8 * t.products },
       { by_map, p.align_d, p.m * p.n * t.bytes_d },
       { gt(t.e_depth, 0), align_e,
         p.m * p.n * t.bytes_e + 240 * select(eq(t.e_along_y, t.x_is_a), p.m, p.n), true } }) -- lines have two ends

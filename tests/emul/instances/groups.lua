@@ -31,6 +31,7 @@ gemm "emul_groups_gathered" {
                           wgmma { m = { 8, 40 }, n = 128, depth = 3, cluster = { 1, 2 }, e_depth = 1, swap = 1 },
                           wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = 2, e_depth = 1, share_x = 1,
                                   swap = { 0, 1 } },
+                          wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = { 1, 2 }, collect = 1 },
                           simt(any) } },
 }
 

@@ -27,6 +27,8 @@ gemm "wgmma_groups_gathered" {
                           wgmma { m = 128, n = 128, depth = 4, cluster = 1, e_depth = 0 },
                           wgmma { m = { 8, 16, 64, 128 }, n = 128, depth = 4, cluster = { 1, 2 }, swap = 1 },
                           wgmma { m = 64, n = 64, wg = 1, depth = 8, cluster = 2, share_x = { 0, 1 } },
+                          wgmma { m = 128, n = 256, depth = 4, cluster = { 1, 2 }, collect = 1 },
+                          wgmma { m = { 16, 192 }, n = 128, depth = 4, cluster = 2, swap = 1, collect = 1 },
                           simt(any) } },
 }
 
@@ -41,6 +43,7 @@ gemm "wgmma_groups_gated" {
   epilogue = function(acc, d) return silu(acc.gate) * acc.up * d.weight end,
   tiles    = { sm_90a = { wgmma { m = 128, n = { 64, 128 }, depth = 4, cluster = { 1, 2 } },
                           wgmma { m = { 16, 32, 128 }, n = 128, depth = 4, cluster = { 1, 2 }, swap = 1 },
+                          wgmma { m = 128, n = 128, depth = 4, cluster = 2, collect = 1 },
                           simt(any) } },
 }
 
@@ -54,5 +57,6 @@ gemm "wgmma_groups_inputs" {
   epilogue = function(acc, d) return (acc * d.scale + d.bias) * d.weight + d.all end,
   tiles    = { sm_90a = { wgmma { m = 128, n = { 128, 192 }, depth = 4, cluster = { 1, 2 } },
                           wgmma { m = { 16, 64 }, n = 128, depth = 4, cluster = { 1, 2 }, swap = 1 },
+                          wgmma { m = 128, n = 128, depth = 4, cluster = 2, collect = 1 },
                           simt(any) } },
 }
