@@ -260,7 +260,7 @@ static bool is_gemm(const kr_job *job)
 {
     const kiln_op_row *op = job->op;
     const int e = B + op->products;
-    if (job->family->nsizes != 4 || job->family->ntypes != 4 || op->ntensors <= e ||
+    if (job->family->nsizes < 3 || job->family->nsizes > 4 || job->family->ntypes != 4 || op->ntensors <= e ||
         op->ntensors < e + 1 + job->nd)
         return false;
     for (int i = e + 1; i < op->ntensors; i++) {

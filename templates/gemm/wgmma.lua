@@ -61,7 +61,7 @@ end
 -- Warps that load have registers that others lack, which wider tiles would want.
 local function gathering(target, op, types, layout, columns)
   local t = { m = 128, n = columns // op.products, wg = 2, depth = 8, cluster = 1, e_depth = 1, group = 0, stream = 1,
-              pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, share_x = 0, swap = 0 }
+              pingpong = 0, promote = 0, gather = 1, tf32 = 0, slabs = 1, collect = 0, share_x = 0, swap = 0 }
   if roles(op, types, layout) == "b" then t.m, t.n = t.n, t.m end
   local whole = { groups = t.wg }
   for name, value in pairs(t) do whole[name] = value end
@@ -435,8 +435,8 @@ return schedule {
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
     local read = 2 * t.x * t.slabs * t.products * (64 / at_once + t.y)
-    local copied = select(eq(t.grouped, 2), 3 * 128 * t.m, 0) -- by warps it takes four times as long
-    local lds = (0.868 * (t.slot_bytes + copied) + 1.051 * read) / 235e3
+    local by_warps = select(eq(t.grouped, 2), 3 * 128 * t.m, 0) -- what they copy takes four times as long
+    local lds = (0.868 * (t.slot_bytes + by_warps) + 1.051 * read) / 235e3
     -- What comes from L2, half of it where a cluster shares it, takes energy, and so clock rate: the more, the longer.
     local of_y = 128 * t.slabs * t.y * select(eq(t.x_is_a, 1), t.products, 1)
     local long = most * rounds * flops / rate

@@ -326,9 +326,9 @@ enum { BIAS_RELU, AXPBY, SWIGLU, LINEAR_I8, DEQUANT, PRODUCT, MANY };
 static const uint8_t code[FIXTURE_CODE_SIZE] = FIXTURE_CODE_MARK;
 /* Where B is row-major E and A, without copies; else A and B, whose lines come as two panels of 8.
  */
-static const kiln_map map[] = {{2, 128, 32, 128, KILN_CLIP_ALL, 0, 0, 0},
-                               {0, 128, 32, 128, KILN_CLIP_ALL, 3, 0, 0},
-                               {1, 32, 16, 64, KILN_CLIP_REST, 1, 0, 0}};
+static const kiln_map map[] = {{2, 128, 32, 128, KILN_CLIP_ALL, 0, 0, 0, 0},
+                               {0, 128, 32, 128, KILN_CLIP_ALL, 3, 0, 0, 0},
+                               {1, 32, 16, 64, KILN_CLIP_REST, 1, 0, 0, 0}};
 #else
 #include "fixture_kernels.h"
 static const kiln_host_fn host_fn[] = {bias_relu_rcr, bias_relu_rrr, axpby,

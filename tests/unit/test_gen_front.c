@@ -375,7 +375,7 @@ static void tensors_of_gemm(void **state)
     assert_int_equal(op->types[0].type[3], KILN_F32);
     assert_int_equal(op->family->pointers, 12);
     assert_int_equal(op->family->pitches, 11);
-    assert_int_equal(op->family->args_size, 336);
+    assert_int_equal(op->family->args_size, 344);
     end_run(&r);
 }
 

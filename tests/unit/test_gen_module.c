@@ -15,7 +15,7 @@ typedef struct gemm_args {
     const void *d[8];
     void *workspace;
     long long lda, ldb, lde, ldd[8], stride_a, stride_b, stride_e, stride_d[8];
-    int m, n, k, batch;
+    int m, n, k, tokens, batch;
     float s[8];
     int units, reserved;
 } gemm_args;
@@ -202,7 +202,7 @@ static void check_family(const kiln_module *m)
     assert_string_equal(text(m, f->function[3]), "block");
     assert_string_equal(text(m, f->place[1]), "col");
     assert_int_equal(m->units, 100);
-    assert_int_equal(f->nsizes, 3);
+    assert_int_equal(f->nsizes, 4);
     assert_int_equal(f->nown, 3);
     assert_int_equal(f->ntypes, 4);
     assert_int_equal(f->nlayouts, 3);
@@ -267,7 +267,7 @@ static void check_ops(const kiln_module *m)
     assert_int_equal(m->shapes[op->first_shape + 1], 33);
     assert_int_equal(m->nodes[op->function[0].first + op->function[0].count - 1].op, KILN_X_ADD);
     const kiln_map want[] = {
-        {0, 64, 32, 64, 1, 3, 0, 0}, {1, 64, 32, 64, 0, 3, 0, 0}, {4, 0, 64, 64, 0, 2, 0, 0}};
+        {0, 64, 32, 64, 1, 3, 0, 0, 0}, {1, 64, 32, 64, 0, 3, 0, 0, 0}, {4, 0, 64, 64, 0, 2, 0, 0, 0}};
     assert_int_equal(r->maps, 3);
     assert_memory_equal(m->map + r->first_map, want, sizeof want);
     r = row(m, "toygpu/toy_scaled/f16_i8_f16/rcr/plain_m1");

@@ -575,6 +575,7 @@ static void check_rows(const rows *x)
                                      .bits = 32,
                                      .rows = R_ROWS,
                                      .cols = x->cols,
+                                     .batches = 1,
                                      .ld = R_COLS};
         if (i == 2) job.view.t[i].layout = KILN_ROW, job.view.t[i].ld = R_COLS;
     }

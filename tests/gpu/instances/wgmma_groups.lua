@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Ops that take schedule `wgmma` through its corners where rows of E are of groups: either operand on the side of 64
--- rows, strips and whole rows of E, clusters along M and along N, rows of A that are numbers, extra inputs of each kind.
+-- rows, strips and whole rows of E, clusters along M and along N, rows of A that are numbers, inputs of each kind.
 local any = { m = 32, n = 32, k = 16, tm = 2, tn = 2, split_k = 1 }
 
 gemm "wgmma_groups" {
