@@ -420,8 +420,11 @@ double kh_flops(const kh_shape *s)
 {
     const kiln_problem *p = &s->problem;
     if (s->op.summed < 0) return 0;
+    int shared = 0; /* rows are all batches' together */
+    for (int i = 0; i < s->count; i++) shared |= s->operand[i].index == KILN_INDEX_FIRST;
     return 2.0 * (double)kh_size_of(p, s->op.rows) * (double)kh_size_of(p, s->op.cols) *
-           (double)kh_size_of(p, s->op.summed) * (double)p->batch * (double)s->op.products;
+           (double)kh_size_of(p, s->op.summed) * (shared ? 1 : (double)p->batch) *
+           (double)s->op.products;
 }
 
 int kh_within(const kh_shape *s, int operand)

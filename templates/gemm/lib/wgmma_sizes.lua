@@ -11,13 +11,14 @@ return function(kind)
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
   -- 129 to 192 rows of A beside as many columns as make one round of the device: clusters lie along those.
   local one_row = { share_x = 1 }
-  if kind.groups and kind.gather then -- many rows are brought together ahead, few tile by tile
+  -- Many rows are brought together ahead, few tile by tile; so is what a sweep does not say, as the first one here.
+  if kind.groups and kind.gather then
     local ahead, ahead_one = { collect = 1 }, { collect = 1, e_depth = 1 }
     return kind.products > 1
-      and { { 128, 256, 2, 0, 0, ahead }, { 128, 256, 1, 0, 0, ahead }, { 128, 320, 1, 0, 1, ahead_one },
-            { 128, 256, 1, 0, 1 }, { 128, 128, 1, 0, 1 }, { 128, 64, 1, 0, 1 }, { 128, 32, 1, 0, 1 } }
-      or { { 128, 256, 2, 0, 0, ahead }, { 128, 256, 1, 0, 0, ahead }, { 128, 160, 1, 0, 1, ahead },
-           { 128, 128, 1, 0, 1 }, { 128, 64, 1, 0, 1 }, { 128, 32, 1, 0, 1 }, { 128, 16, 1, 0, 1 } }
+      and { { 128, 256, 1 }, { 128, 256, 2, 0, 0, ahead }, { 128, 256, 1, 0, 0, ahead },
+            { 128, 320, 1, 0, 1, ahead_one }, { 128, 128, 1, 0, 1 }, { 128, 64, 1, 0, 1 }, { 128, 32, 1, 0, 1 } }
+      or { { 128, 128, 1 }, { 128, 256, 2, 0, 0, ahead }, { 128, 256, 1, 0, 0, ahead },
+           { 128, 160, 1, 0, 1, ahead }, { 128, 128, 1, 0, 1 }, { 128, 64, 1, 0, 1 }, { 128, 32, 1, 0, 1 }, { 128, 16, 1, 0, 1 } }
   end
   if kind.groups then -- of few rows, which are Y, or many
     return kind.products > 1
