@@ -260,8 +260,12 @@ static bool is_gemm(const kr_job *job)
 {
     const kiln_op_row *op = job->op;
     const int e = B + op->products;
-    if (job->family->nsizes < 3 || job->family->nsizes > 4 || job->family->ntypes != 4 || op->ntensors <= e ||
-        op->ntensors < e + 1 + job->nd)
+    if (job->family->nsizes < 3 || job->family->nsizes > 4 || job->family->ntypes != 4 ||
+        op->ntensors <= e || op->ntensors < e + 1 + job->nd)
+        return false;
+    const bool begins = index_of(job, KILN_INDEX_FIRST) >= 0;
+    if (begins != (index_of(job, KILN_INDEX_END) >= 0) ||
+        (!begins && index_of(job, KILN_INDEX_ROW) >= 0))
         return false;
     for (int i = e + 1; i < op->ntensors; i++) {
         const kiln_tensor_row *t = &op->tensor[i];
@@ -377,8 +381,8 @@ static kiln_status values(const kr_job *job)
 /* ---- problems of ops that nobody knows ---- */
 
 static const struct text {
-    char none, gemm[5], m[2], n[2], k[2], tokens[7], a[2], b[2], e[2], acc[4], d[3], big_a[2], big_b[2],
-        big_e[2];
+    char none, gemm[5], m[2], n[2], k[2], tokens[7], a[2], b[2], e[2], acc[4], d[3], big_a[2],
+        big_b[2], big_e[2];
 } text = {0, "gemm", "m", "n", "k", "tokens", "a", "b", "e", "acc", "d.", "A", "B", "E"};
 #define S(name) ((kiln_str)offsetof(struct text, name))
 

@@ -184,7 +184,10 @@ static void mark_groups(const kh_shape *s, char *const *base, int first, int by,
     const int end = find_array(s, KILN_INDEX_END, s->operand[first].within);
     const int64_t all = kh_size_of(&s->problem, s->operand[first].within);
     char *const mine = calloc((size_t)all + 1, 1);
-    if (!mine) return;
+    if (!mine || end < 0) {
+        free(mine);
+        return;
+    }
     for (int64_t b = 0; b < s->operand[first].rows; b++) {
         const int64_t from = number(s, base, first, b, 0), to = number(s, base, end, b, 0);
         if (from >= 0 && to >= from && to <= all) memset(mine + from, 1, (size_t)(to - from));

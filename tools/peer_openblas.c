@@ -31,9 +31,12 @@ void *kt_load(const char *const *names, char *why, size_t size)
 
 int kt_has_products(const kh_sets *sets, char *why, size_t size)
 {
-    const int products = !strcmp(kh_sets_shape(sets)->op.family, "gemm");
+    const kh_shape *s = kh_sets_shape(sets);
+    const int products = !strcmp(s->op.family, "gemm"), groups = kh_has_indices(s);
     if (!products) snprintf(why, size, "it multiplies matrices, and no more");
-    return products;
+    if (products && groups)
+        snprintf(why, size, "it knows no rows of groups, which arrays on the device tell");
+    return products && !groups;
 }
 
 /* The address as a function pointer, which ISO C cannot cast to. */
