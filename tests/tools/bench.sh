@@ -126,7 +126,7 @@ for f in sys.argv[1:]:
     problems = [p for l in lines if l and l[0] != "[" for p in l.split(" vs ")]
     assert problems and len(set(lines) - {""}) == len([l for l in lines if l]), f
     for p in problems:
-        assert re.fullmatch(r"\w+ (\w+,\w+,\w+ [rc]{3} m=\d+ n=\d+ k=\d+|\w+(,\w+)*( \w+=\d+)+) align=256", p), p
+        assert re.fullmatch(r"\w+ (\w+,\w+,\w+ [rc]{3} m=\d+ n=\d+ k=\d+( tokens=\d+)?( groups=\d+)?|\w+(,\w+)*( \w+=\d+)+) align=256", p), p
 PY
 }
 check 'the shipped files of problems' shipped
