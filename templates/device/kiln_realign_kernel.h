@@ -78,43 +78,49 @@ static KILN_DEVICE void kiln_realign_put(const kiln_realign_part &p, char *line,
         kiln_realign_store(line + ahead, x, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.room));
 }
 
-// Where a line is read, in a batch that begins at `from`; null: it is zeros.
-static KILN_DEVICE const char *kiln_realign_line(const kiln_realign_part &p, const char *from, long long line)
+// Where `line` of a batch that begins at `from` is read; null: it is zeros.
+static KILN_DEVICE const char *kiln_realign_gathered(const kiln_realign_part &p, const char *from, long long line)
 {
-    if (!p.index) return from + line * p.from_pitch;
     const int row = p.index[line];
     return row >= 0 && row < p.rows_of ? from + row * p.from_pitch : nullptr;
 }
 
 // A column's chunk of `count` lines, four at most, from `line` on, p.rows apart: all is asked for before anything is
-// written.  `from` is where the batch begins, `to` where the first of the lines goes.
+// written.  `from` is where the batch begins, `to` where the first of the lines goes.  Lines that come one after the
+// other are code of their own: questions that only gathered ones ask would let loads wait for one another.
+template <bool GATHERED>
 static KILN_DEVICE void kiln_realign_column(const kiln_realign_part &p, const char *from, long long line, char *to,
                                             unsigned chunk, unsigned count)
 {
-    const long long to_step = p.to_pitch * p.rows;
+    const long long from_step = p.from_pitch * p.rows, to_step = p.to_pitch * p.rows;
+    const char *const first = from + line * p.from_pitch;
     const char *source[4];
-    for (unsigned u = 0; u < 4; u++) source[u] = u < count ? kiln_realign_line(p, from, line + u * p.rows) : nullptr;
+    for (unsigned u = 0; u < 4; u++) {
+        source[u] = first + u * from_step;
+        if (GATHERED) source[u] = u < count ? kiln_realign_gathered(p, from, line + u * p.rows) : nullptr;
+    }
     kiln_words4 low[4], high[4];
     unsigned at[4], rest = 0; // what has pieces that are not the tensor's
     for (unsigned u = 0; u < 4; u++) {
-        low[u] = high[u] = kiln_words4{}, at[u] = 0;
-        if (!source[u]) continue;
         const char *const x = source[u] + kiln_realign_ahead(to + u * to_step, chunk);
         at[u] = (unsigned)(unsigned long long)x & 15;
         const kiln_words4 *const piece = (const kiln_words4 *)(x - at[u]);
-        if ((const char *)piece < p.begin || (const char *)(piece + 2) > p.end) rest |= 1u << u;
-        if (!(rest >> u & 1)) low[u] = piece[0], high[u] = piece[1]; // both, lest one waits for the other
+        const bool asked = u < count && (!GATHERED || source[u]);
+        if (GATHERED) low[u] = high[u] = kiln_words4{};
+        if (asked && ((const char *)piece < p.begin || (const char *)(piece + 2) > p.end)) rest |= 1u << u;
+        if (asked && !(rest >> u & 1)) low[u] = piece[0], high[u] = piece[1]; // both, lest one waits for the other
     }
     for (unsigned u = 0; u < 4; u++)
         if (u < count && !(rest >> u & 1))
             kiln_realign_put(p, to + u * to_step, kiln_realign_ahead(to + u * to_step, chunk),
                              kiln_realign_shift(low[u], high[u], at[u]));
-    for (; rest; rest >>= 1, line += p.rows, to += to_step) {
-        const long long ahead = kiln_realign_ahead(to, chunk);
-        if (rest & 1)
-            kiln_realign_put(p, to, ahead,
-                             kiln_realign_load(kiln_realign_line(p, from, line) + ahead, kiln_realign_lo(ahead),
-                                               kiln_realign_hi(ahead, p.bytes)));
+    for (unsigned u = 0; rest >> u; u++) {
+        char *const line_to = to + u * to_step;
+        const long long ahead = kiln_realign_ahead(line_to, chunk);
+        const char *const x = GATHERED ? kiln_realign_gathered(p, from, line + u * p.rows) : first + u * from_step;
+        if (rest >> u & 1)
+            kiln_realign_put(p, line_to, ahead,
+                             kiln_realign_load(x + ahead, kiln_realign_lo(ahead), kiln_realign_hi(ahead, p.bytes)));
     }
 }
 
@@ -137,10 +143,14 @@ kiln_realign(KILN_PARAMETER(kiln_realign_args) args)
             const unsigned chunk = run * p.columns + column;
             const long long line = (long long)group * (p.rows * args.chunks) + row, left = p.lines - line;
             if (row >= p.rows || chunk >= p.chunks || left <= 0) continue;
-            kiln_realign_column(p, p.from + batch * p.from_stride, line,
-                                p.to + batch * p.to_stride + line * p.to_pitch, chunk,
-                                left > (long long)p.rows * (args.chunks - 1) ? args.chunks
-                                                                             : ((unsigned)left - 1) / p.rows + 1);
+            const char *const from = p.from + batch * p.from_stride;
+            char *const to = p.to + batch * p.to_stride + line * p.to_pitch;
+            const unsigned count = left > (long long)p.rows * (args.chunks - 1) ? args.chunks
+                                                                                : ((unsigned)left - 1) / p.rows + 1;
+            if (p.index)
+                kiln_realign_column<true>(p, from, line, to, chunk, count);
+            else
+                kiln_realign_column<false>(p, from, line, to, chunk, count);
         }
     }
 }

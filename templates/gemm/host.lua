@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Blocked, packed matrix product for CPUs; docs/host-schedule.md explains loops and blocks.
 -- Words: columns run along E's contiguous dimension (N of a row-major E), rows along the other one.
-local outputs = require "outputs"
+local outputs, grouped = require "outputs", require "grouped"
 
 local MIN_ROWS = 192  -- of a slab, however long k is
 local SLAB = 8388608  -- units of 4 bytes that a packed slab may have before it is cut
@@ -68,9 +68,9 @@ return schedule {
     t.x_bytes = t.x_count * t.nc * t.kc * 4 // t.per_unit
     t.min_rows, t.slab = MIN_ROWS, SLAB
     t.deep = op.block and op.block.deep or 0 -- of blocks whose sums are scaled
-    -- What scales, or takes inputs as it packs, packs few rows as any.
     t.groups = op.groups and 1 or 0
     t.gathered = op.gather and types.a.bits or 0 -- a group's rows of A are brought together
+    -- What scales, or takes inputs as it packs, packs few rows as any.
     t.few = (op.graph or op.block or #op.a_inputs + #op.b_inputs > 0) and 0 or FEW
   end,
   rules = {
@@ -111,7 +111,8 @@ return schedule {
   end,
   -- A thread's rates are this machine's, from its clock and instruction set; the rest (loads, edges, conversions) was
   -- fitted on one machine: docs/benchmarks/host.md.
-  cost = function(p, t, target)
+  cost = function(problem, t, target)
+    local p = grouped.spread(problem, gt(t.groups, 0)) -- a product for each group
     local m, n = rows(p, t), columns(p, t)
     local products = t.x_count * t.y_count * p.batch
     local known = select(gt(p.gflops, 0), p.gflops, 1000 * target.tflops.f32)
@@ -130,13 +131,14 @@ return schedule {
     local packing = (x * again * t.x_pack + y * t.y_pack) / ps + x * again * t.x_bits / (8 * gbps)
     local blocks = parts(p.k, t) + min(t.deep, 1)
     local partial = 8 * sums * (blocks - 1) / (4 * gbps)
-    local us = select(le(m, t.few), few, work + packing + partial) + sums * EPILOGUE / ps
+    local brought = 2 * problem.m * p.k * t.gathered / (8 * gbps)
+    local us = select(le(m, t.few), few, work + packing + partial) + sums * EPILOGUE / ps + brought
     local is_few = le(m, t.few)
     return target.launch_us + START + us / threads, {
       { "launching", target.launch_us + START },
       { "reading the wider operand", select(is_few, reading, 0) / threads },
       { "multiplying", select(is_few, few_work, work) / threads },
-      { "packing", select(is_few, y * threads * t.y_pack / ps, packing + partial) / threads },
+      { "packing", (select(is_few, y * threads * t.y_pack / ps, packing + partial) + brought) / threads },
       { "the epilogue", sums * EPILOGUE / ps / threads },
       { "threads", threads, "count" },
     }

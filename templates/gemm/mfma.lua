@@ -2,7 +2,7 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
-local half_bytes = require "half_bytes"
+local half_bytes, grouped = require "half_bytes", require "grouped"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -34,23 +34,18 @@ local function move(t, rows, along_k, from, to)
   return each // wide, deep, wide
 end
 
--- Groups of rows that have any, at most; what of a batch there is one for each, and tiles along M of all: as many as
--- there can be, and of groups that have as many rows each.
-local function groups(p) return max(min(p.batch, p.m), 1) end
-local function batches(p, t) return select(gt(t.groups, 0), 1, p.batch) end
-local function most_down(p, t)
-  return select(gt(t.groups, 0), (p.m + groups(p) * (t.m - 1)) // t.m, ceil_div(p.m, t.m))
-end
-local function down(p, t)
-  return select(gt(t.groups, 0), groups(p) * ceil_div(ceil_div(p.m, groups(p)), t.m), ceil_div(p.m, t.m))
-end
+-- Tiles along M: as many as there can be, and where groups have as many rows each; batches.
+local function is_grouped(t) return gt(t.groups, 0) end
+local function most_down(p, t) return grouped.most_down(p, t.m, is_grouped(t)) end
+local function down(p, t) return grouped.down(p, t.m, is_grouped(t)) end
+local function batches(p, t) return grouped.batches(p, is_grouped(t)) end
 
 -- Bytes of every operand, once; and what the units read of A and B, much of it from caches.  Memory and caches work at
 -- the same time: a launch takes as long as the slower of them, in ns.
 local function operands(p, t)
   local rows = select(eq(t.groups, 2), min(p.tokens, p.m), p.m)
   local a, b = rows * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8
-  return batches(p, t) * (a + p.m * p.n * t.bytes_out) + select(gt(t.groups, 0), groups(p), p.batch) * b
+  return batches(p, t) * (a + p.m * p.n * t.bytes_out) + select(is_grouped(t), grouped.some(p), p.batch) * b
 end
 local function traffic(p, t, target)
   local a, b = p.m * p.k * t.bits_a // 8, p.n * p.k * t.bits_b * t.products // 8

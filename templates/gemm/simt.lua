@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Portable matrix product on vector units: tiles of A and B in LDS, a small tile of sums per thread, any size, stride
 -- and alignment, every type and layout.  With split_k > 1 several blocks share one tile's K; a second kernel adds up.
-local blocks = require "blocks"
+local blocks, grouped = require "blocks", require "grouped"
 local dot4 = require "dot4"
 local outputs = require "outputs"
 
@@ -21,9 +21,6 @@ local function chunk(elements, contiguous, threads, bits)
   while n * bits > 32 and (elements % (threads * n) ~= 0 or contiguous % n ~= 0) do n = n // 2 end
   return n
 end
-
--- Tiles along M at most: of groups each may have one that is cut.
-local function down(p, t) return select(gt(t.groups, 0), p.m // t.m + p.batch, ceil_div(p.m, t.m)) end
 
 return schedule {
   family = "gemm",
@@ -153,8 +150,9 @@ return schedule {
   launch = function(p, t, target)
     -- Blocks walk over tiles and batches in steps of the grid, so any grid will do; this one stays inside every
     -- driver's limits.
-    local x = max(min(down(p, t) * ceil_div(p.n, t.n), 1048576), 1)
-    local y = select(gt(t.groups, 0), 1, max(min(p.batch, 65535), 1))
+    local is = gt(t.groups, 0)
+    local x = max(min(grouped.most_down(p, t.m, is) * ceil_div(p.n, t.n), 1048576), 1)
+    local y = max(min(grouped.batches(p, is), 65535), 1)
     local late = max(ceil_div(max(p.m, p.n), t.threads), 1)
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
@@ -166,13 +164,14 @@ return schedule {
   workspace = function(p, t, target)
     local row = select(eq(t.e_row, 1), p.n, p.m)
     local rows = select(eq(t.e_row, 1), p.m, p.n)
-    local planes = select(gt(t.groups, 0), 1, p.batch) -- no row of E is two groups'
+    local planes = grouped.batches(p, gt(t.groups, 0)) -- no row of E is two groups'
     return select(gt(t.split_k, 1), 4 * t.split_k * t.products * planes * rows * (4 * ceil_div(row, 4)), 0)
            + 4 * p.batch * (t.of_rows * p.m * ceil_div(p.n, t.n) + t.of_cols * p.n * ceil_div(p.m, t.m))
   end,
   cost = function(p, t, target)
-    local each = select(gt(t.groups, 0), 1, p.batch) -- where rows are of groups, they are so in all
-    local tiles = down(p, t) * ceil_div(p.n, t.n) * each * t.split_k
+    local is = gt(t.groups, 0)
+    local each, down = grouped.batches(p, is), grouped.down(p, t.m, is)
+    local tiles = down * ceil_div(p.n, t.n) * each * t.split_k
     local most = ceil_div(tiles, max(p.units, 1))  -- blocks of the busiest unit
     local together = max(t.together // t.threads, 1) -- that it runs at once: 512 threads keep it busy, fewer in part
     local steps = ceil_div(ceil_div(max(p.k, 1), t.k), t.split_k)
@@ -184,8 +183,9 @@ return schedule {
     local busy = max(most, 0.7 * together) * work / (rate * min(reuse, 1))
     local latency = ceil_div(most, together) * steps * 1.2 -- a step waits for memory once
     local read = each * (ceil_div(p.n, t.n) * p.m * p.k * t.bits_a / 32
-                 + down(p, t) * p.n * p.k * t.bits_b * t.products / 32
-                 + p.m * p.k * t.bits_a / 8) + min(p.batch, p.batch * p.m) * p.n * p.k * t.bits_b * t.products / 8
+                 + down * p.n * p.k * t.bits_b * t.products / 32
+                 + p.m * p.k * t.bits_a / 8)
+                 + select(is, grouped.some(p), p.batch) * p.n * p.k * t.bits_b * t.products / 8
     local write = each * p.m * p.n * (t.bytes_e + select(gt(t.split_k, 1), 8 * t.split_k * t.products, 0))
     local memory = (read + write) / (require "memory"(p, target) * 1e3)
     -- On AMD's the way out of a tile counts, and steps take half as long again: docs/benchmarks/mfma.md.

@@ -10,8 +10,6 @@ Peers are torch._scaled_mm with these scales ("block") and, as the bound, the sa
 every multiple of four, but torch may refuse that stride: then the same memory is handed over as if its rows were
 dense.  The protocol is peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit
 codes: 0 done; 1 a result is wrong; 77 no GPU."""
-import argparse
-import csv
 import sys
 
 import numpy as np
@@ -83,43 +81,5 @@ def time_problem(p, seconds, generator, notes):
     return peers.time_peers(p, {name: lambda f=f: f for name, f in of.items()}, sets, check, seconds, notes)
 
 
-def put_table(problems, times, kiln, out):
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["set", "problem", "kiln us", "block us", "plain us", "block over kiln", "plain over kiln", "kernel"])
-    ratios = {}
-    for p in problems:
-        us, kernel = kiln.get(p.text, (float("nan"), ""))
-        cells = []
-        for name in PEERS:
-            ratio = times.get(p.text, {}).get(name, float("nan")) / us
-            cells.append("" if ratio != ratio else "%.3f" % ratio)
-            if ratio == ratio:
-                ratios.setdefault((p.group, name), []).append(ratio)
-        shown = ["%.2f" % t if t else "" for t in (times.get(p.text, {}).get(n) for n in PEERS)]
-        rows.writerow([p.group, p.text, "%.2f" % us] + shown + cells + [kernel])
-    for (group, name), values in ratios.items():
-        shown = (group, name, len(values), peers.geomean(values), min(values))
-        print("%s: %s over kiln, %d problems: geomean %.3f, least %.3f" % shown, file=sys.stderr)
-
-
-def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    peers.add_options(a, "blockscale.problems")
-    args = a.parse_args()
-    if not torch.cuda.is_available():
-        print("blockscale_peers: torch finds no GPU", file=sys.stderr)
-        return 77
-    problems, generator = peers.read_problems(args.problems, Problem), torch.Generator("cuda").manual_seed(args.seed)
-    times, notes, right = {}, [], True
-    for p in problems:
-        times[p.text], wrong = time_problem(p, args.seconds, generator, notes)
-        right = right and not wrong
-    kiln = {r["problem"]: (float(r["us"]), r["note"]) for r in peers.kiln_rows(args)}
-    peers.write_table(args, lambda out: put_table(problems, times, kiln, out))
-    for note in notes:
-        print(note, file=sys.stderr)
-    return 0 if right else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(peers.compare(__doc__, "blockscale.problems", Problem, time_problem, list(PEERS)))

@@ -10,8 +10,6 @@ by side in one matrix, and what is behind the product compiled by torch.compile;
 product with as many rows, all of one group.  Groups have as many rows each, about, as in `kiln bench`.  The protocol is
 peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit codes: 0 done; 1 a result is
 wrong; 77 no GPU."""
-import argparse
-import csv
 import sys
 
 import numpy as np
@@ -83,47 +81,10 @@ def check(p):
     return off
 
 
-def put_table(problems, times, kiln, out):
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["set", "problem", "kiln us", "grouped us", "dense us", "grouped over kiln", "dense over kiln",
-                   "kernel"])
-    ratios = {}
-    for p in problems:
-        us, kernel = kiln.get(p.text, (float("nan"), ""))
-        cells, shown = [], []
-        for name in ("grouped", "dense"):
-            t = times.get(p.text, {}).get(name, float("nan"))
-            shown.append("" if t != t else "%.2f" % t)
-            cells.append("" if t != t or us != us else "%.3f" % (t / us))
-            if cells[-1]:
-                ratios.setdefault((p.group, name), []).append(t / us)
-        rows.writerow([p.group, p.text, "%.2f" % us] + shown + cells + [kernel])
-    for (group, name), values in ratios.items():
-        shown = (group, name, len(values), peers.geomean(values), min(values))
-        print("%s: %s over kiln, %d problems: geomean %.3f, least %.3f" % shown, file=sys.stderr)
-
-
-def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    peers.add_options(a, "moe.problems")
-    args = a.parse_args()
-    if not torch.cuda.is_available():
-        print("grouped_peers: torch finds no GPU", file=sys.stderr)
-        return 77
-    problems, generator = peers.read_problems(args.problems, Problem), torch.Generator("cuda").manual_seed(args.seed)
-    times, notes, right = {}, [], True
-    for p in problems:
-        sets = [p.inputs(generator) for _ in range(peers.sets_of(p))]
-        of = {name: lambda f=f: f for name, f in peers_of(p).items()}
-        times[p.text], wrong = peers.time_peers(p, of, sets, check(p), args.seconds, notes)
-        del sets
-        right = right and not wrong
-    kiln = {r["problem"]: (float(r["us"]), r["note"]) for r in peers.kiln_rows(args)}
-    peers.write_table(args, lambda out: put_table(problems, times, kiln, out))
-    for note in notes:
-        print(note, file=sys.stderr)
-    return 0 if right else 1
+def time_problem(p, seconds, generator, notes):
+    sets = [p.inputs(generator) for _ in range(peers.sets_of(p))]
+    return peers.time_peers(p, {name: lambda f=f: f for name, f in peers_of(p).items()}, sets, check(p), seconds, notes)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(peers.compare(__doc__, "moe.problems", Problem, time_problem, ["grouped", "dense"]))

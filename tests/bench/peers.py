@@ -3,6 +3,7 @@
 
 Random inputs in sets that together have four times the last-level cache, a CUDA graph of launches that walk over them,
 40 ms of rest before each replay of some 6 ms, implementations in turn, medians."""
+import argparse
 import csv
 import math
 import os
@@ -147,3 +148,44 @@ def write_table(args, put):
             put(out)
     else:
         put(sys.stdout)
+
+
+def put_table(problems, times, kiln, names, out):
+    """Of each problem Kiln's time, those of the peers, and theirs over Kiln's; geometric means of these by set."""
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["set", "problem", "kiln us"] + [n + " us" for n in names] + [n + " over kiln" for n in names] +
+                  ["kernel"])
+    ratios = {}
+    for p in problems:
+        us, kernel = kiln.get(p.text, (math.nan, ""))
+        found = [times.get(p.text, {}).get(n, math.nan) for n in names]
+        over = [t / us for t in found]
+        for name, ratio in zip(names, over):
+            if ratio == ratio:
+                ratios.setdefault((p.group, name), []).append(ratio)
+        rows.writerow([p.group, p.text, "%.2f" % us] + ["%.2f" % t if t == t else "" for t in found] +
+                      ["%.3f" % r if r == r else "" for r in over] + [kernel])
+    for (group, name), values in ratios.items():
+        shown = (group, name, len(values), geomean(values), min(values))
+        print("%s: %s over kiln, %d problems: geomean %.3f, least %.3f" % shown, file=sys.stderr)
+
+
+def compare(description, file, problem, time_problem, names):
+    """A program that times the problems of a file, by time_problem(p, seconds, generator, notes), which gives times by
+    name and the names of those that are wrong, and joins what `kiln bench` says of them; its exit code."""
+    a = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(a, file)
+    args = a.parse_args()
+    if not torch.cuda.is_available():
+        print(a.prog + ": torch finds no GPU", file=sys.stderr)
+        return 77
+    problems, generator = read_problems(args.problems, problem), torch.Generator("cuda").manual_seed(args.seed)
+    times, notes, right = {}, [], True
+    for p in problems:
+        times[p.text], wrong = time_problem(p, args.seconds, generator, notes)
+        right = right and not wrong
+    kiln = {r["problem"]: (float(r["us"]), r["note"]) for r in kiln_rows(args)}
+    write_table(args, lambda out: put_table(problems, times, kiln, names, out))
+    for note in notes:
+        print(note, file=sys.stderr)
+    return 0 if right else 1

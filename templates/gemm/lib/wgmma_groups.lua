@@ -5,6 +5,7 @@
 --   bound(p, t)    a problem of one group with at least as many tiles as groups of p can have, for its grid
 --   spread(p, t)   a batch of as many products as groups that can have rows, each of as many rows, for its cost
 -- Either is p where t has no groups.
+local grouped = require "grouped"
 local wgmma_groups = {}
 
 function wgmma_groups.unsupported(op, types, layout)
@@ -22,23 +23,11 @@ function wgmma_groups.unsupported(op, types, layout)
   end
 end
 
-local function as(p, m, batch)
-  local q = { m = m, batch = batch }
-  for _, name in ipairs { "n", "k", "lda", "ldb", "lde", "align_a", "align_b", "align_e", "align_d", "vector", "units",
-                          "gbps" } do
-    q[name] = p[name]
-  end
-  return q
-end
-
 function wgmma_groups.bound(p, t)
-  local grouped = gt(t.grouped, 0)
-  return as(p, select(grouped, p.m + min(p.batch, p.m) * t.m * t.cluster, p.m), select(grouped, 1, p.batch))
+  local is = gt(t.grouped, 0)
+  return grouped.with(p, select(is, p.m + min(p.batch, p.m) * t.m * t.cluster, p.m), grouped.batches(p, is))
 end
 
-function wgmma_groups.spread(p, t)
-  local grouped, some = gt(t.grouped, 0), max(min(p.batch, p.m), 1)
-  return as(p, select(grouped, ceil_div(p.m, some), p.m), select(grouped, some, p.batch))
-end
+function wgmma_groups.spread(p, t) return grouped.spread(p, gt(t.grouped, 0)) end
 
 return wgmma_groups
