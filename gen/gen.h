@@ -261,8 +261,10 @@ static inline unsigned kg_function_over(const kg_family *f, size_t i)
  * vary along; of blocks, what has a value for each. */
 static inline bool kg_takes_input(const kg_family *f, size_t i, const kg_tensor *t)
 {
+    const bool gathered = f->gathered != KILN_NOWHERE && t->rows == f->gathered_size;
+    const uint8_t rows = gathered ? f->own[f->gathered_own].rows : t->rows;
     unsigned along = 0;
-    if (t->rows != KILN_NOWHERE) along |= 1u << t->rows;
+    if (rows != KILN_NOWHERE) along |= 1u << rows;
     if (t->cols != KILN_NOWHERE) along |= 1u << t->cols;
     return !(along & ~kg_function_over(f, i)) &&
            (!f->function[i].blocks || t->kind == KILN_D_PER_BLOCK);

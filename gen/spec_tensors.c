@@ -54,7 +54,8 @@ static void set_batches(const kg_op *op, kg_tensor *t)
         t->batches = (uint8_t)(1 + fam->pages);
     } else if (kg_is_ragged(op, t->rows)) {
         t->batches = KILN_ONE_BATCH;
-        if (t->own != KILN_NOWHERE && kg_is_gathered(op, t->own)) t->rows = fam->gathered_size;
+        const uint8_t own = t->own != KILN_NOWHERE ? t->own : t->operand;
+        if (kg_is_gathered(op, own)) t->rows = fam->gathered_size;
     }
 }
 
@@ -450,16 +451,12 @@ static void check_rows(kg_spec *sp)
                      "outputs.%s: of an op with %s = true an output is full or per_block: what is "
                      "made of all rows or columns of a group is another launch",
                      t->given, ragged);
-        if (t->rows != KILN_NOWHERE && t->row_block > 1 && kg_is_ragged(op, t->rows))
+        const bool gathered = gather && kg_is_gathered(op, t->operand);
+        if (t->rows != KILN_NOWHERE && t->row_block > 1 && (gathered || kg_is_ragged(op, t->rows)))
             kg_wrong(sp, t->pos,
                      "d.%s: with %s = true rows of a group begin anywhere, not where blocks of %d "
                      "rows do: a value for each row, or one for a block along %s alone",
                      t->given, ragged, (int)t->row_block, kg_size_at(fam, fam->summed));
-        if (gather && kg_is_gathered(op, t->operand) && !t->out)
-            kg_wrong(sp, t->pos,
-                     "d.%s: %s = true gathers rows of %s alone, not the blocks that go with them: "
-                     "gather both before the product, or scale rows by per_row",
-                     t->given, gather, fam->own[fam->gathered_own].label);
     }
 }
 

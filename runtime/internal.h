@@ -487,7 +487,7 @@ int64_t kr_place(const kr_operand *, int64_t batch, int64_t i,
 kr_at kr_element(const kr_job *, int tensor, int64_t batch, int64_t i, int64_t j);
 /* The inputs that an expression uses, as bits of their numbers. */
 uint32_t kr_inputs_of(const kr_job *, kiln_expr_ref);
-/* Those inputs, at a place along each of the family's sizes. */
+/* Those inputs, at a place along each of the family's sizes; below 0: of no row, for which d stays. */
 void kr_load_d(const kr_job *, uint32_t inputs, int64_t batch, const int64_t *at, double *d);
 static inline const kiln_xnode *kr_nodes(const kr_job *job, kiln_expr_ref ref)
 {

@@ -74,8 +74,7 @@ static int64_t index_at(const gemm *g, int tensor, int64_t i)
     return (int64_t)kr_decode(KILN_I32, kr_element(job, tensor, 0, i, 0));
 }
 
-/* The row of A that row i of E has; -1: none, its elements are 0. */
-static int64_t row_of_a(const gemm *g, int64_t i)
+int64_t kr_gemm_row_of_a(const gemm *g, int64_t i)
 {
     if (g->row < 0) return i;
     const int64_t row = index_at(g, g->row, i);
@@ -97,11 +96,11 @@ static void pack_a(const gemm *g, int64_t batch, int64_t i0, int64_t rows, panel
     const int64_t depth = g->job->view.shape.size[K];
     const element_op op = op_of(g, A_OP, 0);
     for (int64_t i = 0; i < rows; i++) {
-        const int64_t row = row_of_a(g, i0 + i);
+        const int64_t row = kr_gemm_row_of_a(g, i0 + i);
         p->vague[i] = false;
         for (int64_t k = 0; k < depth; k++) {
             double radius;
-            const int64_t at[KILN_MAX_SIZES] = {[M] = i0 + i, [K] = k};
+            const int64_t at[KILN_MAX_SIZES] = {[M] = i0 + i, [K] = k, [TOKENS] = row};
             const double mid = element(g, &op, batch, row, k, at, &radius, &p->vague[i]);
             store(g, p, i * depth + k, mid, radius);
         }
@@ -313,8 +312,8 @@ static bool inputs_ok(const kr_job *job, kiln_expr_ref ref, unsigned over, int64
 
 static bool functions_ok(const kr_job *job, int64_t *block)
 {
-    static const unsigned over[] = {1u << M | 1u << N, 1u << M | 1u << K, 1u << K | 1u << N,
-                                    1u << M | 1u << N | 1u << K};
+    static const unsigned of_a = 1u << M | 1u << TOKENS | 1u << K;
+    static const unsigned over[] = {1u << M | 1u << N, of_a, 1u << K | 1u << N, of_a | 1u << N};
     const kiln_op_row *op = job->op;
     int64_t length = 0;
     *block = 0;

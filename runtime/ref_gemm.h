@@ -29,6 +29,9 @@ static inline kiln_expr_ref kr_gemm_function(const gemm *g, int i, int product)
     return product && i >= B_OP ? op->more[product - 1][i] : op->function[i];
 }
 
+/* The row of A that row i of E has; -1: none, its elements and what belongs to them are 0. */
+int64_t kr_gemm_row_of_a(const gemm *, int64_t i);
+
 enum { ROWS = 32, COLS = 8 }; /* of a tile */
 
 /* Elements of rows of A ([row][k]) or of a tile's columns of B ([k][column]). */

@@ -348,12 +348,14 @@ static kr_interval whole_bounds(const blocks *b)
 }
 
 /* What the sum over the block at k0 is multiplied by, for the element (i, j). */
-static double factor_at(const gemm *g, int product, int64_t batch, const int64_t at[3],
+static double factor_at(const gemm *g, int product, int64_t batch, int64_t i, int64_t j, int64_t k0,
                         kr_interval *bounds)
 {
     const kr_job *job = g->job;
     const kiln_expr_ref ref = kr_gemm_function(g, BLOCK, product);
     const kiln_xnode *node = kr_nodes(job, ref);
+    const int64_t at[KILN_MAX_SIZES] = {
+        [M] = i, [N] = j, [K] = k0, [TOKENS] = kr_gemm_row_of_a(g, i)};
     double d[KILN_MAX_TENSORS] = {0};
     kr_load_d(job, kr_inputs_of(job, ref), batch, at, d);
     const kr_leaves leaf = {.d = d, .s = job->scalar};
@@ -375,9 +377,9 @@ static void multiply_blocks(const gemm *g, int product, const tile_place *at, co
         multiply(g, at, a, b, k0, k, &part);
         for (int64_t i = 0; i < at->rows; i++)
             for (int64_t j = 0; j < at->cols; j++) {
-                const int64_t place[] = {at->i + i, at->j + j, k0};
                 kr_interval factor;
-                const double f = factor_at(g, product, at->batch, place, &factor);
+                const double f =
+                    factor_at(g, product, at->batch, at->i + i, at->j + j, k0, &factor);
                 if (!g->job->bounds) {
                     t->value[product][i][j] += accumulator(g, part.value[i][j]) * f;
                     continue;

@@ -48,6 +48,7 @@ void kr_load_d(const kr_job *job, uint32_t inputs, int64_t batch, const int64_t 
         const kiln_tensor_row *t = &job->op->tensor[job->d[n]];
         const int64_t i = t->rows == KILN_NOWHERE ? 0 : at[t->rows],
                       j = t->cols == KILN_NOWHERE ? 0 : at[t->cols];
+        if (i < 0 || j < 0) continue; /* of no row */
         d[n] = (double)(float)kr_decode(job->view.t[job->d[n]].type,
                                         kr_element(job, job->d[n], batch, i, j));
     }

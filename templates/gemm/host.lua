@@ -42,6 +42,11 @@ return schedule {
     if op.groups and types.a.bits < 8 and layout.a == "c" then
       return nil, "a group's rows begin within a byte of A's columns of 4 bits"
     end
+    for _, d in ipairs(op.groups and not op.gather and op.d or {}) do
+      if d.kind == "per_block" and d.of == "a" and d.layout == "c" and d.type.bits < 8 then
+        return nil, ("a group's rows begin within a byte of columns of %s, of 4 bits"):format(d.name)
+      end
+    end
     return true
   end,
   tunables = {

@@ -283,6 +283,7 @@ return schedule {
     { "K is shorter than a load from memory", function(p, t)
       return any(ge(p.k, max(t.piece, t.wide_b * t.along_b)), eq(t.along_a + t.along_b, 0))
     end },
+    { "no tokens, of which rows are gathered", function(p, t) return any(lt(t.groups, 2), gt(p.tokens, 0)) end },
     { "A spans 2 GiB or more, and its rows are gathered", function(p, t)
       return any(lt(t.groups, 2), lt(((p.tokens + 1) * p.lda + p.k) * t.bits_a // 8, 2147483648))
     end },

@@ -243,6 +243,11 @@ return schedule {
     { "{m} rows of A that are numbers, and {wg} warpgroups: copied are 128 at most, beside two", function(t)
       return t.grouped < 2 or t.m <= 128 and t.wg < 3
     end },
+    { "rows of A that are numbers want collect = 1 where they change on their way, and beside blocks of K or 4 bits",
+      function(t, op)
+        local as_it_is = t.in_registers == 0 or t.x_is_a == 0
+        return t.grouped < 2 or not op.block and t.brought == 0 and t.slabs == 1 and as_it_is
+      end },
     { "{d_parts} slots for a strip of the full inputs beside rows of A that are numbers: 2 at most", function(t)
       return t.grouped < 2 or t.d_parts <= 2
     end },

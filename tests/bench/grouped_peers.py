@@ -5,10 +5,11 @@
   tests/bench/grouped_peers.py                 times all problems, then `kiln bench`, and joins both
   tests/bench/grouped_peers.py --kiln b.csv    what `kiln bench --csv=b.csv` said stands for Kiln
 
-Peers: "grouped", torch's grouped product, of gated units between a gather of rows and silu(gate) * up, gate and up side
-by side in one matrix, and what is behind the product compiled by torch.compile; and, of products alone, "dense", one
-product with as many rows, all of one group.  Groups have as many rows each, about, as in `kiln bench`.  The protocol is
-peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit codes: 0 done; 1 a result is
+Peers: "grouped", torch's grouped product of bf16, of gated units between a gather of rows and silu(gate) * up, gate and
+up side by side in one matrix, and what is behind the product compiled by torch.compile; and, of products alone, "dense",
+one product with as many rows, all of one group.  Beside block-scaled fp8 "scaled" instead, torch's grouped product of
+fp8, which has one scale for each row and column.  Groups have as many rows each, about, as in `kiln bench`.  The protocol
+is peers.py's.  Results are checked against numpy in double precision, 64 rows of each.  Exit codes: 0 done; 1 a result is
 wrong; 77 no GPU."""
 import sys
 
@@ -27,9 +28,11 @@ class Problem:
         self.m, self.n, self.k, self.groups = (int(sizes[s]) for s in ("m", "n", "k", "groups"))
         self.tokens = int(sizes.get("tokens", 0))
         self.wide = self.n * (2 if self.tokens else 1)
+        self.fp8 = "f8e4m3" in text.split()[1]
 
     def bytes(self):
-        return 2 * ((self.tokens or self.m) * self.k + self.groups * self.wide * self.k + self.m * self.n)
+        operands = (self.tokens or self.m) * self.k + self.groups * self.wide * self.k
+        return (1 if self.fp8 else 2) * operands + 2 * self.m * self.n
 
     def inputs(self, generator):
         def normal(*shape):
@@ -39,7 +42,13 @@ class Problem:
         index = torch.randint(self.tokens or self.m, (self.m,), device="cuda", generator=generator)
         b = normal(self.groups, self.wide, self.k)
         b.mul_(self.k**-0.5)
-        return normal(self.tokens or self.m, self.k), b, end, index
+        a = normal(self.tokens or self.m, self.k)
+        if not self.fp8:
+            return a, b, end, index
+        b.mul_(self.k**0.5)
+        scales = torch.rand(len(a), device="cuda", generator=generator), self.k**-0.5 * torch.rand(
+            (self.groups, self.wide), device="cuda", generator=generator)
+        return a.to(torch.float8_e4m3fn), b.to(torch.float8_e4m3fn), end, index, *scales
 
 
 @torch.compile(dynamic=False)
@@ -56,21 +65,34 @@ def gathered(a, b, end, index):
     return gate(grouped_mm(a.index_select(0, index), b.transpose(1, 2), offs=end))
 
 
+def scaled(a, b, end, _, of_a, of_b):
+    return torch._scaled_grouped_mm(a, b.transpose(1, 2), of_a, of_b, offs=end, out_dtype=torch.bfloat16)
+
+
+def scaled_gathered(a, b, end, index, of_a, of_b):
+    rows = a.view(torch.uint8).index_select(0, index).view(a.dtype)
+    return gate(scaled(rows, b, end, index, of_a.index_select(0, index), of_b))
+
+
 def dense(a, b, *_):
     return a @ b[0].t()
 
 
 def peers_of(p):
+    if p.fp8:
+        return {"scaled": scaled_gathered if p.tokens else scaled}
     return {"grouped": gathered} if p.tokens else {"grouped": grouped, "dense": dense}
 
 
 def check(p):
     def off(name, got, inputs, rows=64):
         """The largest share of what is allowed that an element is off by."""
-        a, b, _, index = (x.double().cpu().numpy() if x.dtype is torch.bfloat16 else x.cpu().numpy() for x in
-                          (inputs[0], inputs[1][:2], *inputs[2:]))
-        first = min(rows, p.m // p.groups) if name == "grouped" else rows
-        x = (a[index] if p.tokens else a)[:first]
+        first = min(rows, p.m // p.groups) if name != "dense" else rows
+        row = inputs[3][:first].long() if p.tokens else slice(0, first)
+        x, b = inputs[0].view(torch.uint8)[row].view(inputs[0].dtype).double(), inputs[1][:1].double()
+        if p.fp8:
+            x, b = x * inputs[4][row, None], b * inputs[5][:1, :, None]
+        x, b = x.cpu().numpy(), b.cpu().numpy()
         want, size = x @ b[0].T, np.abs(x) @ np.abs(b[0]).T
         if p.tokens:
             (g, u), (of_g, of_u) = np.split(want, 2, -1), np.split(size, 2, -1)
@@ -87,4 +109,4 @@ def time_problem(p, seconds, generator, notes):
 
 
 if __name__ == "__main__":
-    sys.exit(peers.compare(__doc__, "moe.problems", Problem, time_problem, ["grouped", "dense"]))
+    sys.exit(peers.compare(__doc__, "moe.problems", Problem, time_problem, ["grouped", "dense", "scaled"]))

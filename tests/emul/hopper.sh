@@ -279,6 +279,9 @@ fault emul_fault_groups "groups behind those that lanes have first" 's/at \+= 32
 fault emul_fault_groups "a lane's second group left out" 's/left -= own, group\+\+/left -= own, group += 2/'
 fault emul_fault_groups "pieces of work given anew before all have read them" 's/n \/ PIECES % 2 \^ 1/n \/ PIECES % 2/' \
     'emul_fault_groups bf16,bf16,bf16 rcr m=900 n=200 k=72 groups=3 tokens=300 align=256'
+fault emul_fault_groups_blocks "what scales a token's blocks taken from the row of E" 's/ >= \(unsigned\)g\.tokens\) line = -1;/ >= (unsigned)g.tokens || line >= 0) line = row;/'
+fault emul_fault_groups_blocks "blocks of numbers that are no tokens" 's/ >= \(unsigned\)g\.tokens\) line = -1;/ >= (unsigned)g.tokens) line = 0;/'
+fault emul_fault_groups_half "the first group's scales for all" 's/step_values v\(g, p\.batch,/step_values v(g, 0,/'
 fault emul_fault_groups_rows "rows of eight stored behind a group's last" 's/ \|\| x \+ 8 > stop//'
 fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/rank \* @\{of_row\}/0/'
 mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'

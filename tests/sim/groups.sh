@@ -19,13 +19,13 @@ for target in $targets; do
 done
 
 # What a planted fault changes, by sed, in a file of templates/gemm/lib.
-planted() { # target, file, what is changed, to what
+planted() { # target, file, what is changed, to what [, op]
     local device=sim:$1
     [ "$1" != host ] || device=host
     rm -rf "$tmp/templates" && cp -r templates "$tmp/templates"
     sed -i "s#$3#$4#" "$tmp/templates/gemm/lib/$2"
     ! diff -rq templates "$tmp/templates" >/dev/null; result $? "$2: the text '$3' is there"
-    make -f mk/instances.mk DIR=tests/sim/groups OPS=groups_faults OUT="$tmp/gen" LIB="$tmp/lib" BUILD="$BUILD" \
+    make -f mk/instances.mk DIR=tests/sim/groups OPS="${5-groups_faults}" OUT="$tmp/gen" LIB="$tmp/lib" BUILD="$BUILD" \
         SCHEDULES="$tmp/templates" TARGETS="$1" all >"$tmp/out" 2>&1
     result $? "$2 compiles with '$4'"
     ! "$kiln" verify --modules "$tmp/lib" --all --quick --device "$device" --seed 1 >"$tmp/out" 2>&1 &&
@@ -33,6 +33,7 @@ planted() { # target, file, what is changed, to what
     result $? "and verification sees it"
 }
 planted host host_groups.tmpl 'row < g->tokens' 'row <= g->tokens'
+planted host ../host.c.tmpl 'row < g->tokens ? row' 'row <= g->tokens ? row' groups_blocks_gated
 planted host host_groups.tmpl 'own.m = (int)(end - first)' 'own.m = (int)(end - first) - 1'
 if [[ $targets == *gfx942* ]]; then
     planted gfx942 groups.tmpl '\*end < first || \*end > g.m' '*end < first'
@@ -43,5 +44,8 @@ if [[ $targets == *gfx942* ]]; then
     planted gfx942 mfma_groups.tmpl 'job.end_m = end;' 'job.end_m = g.m;'
     planted gfx942 mfma_groups.tmpl 'at -= own;' 'at = 0;'
     planted gfx942 mfma_gather.tmpl ': size_of_a' ': 0'
+    planted gfx942 mfma_block.tmpl '(unsigned)token < ' '(unsigned)token <= ' groups_blocks_gated
+    planted gfx942 mfma_block.tmpl ' << i;' ';' groups_blocks_gated
+    planted gfx942 ../simt.hip.tmpl '(unsigned)row < ' '(unsigned)row <= ' groups_blocks_gated
 fi
 finish

@@ -4,6 +4,9 @@
 --   at(d, across, k, ld)            the place in input d, in elements, of what belongs to row `across` of A, or column
 --                                   of B, and to k along K; ld: its leading dimension
 --   value(d, across, k, batch)      that element as f32, read from memory
+--   gathered(op, d)                 whether it belongs to rows of A that are numbers of rows of a matrix (op.gather):
+--                                   then `across` is such a number, and 0 what belongs to a row that is none
+--   any_gathered(op)                whether one of the op's inputs does
 local blocks = {}
 
 function blocks.unsupported(op)
@@ -31,6 +34,15 @@ function blocks.value(d, across, k, batch)
     return to_f32(d.type, ("kiln_half_byte(%s, %s)"):format(from, at))
   end
   return to_f32(d.type, ("%s[%s]"):format(from, at))
+end
+
+function blocks.gathered(op, d) return op.gather ~= nil and d.kind == "per_block" and d.of == "a" end
+
+function blocks.any_gathered(op)
+  for _, d in ipairs(op.d) do
+    if blocks.gathered(op, d) then return true end
+  end
+  return false
 end
 
 return blocks

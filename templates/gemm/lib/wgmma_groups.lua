@@ -10,9 +10,6 @@ local wgmma_groups = {}
 
 function wgmma_groups.unsupported(op, types, layout)
   if not op.groups then return end
-  local changed = types.a.name ~= types.mul_a.name or types.b.name ~= types.mul_b.name or op.has_a_op or op.has_b_op
-  if changed then return "groups: A and B go to the matrix unit as they are, with no operator and no other type" end
-  if op.block then return "groups: sums over blocks of K are those of single products" end
   if layout.a ~= "r" or layout.e ~= "r" then
     return "groups: their rows begin anywhere, which lines of A and E along M cannot"
   end

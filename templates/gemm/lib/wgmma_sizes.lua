@@ -11,6 +11,38 @@ return function(kind)
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
   -- 129 to 192 rows of A beside as many columns as make one round of the device: clusters lie along those.
   local one_row = { share_x = 1 }
+  if kind.groups and (kind.block or kind.widened) then
+    -- Rows of A are Y's where they are few; where B's elements change on their way they always are.  Those that are
+    -- numbers are brought together ahead.
+    local list = {}
+    local function add(x, y, cluster, more)
+      local t = { collect = kind.gather and 1 or 0 }
+      for name, value in pairs(more or {}) do t[name] = value end
+      list[#list + 1] = { x, y, cluster, 0, t.swap or 0, t }
+    end
+    local swapped = { swap = not kind.widened and 1 or 0 }
+    if kind.half then
+      local warps = kind.e_bytes < 4 and 4 or 2
+      add(128, 256, 2)
+      add(128, 256, 1)
+      add(192, 128, 1, { slabs = 2, e_depth = 1 })
+      add(256, 64, 1, { slabs = 4, e_depth = 1, wg = warps })
+      add(192, 32, 1, { slabs = 4 })
+      add(192, 16, 1, { slabs = 4 })
+      return list
+    end
+    if not kind.widened then
+      add(128, 256, 2)
+      add(128, 256, 1)
+    elseif not kind.block then
+      add(128, 256, 2, swapped)
+      add(128, 256, 1, swapped)
+    end
+    for _, y in ipairs(kind.products > 1 and { 256, 128, 64, 32 } or { 192, 128, 64, 32, 16 }) do
+      if y <= 128 or not (kind.block and kind.widened) then add(128, y, 1, swapped) end
+    end
+    return list
+  end
   -- Many rows are brought together ahead, few tile by tile; so is what a sweep does not say, as the first one here.
   if kind.groups and kind.gather then
     local ahead, ahead_one = { collect = 1 }, { collect = 1, e_depth = 1 }

@@ -159,14 +159,14 @@ local function draw_gemm(name)
   end
   op.d = d
   -- Rows of groups, where neither whole rows and columns nor blocks of rows are anything's.
-  local blocks, alone, tensors = d.sa ~= nil, not op.blocks_of_rows, 3 -- index arrays
+  local alone, tensors = not op.blocks_of_rows, 3 -- index arrays
   for of in pairs(op.outputs or {}) do alone, tensors = alone and of ~= "r" and of ~= "c", tensors + 1 end
   for of in pairs(d) do -- of B one for each product
     tensors = tensors + (two and (of == "scale" or of == "zero" or of == "sb") and 2 or 1)
   end
   if alone and tensors <= 8 and not (a == i4 and op.layouts[1]:sub(1, 1) == "c") and likely(30) then
     op.groups = true
-    op.gather = not blocks and likely(50)
+    op.gather = likely(50)
   end
   op.blocks_of_rows = nil
   gemm(name)(op)

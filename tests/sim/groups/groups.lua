@@ -40,6 +40,32 @@ gemm "groups_bytes" {
   scalars  = { "alpha" },
   epilogue = function(acc, d, s) return (acc * s.alpha + d.res) * d.c + d.t end,
 }
+-- Blocks of rows of A that are numbers, by rows and by columns; integer sums of blocks, in f32.
+gemm "groups_blocks" {
+  types    = { { a = i8, b = i8, e = f16 }, { a = f8e4m3fnuz, b = f8e4m3fnuz, e = bf16 } },
+  layouts  = { "rcr", "crr", "rcc" },
+  groups   = true, gather = true,
+  d        = { of_a = per_block("a", f32, 1, 64), of_b = per_block("b", f32, 64, 64), row = per_row(f32) },
+  block    = function(acc, d) return acc * d.of_a * d.of_b end,
+  epilogue = function(acc, d) return acc * d.row end,
+}
+gemm "groups_blocks_gated" {
+  types    = { { a = f8e4m3fnuz, b = f8e4m3fnuz, e = bf16 } },
+  layouts  = { "rcr" },
+  groups   = true, gather = true,
+  b        = { "gate", "up" },
+  d        = { of_a = per_block("a", bf16, 1, 128, "c"), of_b = per_block("b", f32, 64, 128) },
+  block    = function(acc, d) return acc * d.of_a * d.of_b end,
+  epilogue = function(acc) return silu(acc.gate) * acc.up end,
+}
+gemm "groups_placed" {
+  types    = { { a = i8, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "crr" },
+  groups   = true, gather = true,
+  d        = { scale = per_block("a", f16, 1, 32, "c"), zero = per_block("a", u4, 1, 32, "c"), row = per_row(f32) },
+  a_op     = function(x, d) return (x - d.zero) * d.scale * d.row end,
+  epilogue = function(acc) return acc end,
+}
 gemm "groups_faults" {
   types    = { { a = f32, b = f32, e = f32 } },
   layouts  = { "rrr" },
