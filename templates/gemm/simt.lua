@@ -107,7 +107,8 @@ return schedule {
     local n = op.block and 2 or op.products -- parts of a tile's registers
     local large = { m = 128, n = 128 // n, k = bytes and 64 or 16, tm = 8, tn = 8 // n, split_k = 1 }
     -- Where matrix units multiply these types, this schedule is for what they cannot take, at any speed; and for few
-    -- rows NVIDIA's GPUs have simt_decode. Not for two products, though, which `large` may not fit.
+    -- rows NVIDIA's GPUs have simt_decode, of two products, which `large` may not fit, beside mma alone: bytes may lie
+    -- across K.
     local both = types.mul_a.name .. " " .. types.mul_b.name
     local packed = types.a.bits < 8 or types.b.bits < 8
     -- Fewer threads with more sums each, where a tile of 4 bits has no word for each of so many.
@@ -137,7 +138,8 @@ return schedule {
       return { fit(large), fit { m = 16, n = 128, k = bytes and 64 or 32, tm = 2, tn = 8, split_k = 8 } }
     end
     local alone = packed or op.graph or blocks.unsupported(op) -- no matrix unit's schedule computes it
-    local few_elsewhere = target.vendor == "nvidia" and op.products == 1 or target.mma and target.mma[both]
+    local unit = target.mma or not op.groups and types.a.bits + types.b.bits == 32 and target.wgmma
+    local few_elsewhere = target.vendor == "nvidia" and op.products == 1 or unit and unit[both]
     if not alone and few_elsewhere then return { large } end
     -- Few rows: K keeps the machine busy.
     return { fit(large), fit { m = 16, n = 64 // n, k = bytes and 64 or 32, tm = 2, tn = 4 // n, split_k = 8 } }

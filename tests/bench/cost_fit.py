@@ -101,8 +101,8 @@ class Model:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if made.returncode:
             sys.exit(made.stdout.strip() or "%s: exit status %d" % (choices, made.returncode))
-        return {problem: {plain(instance): us for instance, us in sample.costs_of(self.asked, problem).items()}
-                for problem in problems}
+        return {problem: {plain(instance): us for instance, us in of.items()}
+                for problem, of in zip(problems, sample.costs_of(self.asked, problems))}
 
     def follow(self, text, costs, times):
         """Evaluates `cost` of gemm from now on: of what was timed, where it says what the module says, to 0.3 %."""

@@ -13,6 +13,7 @@ random sizes, pitches and alignments.  Nothing but whole numbers decides, so a s
 import argparse
 import collections
 import csv
+import functools
 import json
 import math
 import os
@@ -20,6 +21,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -67,6 +69,7 @@ OTHERS = [
 ]
 
 
+@functools.lru_cache()
 def layers():
     """All of them: (N, K, kind), each once, in a fixed order."""
     found = {}
@@ -82,6 +85,7 @@ def layers():
     return sorted(found)
 
 
+@functools.lru_cache()
 def heads_of():
     """(heads, size of a head): what products of queries and keys are batched by."""
     return sorted({(m[2] // t, m[4]) for m in DENSE for t in m[7]})
@@ -368,10 +372,19 @@ def explained(o, p):
     return kiln(o, "explain", text_of(p))
 
 
-def costs_of(o, text):
-    """{instance: microseconds} of a problem's candidates."""
-    return {c["instance"].split("/")[-1]: c["cost_us"]
-            for c in kiln(o, "explain", text)["candidates"] if c.get("cost_us") is not None}
+def costs_of(o, texts, most=0):
+    """Of each problem {instance: microseconds}, least first, `most` of them (0: all); {} where nothing computes it."""
+    program = os.path.join(os.path.dirname(os.path.dirname(o.kiln)), "tests", "costs")
+    if not os.path.exists(program):
+        sys.exit("no %s: `make test-programs` builds it" % program)
+    with tempfile.TemporaryFile("w+") as said: # of all those that nothing computes
+        run = subprocess.run([program, o.modules, o.device] + ([str(most)] if most else []), stdout=subprocess.PIPE,
+                             stderr=said, input="".join(text + "\n" for text in texts), universal_newlines=True)
+        if run.returncode:
+            said.seek(0)
+            sys.exit(said.read().strip())
+    words = [line.split() for line in run.stdout.splitlines()]
+    return [dict(zip(of[::2], map(float, of[1::2]))) for of in words]
 
 
 def model(o):

@@ -3,6 +3,7 @@
 """What the tiles of a default set are worth, by the cost model: no GPU, no compiler for one.
 
   tests/bench/choices.sh /tmp/m /dev/null       a module of tables alone, in /tmp/m/lib; TARGET=gfx942: another's
+  tile_sets.py never --modules /tmp/m/lib       which instances none of so many problems of their view has chosen
   tile_sets.py costs --modules /tmp/m/lib "gemm bf16,bf16,bf16 rcr" >costs.csv    all that is built, problem by problem
   tile_sets.py least costs.csv                  which tile goes first, second ..., and what a set without them loses
   tile_sets.py against less.csv costs.csv       what a smaller set loses: costs of the same problems from two modules
@@ -15,10 +16,12 @@ of them at odd addresses.  "Kept" is the larger set's least cost over the smalle
 import argparse
 import collections
 import csv
+import json
 import math
 import os
 import re
 import signal
+import subprocess
 import sys
 
 import gemm_sample as sample
@@ -57,9 +60,41 @@ def costs(o):
         listed = [(" ".join(x for x in text.split() if "=" not in x), text) for text in texts]
     else:
         listed = [(view, text) for view in o.views for text in problems_of(view, o.seed, o.count)]
-    for view, text in listed:
-        for instance, us in sample.costs_of(o, text).items():
+    for (view, text), of in zip(listed, sample.costs_of(o, [text for _, text in listed])):
+        for instance, us in of.items():
             out.writerow([view, text, instance, us])
+
+
+def never(o):
+    """No problems are drawn of attention and of ops that gather."""
+    listed = subprocess.run([o.kiln, "list", "--json", "--modules", o.modules], stdout=subprocess.PIPE, check=True,
+                            universal_newlines=True).stdout
+    total, unused, seldom = [collections.Counter() for _ in range(3)]
+    views, drawn = collections.OrderedDict(), {}
+    for row in json.loads(listed):
+        types = ",".join(row["types"][x] for x in "abe") if row["family"] == "gemm" else ",".join(row["types"].values())
+        view = " ".join([row["op"], types] + ([row["layouts"]] if row["family"] == "gemm" else []))
+        if row["family"] != "attention" and (not o.views or view in o.views):
+            views.setdefault(view, []).append((row["family"], row["schedule"], row["name"].split("/")[-1]))
+    for view, instances in views.items():
+        # What a view has drawn depends on its types and layouts, and on whether its op is one for batches.
+        fields = view.split()
+        kind = (fields[0].startswith("bmm_"), *fields[1:])
+        if kind not in drawn:
+            drawn[kind] = [p[len(view):] for p in problems_of(view, o.seed, o.count)]
+        least_costs = sample.costs_of(o, [view + rest for rest in drawn[kind]], 1)
+        chosen = collections.Counter(instance for of in least_costs for instance in of)
+        if not chosen:
+            continue
+        for family, schedule, instance in instances:
+            total[family, schedule] += 1
+            unused[family, schedule] += chosen[instance] == 0
+            seldom[family, schedule] += 1000 * chosen[instance] < sum(chosen.values())
+            if not chosen[instance] and o.names:
+                print("%s %s" % (view, instance))
+    print("| family | schedule | instances | never chosen | by less than one of 1000 |\n|---|---|---|---|---|")
+    for of in sorted(total):
+        print("| %s | %s | %d | %d | %d |" % (*of, total[of], unused[of], seldom[of]))
 
 
 def read(path):
@@ -156,6 +191,14 @@ def measured(o):
     print("| all | %d | %s | %s |" % (len(built), figures(built), figures(chosen)))
 
 
+def drawing_options(p):
+    p.add_argument("--seed", type=int, action="append", help="one or several (1)")
+    p.add_argument("--count", type=int, default=300, help="problems of a view and a seed (300)")
+    p.add_argument("--modules", required=True, metavar="DIRS", help="as kiln's")
+    p.add_argument("--device", default="none:sm_90a:132")
+    p.add_argument("--kiln", default=os.path.join(sample.ROOT, os.environ.get("BUILD", "build"), "bin", "kiln"))
+
+
 def main():
     o = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = o.add_subparsers(dest="command", metavar="COMMAND")
@@ -163,12 +206,13 @@ def main():
     p = commands.add_parser("costs", help="all instances' costs of problems of these views, as CSV")
     p.add_argument("views", nargs="*", metavar="VIEW", help='"gemm bf16,bf16,bf16 rcr"')
     p.add_argument("--problems", metavar="CSV", help="those of a file with such a column, in place of drawn ones")
-    p.add_argument("--seed", type=int, action="append", help="one or several (1)")
-    p.add_argument("--count", type=int, default=300, help="problems of a view and a seed (300)")
-    p.add_argument("--modules", required=True, metavar="DIRS", help="as kiln's")
-    p.add_argument("--device", default="none:sm_90a:132")
-    p.add_argument("--kiln", default=os.path.join(sample.ROOT, os.environ.get("BUILD", "build"), "bin", "kiln"))
+    drawing_options(p)
     p.set_defaults(run=costs)
+    p = commands.add_parser("never", help="how many instances no drawn problem has chosen, and hardly any")
+    p.add_argument("views", nargs="*", metavar="VIEW", help="those of all that is built")
+    p.add_argument("--names", action="store_true", help="which ones, too")
+    drawing_options(p)
+    p.set_defaults(run=never)
     p = commands.add_parser("least", help="tiles in the order in which they can go")
     p.add_argument("costs")
     p.add_argument("--view", action="append", help="only this one; several: one set for all of them")
@@ -189,7 +233,7 @@ def main():
     p.add_argument("--worst", type=float, default=0, help="problems below this")
     p.set_defaults(run=measured)
     o = o.parse_args()
-    if o.command == "costs":
+    if o.command in ("costs", "never"):
         o.seed = o.seed or [1]
     signal.signal(signal.SIGPIPE, signal.SIG_DFL) # into head, say
     o.run(o)

@@ -43,6 +43,10 @@ sets() { python3 tests/bench/tile_sets.py "$@"; }
 sets costs --modules "$tmp/choices/lib" --count 5 'bias_relu bf16,bf16,bf16 rcr' >"$tmp/costs" 2>"$tmp/out" &&
     [ "$(cut -d'"' -f4 "$tmp/costs" | grep -c 'bias_relu .* m=')" -ge 5 ]
 result $? 'tile_sets.py draws problems of a view'
+sets never --modules "$tmp/choices/lib" --count 20 --names 'bias_relu bf16,bf16,bf16 rcr' >"$tmp/out" &&
+    grep -qE '^bias_relu bf16,bf16,bf16 rcr wgmma_[^ ]+$' "$tmp/out" &&
+    [ "$(grep -cE '^\| gemm \| (wgmma|wgmma_decode|mma|simt|simt_decode) \| [0-9]+ \| [0-9]+ \| [0-9]+ \|$' "$tmp/out")" = 5 ]
+result $? 'what few problems do not choose'
 best=$(awk -F'"' 'NR == 2 { problem = $4 }
     $4 == problem { split($5, of, ","); if (!least || of[3] + 0 < least) { least = of[3] + 0; best = of[2] } }
     END { print best }' "$tmp/costs")
