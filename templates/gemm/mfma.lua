@@ -194,7 +194,7 @@ return schedule {
     t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
-    t.begin_ns = 1170 + 50 * t.stream + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
+    t.begin_ns = 1150 + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
     -- Where rows are of groups: another trip, to see whose its tile is, and what that takes; rows of A are yet another.
     t.begin_ns = t.begin_ns + (op.gather and 1500 or op.groups and 930 or 0)
     t.out_ns = (250 + 18 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
