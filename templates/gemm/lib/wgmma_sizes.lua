@@ -39,7 +39,7 @@ return function(kind)
       add(128, 256, 1, swapped)
     end
     for _, y in ipairs(kind.products > 1 and { 256, 128, 64, 32 } or { 192, 128, 64, 32, 16 }) do
-      if y <= 128 or not (kind.block and kind.widened) then add(128, y, 1, swapped) end
+      if y <= 128 or not kind.block then add(128, y, 1, swapped) end
     end
     return list
   end
