@@ -286,6 +286,26 @@ def test_experts():
     assert down.shape == (11, 4)
 
 
+def test_experts_with_block_scales():
+    """A token's scales come with its row."""
+    shapes = (6, 200), (2, 8, 200), (2, 8, 200)
+    values = [numbers(*shape, dtype=F8, seed=i) for i, shape in enumerate(shapes)]
+    scales = [np.abs(numbers(*shape, seed=i)) + 0.5 for i, shape in enumerate(((6, 2), (2, 1, 2), (2, 1, 2)))]
+    begin, end = np.array([4, 0], np.int32), np.array([7, 3], np.int32)
+    index = np.array([3, 0, 5, 2, 1, 6, 4], np.int32)  # row 3 is nobody's, of row 5 there is no token
+    given = {"a": values[0], "gate": values[1].swapaxes(1, 2), "up": values[2].swapaxes(1, 2), "a_scale": scales[0],
+             "b_scale_gate": scales[1].swapaxes(1, 2), "b_scale_up": scales[2].swapaxes(1, 2), "begin": begin, "end": end,
+             "index": index}
+    got = kiln.ops.moe_gate_up_blockscale(**given)
+    x, gate, up = (v.astype("f4") * s.repeat(128, -1)[..., :200] for v, s in zip(values, scales))
+    for g in range(2):
+        rows = slice(begin[g], end[g])
+        one = np.where(index[rows, None] < 6, x[index[rows] % 6], 0)
+        y = one @ gate[g].T
+        close(got[rows].astype("f4"), y / (1 + np.exp(np.clip(-y, -80, 80))) * (one @ up[g].T), 0.02)
+    raises(ValueError, "'a_scale'", kiln.ops.moe_gate_up_blockscale, **{**given, "a_scale": scales[0][:, :1]})
+
+
 def test_rope_in_place_and_into_a_cache():
     positions, heads, half = 5, 3, 64
     qkv = numbers(positions, 3 * heads, 2 * half, dtype=BF16)

@@ -143,3 +143,26 @@ gemm "emul_groups_half_gathered" {
   tiles    = { sm_90a = { wgmma { m = 16, n = 128, depth = 4, cluster = 1, slabs = { 1, 2 }, collect = 1 },
                           simt(half) } },
 }
+
+-- A through registers, whose rows are then those of 64s: of bytes, and with an operator.
+gemm "emul_groups_a" {
+  types    = { { a = i8, b = bf16, e = bf16 }, { a = f8e4m3, b = f16, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  groups   = true,
+  gather   = true,
+  d        = { scale = per_row(f32) },
+  epilogue = function(acc, d) return acc * d.scale end,
+  tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = { 1, 2 }, collect = 1 }, simt(half) } },
+}
+
+gemm "emul_groups_a_op" {
+  types    = { { a = bf16, b = bf16, e = bf16 } },
+  layouts  = { "rcr", "rrr" },
+  targets  = { "sm_90a" },
+  groups   = true,
+  b        = { "gate", "up" },
+  a_op     = function(x) return silu(x) + 0.25 end,
+  epilogue = function(acc) return acc.gate * acc.up end,
+  tiles    = { sm_90a = { wgmma { m = 64, n = 64, wg = 1, depth = 3, cluster = { 1, 2 } }, simt(any) } },
+}
