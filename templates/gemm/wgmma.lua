@@ -7,6 +7,7 @@
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes, beside_ring = require "half_bytes", require "wgmma_beside"
 local copied, written, groups = require "wgmma_copied", require "wgmma_written", require "wgmma_groups"
+local outputs = require "wgmma_outputs"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -88,13 +89,13 @@ return schedule {
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
     if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
-    if op.graph then return nil, "writes no output beside E" end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
     local lacks = groups.unsupported(op, types, layout)
                   or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
+                  or outputs.unsupported(op, types, (roles(op, types, layout, 0)))
     if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
@@ -166,7 +167,7 @@ return schedule {
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
-      and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+      and not op.graph and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
@@ -199,6 +200,9 @@ return schedule {
       end },
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.share_x == 1 or t.y % (8 * t.cluster) == 0
+    end },
+    { "outputs beside E: {y} columns are no whole blocks of rows of A, or come in parts of K", function(t, op)
+      return outputs.fit(t, op) and (not op.graph or t.stream == 0)
     end },
     { "share_x without a cluster", function(t) return t.share_x == 0 or t.cluster > 1 end },
     { "e_depth = 0 is for E along 64s of Y, no full inputs, blocks of K, stream, pingpong, gather or share_x",
@@ -307,7 +311,7 @@ return schedule {
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
-      e_bytes = types.e.bytes, groups = op.groups, gather = op.gather,
+      e_bytes = types.e.bytes, groups = op.groups, gather = op.gather, outputs = op.graph,
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end

@@ -282,6 +282,8 @@ fault emul_fault_groups "pieces of work given anew before all have read them" 's
 fault emul_fault_groups_blocks "what scales a token's blocks taken from the row of E" 's/ >= \(unsigned\)g\.tokens\) line = -1;/ >= (unsigned)g.tokens || line >= 0) line = row;/'
 fault emul_fault_groups_blocks "blocks of numbers that are no tokens" 's/ >= \(unsigned\)g\.tokens\) line = -1;/ >= (unsigned)g.tokens) line = 0;/'
 fault emul_fault_groups_half "the first group's scales for all" 's/step_values v\(g, p\.batch,/step_values v(g, 0,/'
+fault emul_fault_outputs "columns behind E's last in its last block" 's/if \(y0 \+ in_tile < g\.n\) of = /of = /'
+fault emul_fault_outputs "a block of a lane's own columns" 's/of = kiln_over_lanes<.*/;/'
 fault emul_fault_groups_rows "rows of eight stored behind a group's last" 's/ \|\| x \+ 8 > stop//'
 fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/rank \* @\{of_row\}/0/'
 mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'

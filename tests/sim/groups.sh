@@ -46,6 +46,6 @@ if [[ $targets == *gfx942* ]]; then
     planted gfx942 mfma_gather.tmpl ': size_of_a' ': 0'
     planted gfx942 mfma_block.tmpl '(unsigned)token < ' '(unsigned)token <= ' groups_blocks_gated
     planted gfx942 mfma_block.tmpl ' << i;' ';' groups_blocks_gated
-    planted gfx942 ../simt.hip.tmpl '(unsigned)row < ' '(unsigned)row <= ' groups_blocks_gated
+    planted gfx942 groups.tmpl '(unsigned)row < ' '(unsigned)row <= ' groups_blocks_gated
 fi
 finish

@@ -4,8 +4,8 @@
 -- inputs, and operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16;
 -- more than 256 make whole waves where 128 by 256 does not, and have less come from L2.  Of two products Y's side is
 -- both's where that is B's, and twice A's rows else.
--- `kind`: products; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both operands `along` K, B
--- (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
+-- `kind`: products; outputs beside E; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both
+-- operands `along` K, B (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
 return function(kind)
   -- One strip of E leaves 288 rows a ring of four tiles.
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
@@ -64,6 +64,9 @@ return function(kind)
   if kind.block then
     return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
              not kind.full and { 192, 128, 2 } or nil }
+  end
+  if kind.outputs and kind.products > 1 and not kind.widened then -- whole blocks of 128 columns
+    return { { 128, 256, 2 }, { 128, 256, 1 }, { 64, 256, 2 }, { 64, 256, 4 } }
   end
   if kind.products > 1 and kind.widened then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
   if kind.products > 1 and kind.bytes then
