@@ -93,7 +93,7 @@ return schedule {
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    local lacks = groups.unsupported(op, types, layout)
+    local lacks = groups.unsupported(op, layout)
                   or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
                   or outputs.unsupported(op, types, (roles(op, types, layout, 0)))
     if lacks then return nil, lacks end

@@ -7,6 +7,8 @@
 --   gathered(op, d)                 whether it belongs to rows of A that are numbers of rows of a matrix (op.gather):
 --                                   then `across` is such a number, and 0 what belongs to a row that is none
 --   any_gathered(op)                whether one of the op's inputs does
+--   belongs(op, d, across, token, value)  value(across), what d has for row `across` of A or column of B; for gathered
+--                                   rows value(token(across)), 0 where that is negative; each gives a text in C
 local blocks = {}
 
 function blocks.unsupported(op)
@@ -43,6 +45,12 @@ function blocks.any_gathered(op)
     if blocks.gathered(op, d) then return true end
   end
   return false
+end
+
+function blocks.belongs(op, d, across, token, value)
+  if not blocks.gathered(op, d) then return value(across) end
+  local row = token(across)
+  return ("(%s < 0 ? 0.0f : %s)"):format(row, value(row))
 end
 
 return blocks

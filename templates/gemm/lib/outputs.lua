@@ -8,6 +8,7 @@
 --   early, late   outputs with a value for each element or block; for each row or column: those know all of E
 --   inputs()      those that elements are made of
 --   finish(o)     of a late output: nodes in order, as above; reductions are leaves
+--   OF            by what a reduction is, the struct of kiln_rows.h with its steps
 -- i: the node, of: that of the operand, op: "sum", "mean", "max", "min".
 local fill = require "fill"
 
@@ -19,7 +20,8 @@ end
 
 return function(op)
   local graph = op.graph
-  local O = { rows = {}, cols = {}, early = {}, late = {}, arrays = {}, levels = 0 }
+  local O = { rows = {}, cols = {}, early = {}, late = {}, arrays = {}, levels = 0,
+              OF = { sum = "kiln_sum_of", mean = "kiln_sum_of", max = "kiln_max_of", min = "kiln_min_of" } }
   local wanted, level, known = {}, {}, {}
 
   -- What is spelled where it is used.

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Products of groups of rows in wgmma (op.groups): what it takes, and how much there is to do, which the host does not
 -- know: groups' rows are numbers in the device's memory.
---   unsupported(op, types, layout)  why an op cannot be so, or nil; nil of an op without groups
+--   unsupported(op, layout)  why an op cannot be so, or nil; nil of an op without groups
 --   bound(p, t)    a problem of one group with at least as many tiles as groups of p can have, for its grid
 --   spread(p, t)   a batch of as many products as groups that can have rows, each of as many rows, for its cost
 -- Either is p where t has no groups.
 local grouped = require "grouped"
 local wgmma_groups = {}
 
-function wgmma_groups.unsupported(op, types, layout)
+function wgmma_groups.unsupported(op, layout)
   if not op.groups then return end
   if layout.a ~= "r" or layout.e ~= "r" then
     return "groups: their rows begin anywhere, which lines of A and E along M cannot"
