@@ -155,11 +155,12 @@ return schedule {
     local is = gt(t.groups, 0)
     local x = max(min(grouped.most_down(p, t.m, is) * ceil_div(p.n, t.n), 1048576), 1)
     local y = max(min(grouped.batches(p, is), 65535), 1)
-    local late = max(ceil_div(max(p.m, p.n), t.threads), 1)
+    local late = require "late"(p, y)
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
-      { grid = { select(gt(t.split_k, 1), x, late), y, 1 }, block = { t.threads } },
-      { grid = { late, y, 1 }, block = { t.threads } },
+      { grid = { select(gt(t.split_k, 1), x, late.grid[1]), y, 1 },
+        block = { select(gt(t.split_k, 1), t.threads, late.block[1]) } },
+      late,
     }
   end,
   -- Sums of every part of K, product and batch: E's shape, its rows padded to 4 elements.
