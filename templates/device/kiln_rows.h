@@ -89,11 +89,11 @@ static KILN_DEVICE kiln_compensated kiln_other_lane(kiln_compensated x, int mask
     return kiln_compensated{kiln_other_lane(x.sum, mask), kiln_other_lane(x.lost, mask)};
 }
 
-// Over LANES neighbouring lanes, a power of two of at most a wave; all of them get it.
-template <class OF, int LANES, class T> static KILN_DEVICE T kiln_over_lanes(T x)
+// Over LANES lanes, powers of two of at most a wave, each APART from the next; all of them get it.
+template <class OF, int LANES, int APART = 1, class T> static KILN_DEVICE T kiln_over_lanes(T x)
 {
 #pragma unroll
-    for (int mask = 1; mask < LANES; mask *= 2) x = OF::two(x, kiln_other_lane(x, mask));
+    for (int mask = APART; mask < LANES * APART; mask *= 2) x = OF::two(x, kiln_other_lane(x, mask));
     return x;
 }
 

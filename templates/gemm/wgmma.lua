@@ -144,10 +144,10 @@ return schedule {
     { "swap", values = { 0, 1 },
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
-  derived = { "k", "x", "y", "x_is_a", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
+  derived = { "k", "x", "y", "x_is_a", "in_registers", "e_along_y", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "d_parts", "lds_bytes", "full_d",
               "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
-              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped" },
+              "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped", "late" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
@@ -155,8 +155,6 @@ return schedule {
     t.sums = t.products * t.blocks * t.y // 2
     -- Rows are of groups; and those of A are gathered tile by tile.
     t.grouped = op.gather and t.collect == 0 and 2 or op.groups and 1 or 0
-    -- One warpgroup loads, or two: four in all leave 128 registers a thread.
-    t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
@@ -168,6 +166,7 @@ return schedule {
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
       and not op.graph and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+    t.late = outputs.late(t, op)
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
@@ -201,8 +200,10 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.share_x == 1 or t.y % (8 * t.cluster) == 0
     end },
-    { "outputs beside E: {y} columns are no whole blocks of rows of A, or come in parts of K", function(t, op)
-      return outputs.fit(t, op) and (not op.graph or t.stream == 0)
+    { "outputs beside E: {y} are no whole blocks of rows of A, or a ring of {depth} lacks room for a block's full inputs",
+      function(t, op) return outputs.fit(t, op) end },
+    { "outputs beside E with stream: they come in parts of K", function(t, op)
+      return not op.graph or t.stream == 0
     end },
     { "share_x without a cluster", function(t) return t.share_x == 0 or t.cluster > 1 end },
     { "e_depth = 0 is for E along 64s of Y, no full inputs, blocks of K, stream, pingpong, gather or share_x",
@@ -311,7 +312,7 @@ return schedule {
     local sizes = require "wgmma_sizes" {
       products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
-      e_bytes = types.e.bytes, groups = op.groups, gather = op.gather, outputs = op.graph,
+      e_bytes = types.e.bytes, groups = op.groups, gather = op.gather, outputs = outputs.largest(op),
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
@@ -405,22 +406,27 @@ return schedule {
     return list
   end,
   realigns = function(t) return true end,
-  stages = function(t) return t.stream == 1 and 2 or 1 end,
+  stages = function(t) return t.stream + (t.late > 0 and 2 or 1) end,
   launch = function(p, t, target)
     local w = sharing.work(groups.bound(p, t), t)
+    local late = require "late"(p, min(p.batch, 65535))
+    -- One warpgroup loads, or two: four in all leave 128 registers a thread.
+    local loading = select(all(eq(t.gather, 1), le(t.sums, 64)), 2, 1)
     -- Where two blocks fit, units that have none take two of the next launch's while others are still busy with this
     -- one's (docs/wgmma-schedule.md).
     return {
-      { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster },
+      { grid = { w.clusters * t.cluster, 1, 1 }, block = { 128 * (t.wg + loading) }, cluster = { t.cluster },
         lds = max(t.lds_bytes, require "room"(target, 1)), early = true },
-      { grid = { w.items % w.clusters * t.cluster, t.y // 8, 1 }, block = { 128 * t.groups }, early = true },
+      { grid = { select(gt(t.late, 0), late.grid[1], w.items % w.clusters * t.cluster),
+                 select(gt(t.late, 0), late.grid[2], t.y // 8), 1 },
+        block = { select(gt(t.late, 0), late.block[1], 128 * t.groups) }, early = true },
     }
   end,
   -- Two parts of a tile for each block.
   workspace = function(p, t, target)
     local w = sharing.work(p, t)
     local part = 4 * t.x * t.y * t.products * t.cluster
-    return select(all(eq(t.stream, 1), gt(w.items % w.clusters, 0)), 2 * part * w.clusters, 0)
+    return select(all(eq(t.stream, 1), gt(w.items % w.clusters, 0)), 2 * part * w.clusters, 0) + outputs.workspace(p, t)
   end,
   cost = function(problem, t, target)
     local p = groups.spread(problem, t)

@@ -55,6 +55,7 @@ return function(t, op, types, layout)
   t.d_parts = strip_slots(t, op)
   t.beside_ring = t.wg * max(64 * t.e_depth, 32) * t.strip * types.e.bytes + 4 * t.vector
                   + 8 * (2 * t.depth + (t.gather == 1 and 18 or 2)) -- with what lies between barriers and BEHIND
+  t.beside_ring = t.beside_ring + require "wgmma_outputs".beside_ring(t, op)
   if op.groups then t.beside_ring = t.beside_ring + 144 end -- pieces on their way, and their barriers
   if op.block then
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values

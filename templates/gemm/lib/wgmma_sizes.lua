@@ -4,7 +4,7 @@
 -- inputs, and operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16;
 -- more than 256 make whole waves where 128 by 256 does not, and have less come from L2.  Of two products Y's side is
 -- both's where that is B's, and twice A's rows else.
--- `kind`: products; outputs beside E; of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both
+-- `kind`: products; outputs beside E (columns of the largest block of those); of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both
 -- operands `along` K, B (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
 return function(kind)
   -- One strip of E leaves 288 rows a ring of four tiles.
@@ -65,8 +65,21 @@ return function(kind)
     return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
              not kind.full and { 192, 128, 2 } or nil }
   end
-  if kind.outputs and kind.products > 1 and not kind.widened then -- whole blocks of 128 columns
-    return { { 128, 256, 2 }, { 128, 256, 1 }, { 64, 256, 2 }, { 64, 256, 4 } }
+  if kind.outputs and not kind.widened then -- of whole blocks of columns, or none: then of few rows, too, which are Y
+    local list, two = {}, kind.products > 1
+    local wide = two and { { 128, 256, 2 }, { 128, 256, 1 }, { 64, 256, 2 }, { 64, 256, 4 }, { 64, 128, 2 } }
+      or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 256, 4 }, { 64, 128, 1 }, { 64, 64, 1 } }
+    local few = two and { { 128, 320, 2, 0, 1, one_strip }, { 128, 224, 2, 0, 1 }, { 64, 256, 4, 0, 1 },
+                          { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 } }
+      or { { 128, 320, 2, 0, 1 }, { 128, 272, 2, 0, 1 }, { 128, 192, 2, 0, 1 }, { 128, 160, 2, 0, 1 },
+           { 128, 112, 1, 0, 1 }, { 64, 192, 1, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 }, { 64, 32, 1, 0, 1 } }
+    for _, size in ipairs(wide) do
+      if size[2] // kind.products % kind.outputs == 0 then list[#list + 1] = size end
+    end
+    for _, size in ipairs(kind.outputs == 1 and few or {}) do
+      if not kind.full or size[2] <= 256 then list[#list + 1] = size end -- those take registers
+    end
+    return list
   end
   if kind.products > 1 and kind.widened then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
   if kind.products > 1 and kind.bytes then
