@@ -165,7 +165,7 @@ return schedule {
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
-      and not op.graph and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+      and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.late = outputs.late(t, op)
     t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
@@ -200,7 +200,7 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.share_x == 1 or t.y % (8 * t.cluster) == 0
     end },
-    { "outputs beside E: {y} are no whole blocks of rows of A, or a ring of {depth} lacks room for a block's full inputs",
+    { "outputs beside E: {y} are no whole blocks of rows of A, or a ring of {depth} has no room for their full inputs",
       function(t, op) return outputs.fit(t, op) end },
     { "outputs beside E with stream: they come in parts of K", function(t, op)
       return not op.graph or t.stream == 0

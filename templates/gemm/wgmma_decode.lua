@@ -5,6 +5,7 @@
 -- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
+local decode_outputs = require "wgmma_decode_outputs"
 local copied, written = require "wgmma_copied", require "wgmma_written"
 local fitting, spots, spread = require "clusters", require "spots", require "spread"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
@@ -131,8 +132,7 @@ return schedule {
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
-    if op.graph then return nil, "writes no output beside E" end
-    local lacks = types.b.bits < 8 and half_bytes.unsupported(op)
+    local lacks = decode_outputs.unsupported(op, layout) or types.b.bits < 8 and half_bytes.unsupported(op)
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
@@ -193,10 +193,10 @@ return schedule {
     { "split_k", values = { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
       doc = "blocks that share a tile, each a part of K; 0: chosen at the launch" },
   },
-  derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "fine", "turned", "k", "threads",
-              "needs", "has", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
+  derived = { "panels", "last_panels", "panel_n", "columns", "boxes", "pad", "turned", "k", "threads",
+              "needs", "registers", "products", "at_a", "slot_bytes", "depth", "lds_bytes", "sums",
               "stage_bytes", "mixed", "runs", "behind", "bytes_a", "bits_b", "bytes_e", "bytes_d", "rate",
-              "sum_bits", "sum_step", "sum_chain" },
+              "sum_bits", "sum_step", "sum_chain", "late" },
   derive = function(t, op, types, layout, target)
     t.turned = layout.a == "c" and t.gather == 0 and 1 or 0 -- A lies across K in shared memory, too
     t.k = 8 * t.box // types.b.bits * t.slabs
@@ -255,7 +255,7 @@ return schedule {
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
-    t.fine = types.a.float and 8 or 16 -- columns from one shape of the instruction to the next
+    t.late = decode_outputs.late(op)
     -- Registers that a thread needs, and has: each quarter of a unit has 512 for each lane.  Where that is too few for
     -- one block, the thread that loads gets a warpgroup around it, which gives up its registers.
     -- Sums over blocks are beside whole ones, and a thread's values.
@@ -311,8 +311,9 @@ return schedule {
     { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
       return t.sets == 1 or t.bits_b >= 8 or t.box > 32 or t.order == 1
     end },
-    { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t)
-      return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % (t.fine * t.wg) == 0 and t.panel_n <= 256
+    { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t, op, types)
+      local apart = t.wg * (types.a.float and 8 or 16) -- columns from one shape of the instruction to the next
+      return t.across == 0 or t.m == 64 and t.mixed == 0 and t.n % apart == 0 and t.panel_n <= 256
     end },
     { "B is contiguous along N: {n} columns are no multiple of 64", function(t, op, types, layout)
       return layout.b == "c" or t.n % 64 == 0
@@ -324,12 +325,14 @@ return schedule {
       -- ptxas wants those of one instruction to be there, and some more, whatever setmaxnreg adds.
       return t.registers == 0 or t.across == 1 or t.m // 2 + 26 <= 65536 // t.threads
     end },
-    { "{needs} registers of a thread, which has {has} where {blocks} blocks of {threads} threads share them",
+    { "{needs} registers of a thread, which has fewer where {blocks} blocks of {threads} threads share them",
       function(t) return t.needs <= t.has end },
     { "a ring of {depth} tiles: fewer than 3", function(t) return t.depth >= 3 - t.order end },
     { "the sums, {stage_bytes} bytes, do not fit into the ring", function(t)
       return t.stage_bytes <= t.depth * t.slot_bytes + (t.order == 1 and t.at_a or 0)
     end },
+    { "outputs beside E: {n} columns are no power of two up to 128, or no whole blocks",
+      function(t, op) return decode_outputs.fit(t.n, op) end },
   },
   defaults = function(target, op, types, layout)
     -- `set`: what a tile has that most have not.
@@ -410,7 +413,16 @@ return schedule {
       end
       return few
     end
-    local list = by_map()
+    -- Outputs beside E: rows of chunks that lanes of a warp have, whole blocks of columns.
+    local function of_outputs(list)
+      local columns, fit = decode_outputs.columns(op), {}
+      for _, t in ipairs(list) do
+        if decode_outputs.fit(t.n, op) then fit[#fit + 1] = t end
+      end
+      if columns < 128 or op.block or types.b.bits < 8 then return fit end
+      return { tile(16, 128, 1, 2, 0), tile(32, 128, 1, 1, 0), tile(64, 128, 2, 1, 0, not mixed(types) and across) }
+    end
+    local list = op.graph and of_outputs(by_map()) or by_map()
     -- What tensor maps cannot take, and single warps cannot multiply (mma).
     if types.mul_b.float and types.mul_b.bits == 8 and not op.block then
       list[#list + 1] = tile(16, 64, 1, 2, 0, { gather = 1 })
@@ -461,9 +473,11 @@ return schedule {
     return {
       { grid = { tiles * s, 1, 1 }, block = { t.threads }, cluster = { s, 1, 1 }, early = true,
         lds = shared(p, t, target, tiles * s, s) },
+      decode_outputs.launch(p),
     }
   end,
-  workspace = function(p, t, target) return 0 end,
+  stages = function(t) return min(t.late, 1) + 1 end,
+  workspace = function(p, t, target) return decode_outputs.workspace(p, t) end,
   cost = function(p, t, target)
     local s = parts(p, t, target)
     local tiles_m = ceil_div(p.m, t.m)

@@ -3,6 +3,7 @@
 --   unsupported(op, types, x)  why an op's cannot be so, or nil; x: the operand of 64 rows where nothing is swapped
 --   fit(t, op)                 whether a tile has whole rows of blocks, and a ring for the full inputs of one
 --   largest(op)                columns of the largest block, 1 without one; nil without outputs
+--   cut(t, op)                 whether halves of a tile have whole blocks
 --   late(t, op)                above 0: there are outputs of whole rows or columns, and a last stage
 --   beside_ring(t, op)         bytes of shared memory where warps meet over columns
 --   workspace(p, t)            bytes that what tiles make of rows and columns takes
@@ -26,6 +27,10 @@ end
 
 function wgmma_outputs.largest(op) return op.graph and outputs(op).largest end
 
+function wgmma_outputs.cut(t, op)
+  return not op.graph or t.blocks % 2 == 0 or t.y // 2 % max(outputs(op).largest, 8) == 0
+end
+
 -- 0, or reductions along Y, and 64 times those along X, and 1 more.
 function wgmma_outputs.late(t, op)
   local O = op.graph and outputs(op)
@@ -40,11 +45,13 @@ function wgmma_outputs.beside_ring(t, op)
   return along_x > 0 and 16 * along_x * t.wg * t.y + 16 or 0
 end
 
--- A float of each row of X for each tile along Y, of each row of Y for each 64 along X.
+-- A float of each row of X for each tile along Y (for either half, where two blocks may share it), of each row of Y for
+-- each 64 along X.
 function wgmma_outputs.workspace(p, t)
   local x, y = select(eq(t.x_is_a, 1), p.m, p.n), select(eq(t.x_is_a, 1), p.n, p.m)
   local along_y, along_x = max(t.late - 1, 0) % 64, max(t.late - 1, 0) // 64
-  return 4 * p.batch * (along_y * x * ceil_div(y, t.y) + along_x * y * ceil_div(x, t.x) * (t.x // 64))
+  local halves = select(all(eq(t.cut, 1), eq(t.blocks % 2, 1)), 2, 1)
+  return 4 * p.batch * (along_y * x * ceil_div(y, t.y) * halves + along_x * y * ceil_div(x, t.x) * (t.x // 64))
 end
 
 return wgmma_outputs

@@ -4,8 +4,9 @@
 -- inputs, and operands across K, have fewer.  A swapped tile's rows of A are Y's, which can be any multiple of 8 or 16;
 -- more than 256 make whole waves where 128 by 256 does not, and have less come from L2.  Of two products Y's side is
 -- both's where that is B's, and twice A's rows else.
--- `kind`: products; outputs beside E (columns of the largest block of those); of blocks of K (`block`); bytes, 4 bits (`half`) or what is `widened`; both
--- operands `along` K, B (`b_along`), A not (`a_across`); full inputs; bytes of an element of E.
+-- `kind`: products; outputs beside E (columns of the largest block of those); of blocks of K (`block`); bytes, 4 bits
+-- (`half`) or what is `widened`; both operands `along` K, B (`b_along`), A not (`a_across`); full inputs; bytes of an
+-- element of E.
 return function(kind)
   -- One strip of E leaves 288 rows a ring of four tiles.
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
