@@ -155,7 +155,7 @@ return schedule {
     local is = gt(t.groups, 0)
     local x = max(min(grouped.most_down(p, t.m, is) * ceil_div(p.n, t.n), 1048576), 1)
     local y = max(min(grouped.batches(p, is), 65535), 1)
-    local late = require "late"(p, y)
+    local late = require "late"(p, y, gt(t.of_rows, 0), gt(t.of_cols, 0))
     return {
       { grid = { x, y, t.split_k }, block = { t.threads } },
       { grid = { select(gt(t.split_k, 1), x, late.grid[1]), y, 1 },

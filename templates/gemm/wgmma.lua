@@ -95,7 +95,7 @@ return schedule {
     end
     local lacks = groups.unsupported(op, layout)
                   or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
-                  or outputs.unsupported(op, types, (roles(op, types, layout, 0)))
+                  or outputs.unsupported(op, types)
     if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then
@@ -200,7 +200,7 @@ return schedule {
     { "blocks of a cluster share its other side in multiples of 8 rows, {y} are not", function(t)
       return t.share_x == 1 or t.y % (8 * t.cluster) == 0
     end },
-    { "outputs beside E: {y} are no whole blocks of rows of A, or a ring of {depth} has no room for their full inputs",
+    { "outputs beside E: a tile without whole blocks of columns, or a ring of {depth} that full inputs of one fill",
       function(t, op) return outputs.fit(t, op) end },
     { "outputs beside E with stream: they come in parts of K", function(t, op)
       return not op.graph or t.stream == 0
@@ -409,7 +409,7 @@ return schedule {
   stages = function(t) return t.stream + (t.late > 0 and 2 or 1) end,
   launch = function(p, t, target)
     local w = sharing.work(groups.bound(p, t), t)
-    local late = require "late"(p, min(p.batch, 65535))
+    local late = outputs.launch(p, t)
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
     local loading = select(all(eq(t.gather, 1), le(t.sums, 64)), 2, 1)
     -- Where two blocks fit, units that have none take two of the next launch's while others are still busy with this

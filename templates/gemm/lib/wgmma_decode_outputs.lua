@@ -30,7 +30,7 @@ end
 function decode_outputs.workspace(p, t) return 4 * max(t.late - 1, 0) * p.batch * p.m * ceil_div(p.n, t.n) end
 
 function decode_outputs.launch(p)
-  local late = require "late"(p, min(p.batch, 65535))
+  local late = require "late"(p, min(p.batch, 65535), eq(1, 1), eq(1, 0))
   late.early = true
   return late
 end

@@ -66,19 +66,23 @@ return function(kind)
     return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 96, 2 }, { 128, 64, 2 }, { 256, 128, 2 },
              not kind.full and { 192, 128, 2 } or nil }
   end
-  if kind.outputs and not kind.widened then -- of whole blocks of columns, or none: then of few rows, too, which are Y
+  if kind.outputs and not kind.widened then -- of whole blocks of columns, which are Y's here or X's
     local list, two = {}, kind.products > 1
     local wide = two and { { 128, 256, 2 }, { 128, 256, 1 }, { 64, 256, 2 }, { 64, 256, 4 }, { 64, 128, 2 } }
-      or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 64, 256, 4 }, { 64, 128, 1 }, { 64, 64, 1 } }
-    local few = two and { { 128, 320, 2, 0, 1, one_strip }, { 128, 224, 2, 0, 1 }, { 64, 256, 4, 0, 1 },
-                          { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 } }
-      or { { 128, 320, 2, 0, 1 }, { 128, 272, 2, 0, 1 }, { 128, 192, 2, 0, 1 }, { 128, 160, 2, 0, 1 },
-           { 128, 112, 1, 0, 1 }, { 64, 192, 1, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 }, { 64, 32, 1, 0, 1 } }
+      or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 256, 4 }, { 64, 160, 2 },
+           { 64, 128, 1 }, { 64, 96, 4 }, { 64, 64, 1 } }
+    local few = two and { { 128, 320, 2, 0, 1, one_strip }, { 128, 288, 2, 0, 1, one_strip }, { 128, 224, 2, 0, 1 },
+                          { 128, 128, 4, 0, 1 }, { 64, 256, 4, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 } }
+      or { { 128, 320, 2, 0, 1 }, { 128, 256, 2, 0, 1 }, { 128, 224, 2, 0, 1 }, { 128, 192, 2, 0, 1 },
+           { 128, 160, 2, 0, 1 }, { 128, 144, 2, 0, 1 }, { 128, 112, 1, 0, 1 }, { 64, 192, 1, 0, 1 },
+           { 128, 64, 2, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 }, { 64, 64, 4, 0, 1 },
+           { 64, 32, 1, 0, 1 } }
     for _, size in ipairs(wide) do
       if size[2] // kind.products % kind.outputs == 0 then list[#list + 1] = size end
     end
-    for _, size in ipairs(kind.outputs == 1 and few or {}) do
-      if not kind.full or size[2] <= 256 then list[#list + 1] = size end -- those take registers
+    for _, size in ipairs(few) do
+      local fits = not kind.full or size[2] <= 256 -- those take registers
+      if fits and size[1] % kind.outputs == 0 then list[#list + 1] = size end
     end
     return list
   end
