@@ -80,7 +80,20 @@ static KILN_DEVICE void kiln_put(const kiln_words4 &x, kiln_buffer to, int offse
 {
     kiln_buffer_store_v4i32(kiln_int4{(int)x.v[0], (int)x.v[1], (int)x.v[2], (int)x.v[3]}, to, offset, 0, 0);
 }
+__attribute__((device)) void kiln_buffer_store_i8(unsigned char, kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.store.i8");
+__attribute__((device)) void kiln_buffer_store_i16(unsigned short, kiln_buffer, int, int, int)
+    __asm("llvm.amdgcn.raw.buffer.store.i16");
 // One element of 1, 2 or 4 bytes.
+static KILN_DEVICE void kiln_put1(unsigned x, kiln_buffer to, int offset, int bytes)
+{
+    if (bytes == 1)
+        kiln_buffer_store_i8((unsigned char)x, to, offset, 0, 0);
+    else if (bytes == 2)
+        kiln_buffer_store_i16((unsigned short)x, to, offset, 0, 0);
+    else
+        kiln_buffer_store_i32((int)x, to, offset, 0, 0);
+}
 static KILN_DEVICE unsigned kiln_fetch1(kiln_buffer from, int offset, int bytes)
 {
     return bytes == 1   ? kiln_buffer_load_i8(from, offset, 0, 0)
@@ -293,6 +306,27 @@ static KILN_DEVICE unsigned kiln_sum_upto(unsigned x)
     y += __builtin_amdgcn_update_dpp(0, y, 0x142, 0xa, 0xf, false);
     y += __builtin_amdgcn_update_dpp(0, y, 0x143, 0xc, 0xf, false);
     return (unsigned)y;
+}
+
+// Over LANES neighbouring lanes, as kiln_over_lanes (kiln_reduce.h) has it, of several values in step.  Behind a step
+// all lanes of a group have one value, so of the other group any lane will do, the one at the mirrored place, too: no
+// trip through LDS within 16 lanes.
+template <int MASK> static KILN_DEVICE float kiln_lane_across(float x)
+{
+    const int y = (int)kiln_bits(x);
+    if constexpr (MASK == 1) return kiln_from_bits((unsigned)__builtin_amdgcn_update_dpp(0, y, 0xb1, 0xf, 0xf, true));
+    if constexpr (MASK == 2) return kiln_from_bits((unsigned)__builtin_amdgcn_update_dpp(0, y, 0x4e, 0xf, 0xf, true));
+    if constexpr (MASK == 4) return kiln_from_bits((unsigned)__builtin_amdgcn_update_dpp(0, y, 0x141, 0xf, 0xf, true));
+    if constexpr (MASK == 8) return kiln_from_bits((unsigned)__builtin_amdgcn_update_dpp(0, y, 0x140, 0xf, 0xf, true));
+    return kiln_other_lane(x, MASK);
+}
+template <class OF, int LANES, int MASK = 1, int COUNT> static KILN_DEVICE void kiln_reduce_lanes(float (&x)[COUNT])
+{
+    if constexpr (MASK < LANES) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) x[i] = OF::two(x[i], kiln_lane_across<MASK>(x[i]));
+        kiln_reduce_lanes<OF, LANES, MASK * 2>(x);
+    }
 }
 
 // Asks for values that all lanes share, "s"(x), "s"(y): their trips to memory are one, and nothing comes before.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What row-wise GPU kernels share: values of neighbouring columns in words, from and to memory at any alignment;
-// reductions over lanes and over the waves of a row; the machine's quick division.  C++ only.
+// reductions over the waves of a row.  Reductions over lanes, and division, are kiln_reduce.h's.  C++ only.
 //   Words: element j of a piece lies in word j * bits / 32, the first in the low bits (KILN_ELEMENT8, ...).
 #ifndef KILN_ROWS_H
 #define KILN_ROWS_H
 #include "kiln_chunk.h"
 #include "kiln_math.h"
+#include "kiln_reduce.h"
 #include "kiln_types.h"
 
 // A row's number, or a matrix's in a batch.  AMD's scalar unit multiplies 32 bits, and has too few registers for twice
@@ -25,20 +26,6 @@ static KILN_DEVICE kiln_row kiln_unforeseen(kiln_row x)
 #endif
     return x;
 }
-
-// Sum, largest, smallest: what each is over none, and of two.
-struct kiln_sum_of {
-    static KILN_DEVICE float none() { return 0.0f; }
-    static KILN_DEVICE float two(float x, float y) { return x + y; }
-};
-struct kiln_max_of {
-    static KILN_DEVICE float none() { return -KILN_INF; }
-    static KILN_DEVICE float two(float x, float y) { return kiln_max(x, y); }
-};
-struct kiln_min_of {
-    static KILN_DEVICE float none() { return KILN_INF; }
-    static KILN_DEVICE float two(float x, float y) { return kiln_min(x, y); }
-};
 
 // A sum by additions in f32, and beside it the sum of what each of them lost by rounding, which is a float exactly: of
 // two D. Knuth's, TAOCP 2, 4.2.2; of n Sum2 of T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J.
@@ -87,14 +74,6 @@ static KILN_DEVICE float kiln_total(kiln_compensated x)
 static KILN_DEVICE kiln_compensated kiln_other_lane(kiln_compensated x, int mask)
 {
     return kiln_compensated{kiln_other_lane(x.sum, mask), kiln_other_lane(x.lost, mask)};
-}
-
-// Over LANES lanes, powers of two of at most a wave, each APART from the next; all of them get it.
-template <class OF, int LANES, int APART = 1, class T> static KILN_DEVICE T kiln_over_lanes(T x)
-{
-#pragma unroll
-    for (int mask = APART; mask < LANES * APART; mask *= 2) x = OF::two(x, kiln_other_lane(x, mask));
-    return x;
 }
 
 // The second step of a reduction over WAVES waves, whose results lie side by side in LDS.  (Each lane reading all of
@@ -338,26 +317,4 @@ KILN_PACK32(f32, kiln_bits(x[i]))
 KILN_PACK32(i32, (unsigned)kiln_f32_to_i32(x[i]))
 #undef KILN_PACK
 #undef KILN_PACK32
-
-/* ---- division ---- */
-
-// x / y within 2 ulp: the machine's inverse of y, which is brought near 1 beforehand so that neither it nor its inverse
-// is subnormal; x goes the same way first, and overflows or vanishes only where the quotient does.
-struct kiln_divisor {
-    float scale, inverse;
-};
-
-static KILN_DEVICE kiln_divisor kiln_divide_by(float y)
-{
-    const float a = kiln_abs(y);
-    kiln_divisor d;
-    d.scale = a > 1.8446744e19f ? 5.4210109e-20f : a < 5.4210109e-20f ? 1.8446744e19f : 1.0f; /* 2^64, 2^-64 */
-    d.inverse = kiln_recip_fast(y * d.scale);
-    return d;
-}
-
-static KILN_DEVICE float kiln_quotient(float x, kiln_divisor d)
-{
-    return x * d.scale * d.inverse;
-}
 #endif

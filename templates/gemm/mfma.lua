@@ -2,7 +2,7 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
-local half_bytes, grouped = require "half_bytes", require "grouped"
+local half_bytes, grouped, outputs = require "half_bytes", require "grouped", require "outputs"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -85,6 +85,11 @@ local function shared(p, t, target)
   return tiles - rest, rest, select(gt(rest, 0), runs, 0), steps * each
 end
 
+-- Numbers that tiles make of their rows and columns, for outputs of whole ones.
+local function reduced(p, t)
+  return p.batch * (t.of_rows * p.m * ceil_div(p.n, t.n) + t.of_cols * p.n * ceil_div(p.m, t.m))
+end
+
 local function fits(t, rows, loads, deep, wide)
   return loads > 0 and loads % deep == 0 and t.piece % deep == 0 and wide > 1 and rows % wide == 0 and
          loads * wide * t.threads == rows * t.k
@@ -95,7 +100,6 @@ return schedule {
   title = "AMD matrix cores: matrix instructions without a gap between them",
   supports = function(target, op, types, layout)
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
-    if op.graph then return nil, "writes no output beside E" end
     if op.gather and layout.a == "c" then return nil, "gathers rows of a row-major A only, simt of any" end
     local small = types.b.bits < 8
     if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
@@ -131,14 +135,22 @@ return schedule {
       doc = "1: f32 is multiplied as xf32, of 10 bits of mantissa: only where a sweep asks for it" },
   },
   derived = { "threads", "pieces", "steps", "loads_a", "loads_b", "deep_a", "deep_b", "wide_a", "wide_b", "m_tiles",
-              "n_tiles", "products", "sums", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b",
+              "n_tiles", "products", "lds_bytes", "stage_f", "waves_per_simd", "bits_a", "bits_b",
               "piece", "along_a", "along_b", "e_row", "step_ns", "chain_ns", "product_bits", "resident",
-              "bytes_out", "out", "registers", "rate", "begin_ns", "out_ns", "rest_ns", "share", "groups" },
+              "bytes_out", "out", "rate", "begin_ns", "out_ns", "rest_ns", "share", "groups", "of_rows",
+              "of_cols" },
   derive = function(t, op, types, layout, target)
+    -- Outputs beside E: reductions of rows and of columns, whether any output is made of such, the largest block.
+    local O = op.graph and outputs(op) or { rows = {}, cols = {}, late = {}, largest = 1 }
+    t.of_rows, t.of_cols, t.late, t.largest = #O.rows, #O.cols, min(#O.late, 1), O.largest
     t.bytes_out = types.e.bytes
     for _, d in ipairs(op.epilogue_inputs) do
       if d.kind == "full" then t.bytes_out = t.bytes_out + d.type.bytes end
     end
+    for _, o in ipairs(O.early or {}) do
+      if o.kind == "full" then t.bytes_out = t.bytes_out + o.type.bytes end
+    end
+    t.e_row = (layout.e == "r" or op.graph) and 1 or 0 -- outputs beside E are gone through row by row
     t.products = op.products
     t.groups = op.gather and 2 or op.groups and 1 or 0 -- of rows; 2: which are gathered
     t.threads = t.wm * t.wn * t.wk * 64
@@ -152,13 +164,14 @@ return schedule {
     t.sums = t.products * t.m_tiles * t.n_tiles * t.mfma * t.mfma // 64    -- registers of sums
     local buffers = 2 * 16 * t.pieces * (t.m + t.products * t.n)
     -- The epilogue's stage: `mfma` rows (or columns) of a wave's tile, stage_f elements along E's contiguous dimension.
-    local wave_f = (layout.e == "r" and t.n_tiles or t.m_tiles) * t.mfma
+    local wave_f = (t.e_row == 1 and t.n_tiles or t.m_tiles) * t.mfma
     local stage = t.wm * t.wn * t.mfma * 4 * t.products
     t.stage_f = max(wave_f & -wave_f, 1)  -- a power of two, as the way that it is spread over banks wants
     while t.stage_f > t.mfma and stage * t.stage_f > max(buffers, 32768) do t.stage_f = t.stage_f // 2 end
+    if op.graph then t.stage_f, stage = t.n, t.wm * t.mfma * 4 * t.products end -- whole rows, of all waves' tiles
     t.lds_bytes = max(buffers, stage * t.stage_f * t.wk)
     -- Elements of E that a lane stores at once: 16 bytes, or what gives all lanes some.
-    t.out = 16 // types.e.bytes
+    t.out = op.graph and 4 or 16 // types.e.bytes
     while t.out > 4 and t.out > t.mfma * t.stage_f // (64 * t.wk) do t.out = t.out // 2 end
     -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
     local coming = (t.loads_a * t.wide_a * types.a.bits + t.products * t.loads_b * t.wide_b * types.b.bits) // 8
@@ -168,7 +181,7 @@ return schedule {
     end
     t.share = t.k
     if op.block and t.steps > 0 then
-      local block = require "mfma_block"(op, layout, t)
+      local block = require "mfma_block"(op, t)
       t.share = max(block.add, t.k)
       t.registers = t.registers + block.registers
     end
@@ -177,7 +190,6 @@ return schedule {
                            op.block and 2 or 1) -- of one alone matrix instructions sum where vector ones can't add
     t.resident = max(min(blocks, t.waves_per_simd * 256 // t.threads), 1)
     t.bits_a, t.bits_b = types.a.bits, types.b.bits
-    t.e_row = layout.e == "r" and 1 or 0
     t.product_bits = t.xf32 == 1 and 11 or 0  -- of xf32's operands; sums are f32's
     -- The matrix unit's time for a step, with what it loses where waves take turns, or that of its tiles through LDS
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
@@ -197,7 +209,7 @@ return schedule {
     t.begin_ns = 1150 + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
     -- Where rows are of groups: another trip, to see whose its tile is, and what that takes; rows of A are yet another.
     t.begin_ns = t.begin_ns + (op.gather and 1500 or op.groups and 930 or 0)
-    t.out_ns = (250 + 18 * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
+    t.out_ns = (250 + (op.graph and 30 or 18) * max(t.sums // t.wk, 4 * t.products)) * ceil_div(t.threads, 256)
     t.rest_ns = 200 + 5 * t.sums -- where K's end cuts chunks: that tile's are put right, and it is multiplied by itself
   end,
   rules = {
@@ -209,11 +221,11 @@ return schedule {
       return not op.block or t.registers <= 256
     end },
     { "blocks of K that are no multiple of a step of the main loop", function(t, op, types, layout)
-      return not op.block or t.steps == 0 or require "mfma_block"(op, layout, t).whole
+      return not op.block or t.steps == 0 or require "mfma_block"(op, t).whole
     end },
     { "factors of sums that vary along E's contiguous dimension within a matrix instruction",
       function(t, op, types, layout)
-        return not op.block or t.steps == 0 or require "mfma_block"(op, layout, t).even
+        return not op.block or t.steps == 0 or require "mfma_block"(op, t).even
       end },
     { "a wave's tile is no multiple of the matrix instruction", function(t)
       return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0
@@ -238,6 +250,10 @@ return schedule {
     end },
     { "LDS > {lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.lds end },
     { "{sums} registers of sums > 128", function(t) return t.sums <= 128 end },
+    { "outputs beside E: rows of {n} columns are not neighbouring lanes of a wave", function(t, op)
+      return not op.graph or t.n >= 16 and t.n <= 256 and t.n & t.n - 1 == 0
+    end },
+    { "blocks of {largest} columns do not divide {n}", function(t) return t.n % t.largest == 0 end },
   },
   defaults = function(target, op, types, layout)
     local n = op.products
@@ -256,7 +272,22 @@ return schedule {
     -- Few tiles: more of them, and waves that share K.  The smallest are for launches that are over soon.
     local small, few = set(64, 64, 128, 2, 1, 2, 32), set(32, 32, 256, 2, 1, 2, 16)
     local least = set(16, n == 1 and 16 or 32, 512, 1, 1, 4, 16, { split_k = 1, stream = 0 })
-    if scaled then return { mid, low, few } end
+    -- Outputs beside E: tiles of whole blocks of columns.  Of the largest there are few: waves stand side by side along
+    -- N, so that a strip of rows takes little LDS.
+    local function whole(tiles)
+      if not op.graph then return tiles end
+      local columns, fit = outputs(op).largest, {}
+      if columns > mid.n then
+        fit[1] = set(128, columns * n, 64, 2, 4, 1, 32, { ahead = 2, split_k = 8 })
+        fit[2] = set(64, columns * n, 64, 1, 4, 1, 32)
+      end
+      for _, t in ipairs(tiles) do
+        if t.n % columns == 0 then fit[#fit + 1] = t end
+      end
+      if columns > few.n then fit[#fit + 1] = set(32, 128 * n, 64, 1, 2, 1, 32) end
+      return fit
+    end
+    if scaled then return whole { mid, low, few } end
     -- Each kernel takes half a second of compiling (docs/benchmarks/shapes.md): operands that are turned round have no
     -- 64x64, epilogues with full inputs no 64x128.
     local tiles = { mid, low, small, few, least }
@@ -267,7 +298,7 @@ return schedule {
         break
       end
     end
-    return tiles
+    return whole(tiles)
   end,
   name = function(t)
     local text = ("%dx%dx%d_w%dx%d"):format(t.m, t.n, t.k, t.wm, t.wn)
@@ -304,22 +335,27 @@ return schedule {
       return any(eq(t.split_k, 1), lt(ceil_div(p.k, t.k) * max(p.units * t.resident, t.split_k), 2147483648))
     end },
   },
-  stages = function(t) return t.split_k > 1 and 2 or 1 end,
+  stages = function(t) return (t.split_k > 1 and 2 or 1) + t.late end,
   launch = function(p, t, target)
     local whole, rest, runs = shared(p, t, target)
     local tiles, y = most_down(p, t) * ceil_div(p.n, t.n), max(min(batches(p, t), 65535), 1)
-    local blocks = select(gt(t.split_k, 1), whole + runs, tiles)
+    local split = gt(t.split_k, 1)
+    local late = require "late"(p, max(min(p.batch, 65535), 1), gt(t.of_rows, 0), gt(t.of_cols, 0))
+    -- What columns are made of, one block of the second kernel has of all rows of its tile.
+    local blocks = select(gt(t.of_cols, 0), 1, ceil_div(t.m * t.n, t.threads * t.out))
     return {
-      { grid = { blocks, select(gt(t.split_k, 1), 1, y), 1 }, block = { t.threads } },
-      { grid = { rest, ceil_div(t.m * t.n, t.threads * t.out), 1 }, block = { t.threads } },
+      { grid = { select(split, whole + runs, tiles), select(split, 1, y), 1 }, block = { t.threads } },
+      { grid = { select(split, rest, late.grid[1]), select(split, blocks, late.grid[2]), 1 },
+        block = { select(split, t.threads, late.block[1]) } },
+      late,
     }
   end,
   -- Sums of every part of a shared tile, for each product: the tile's shape, without rows (columns) that E does not
-  -- have.
+  -- have.  Ahead of them what tiles make of their rows and columns, whole pieces of 16 bytes.
   workspace = function(p, t, target)
     local _, rest, runs = shared(p, t, target)
     local part = select(eq(t.e_row, 1), min(p.m, t.m) * t.n, min(p.n, t.n) * t.m)
-    return 4 * (rest + runs) * t.products * part
+    return 16 * ceil_div(reduced(p, t), 4) + 4 * (rest + runs) * t.products * part
   end,
   cost = function(p, t, target)
     local whole, rest, runs, length = shared(p, t, target)
@@ -354,13 +390,16 @@ return schedule {
     local memory = traffic(p, t, target) / 1e3 + shares / (target.gbps * 1e3)
     -- What was just written comes from the last cache.
     local second = select(gt(rest, 0), target.launch_us + shares * (target.again or 1) / (target.gbps * 1e3), 0)
-    return target.launch_us + max(steps + ends, busy + out + once, memory + once + way_out) + second, {
+    local late = select(gt(t.kernels, select(gt(t.split_k, 1), 2, 1)),
+                        target.launch_us + reduced(p, t) / (250 * target.gbps), 0)
+    return target.launch_us + max(steps + ends, busy + out + once, memory + once + way_out) + second + late, {
       { "launching", target.launch_us },
       { "multiplying", busy },
       { "steps of a block, with trips to memory", steps },
       { "moving bytes", memory },
       { "tiles' beginnings and ends", ends },
       { "adding up shared tiles", second },
+      { "whole rows and columns", late },
       { "blocks", whole + runs, "count" },
       { "rounds of the device", (whole + runs) / (units * t.resident), "count" },
       { "MB to and from memory", (operands(p, t) + shares) / 1e6, "count" },

@@ -200,7 +200,7 @@ return schedule {
     if target.vendor == "amd" then
       busy, ends = 1.5 * busy, ceil_div(most, together) * (2 + 0.16 * t.sums)
     end
-    local launches = target.launch_us * select(gt(t.split_k, 1), 2, 1)
+    local launches = target.launch_us * (select(gt(t.split_k, 1), 2, 1) + t.late)
     return launches + max(busy + ends, max(latency + ends, memory)), {
       { "launching", launches },
       { "multiplying", busy },

@@ -167,7 +167,8 @@ return schedule {
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
       and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
     t.late = outputs.late(t, op)
-    t.bits_a, t.bits_b, t.bytes_e, t.curves = types.a.bits, types.b.bits, types.e.bytes, op.curves
+    t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
+    t.curves = 2 * op.curves + outputs.curves(t, op) -- halves of a function of the epilogue
     t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
@@ -436,7 +437,7 @@ return schedule {
     local most = select(cut, w.items / w.clusters, ceil_div(w.items, w.clusters)) -- of the busiest block
     local sums = (w.items % w.clusters + w.clusters) * t.cluster * t.x * t.y * t.products * 4
     local through = select(eq(t.gather, 1), 4.7e6, 3.6e6)
-    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / through, 0), 0)
+    local joined = select(eq(t.stream, 1), 1.83 + select(cut, 2 * sums / through, 0), select(gt(t.late, 0), 2, 0))
     -- Where lines begin, and the step in which they end; full inputs by elements where parts are added.
     local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
@@ -512,7 +513,7 @@ return schedule {
     local by_words = select(all(eq(t.e_depth, 0), lt(align_e, 16), lt(t.bytes_e, 4)), 0.9 * t.blocks, 0)
     -- Functions of the epilogue, as gelu, add to what leaves.
     local out = t.x * t.y * t.products * (1 + t.full_d) / 19.4e3
-                + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 17e3
+                + 0.123 * t.blocks * t.y / t.strip + t.curves * t.x * t.y / 34e3
     local whole_rows = select(eq(t.e_depth, 0), 1, 0)
     local ends = select(scaled, 0.54 + 0.22 * t.blocks * t.y / t.strip * (1 + t.full_d), 0.2 + whole_rows + out)
                  + by_words
@@ -582,7 +583,7 @@ return schedule {
       { "tiles of the busiest unit", busy },
       { "moving bytes", memory },
       { "waiting for one another", waits },
-      { "sums of parts of K", joined },
+      { "the second stage", joined },
       { "copies at multiples of 16 bytes", copies },
       { "tiles", w.items * t.cluster + w.halved * mates, "count" },
       { "tiles whose K two blocks share", w.halved * mates, "count" },

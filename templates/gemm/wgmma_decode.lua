@@ -580,6 +580,7 @@ return schedule {
                   + select(gt(tiles_m, 1), select(ge(t.m, 64), 0.92, select(bytes_widened, 0.96, 0.56)), 0)
                   -- Nothing is widened while the first tile comes, and nothing comes while the last one is widened.
                   + select(eq(t.order, 1), 2, 0)
+                  + select(gt(t.late, 0), 2, 0) -- the last stage
     -- Each tile of the ring has its barriers; and one block alone leaves its unit idle until the next begins.
     local turning = 0.0053 * most * share / t.k + select(eq(t.blocks, 1), 0.54, 0)
     -- A block that takes another's place fills its ring anew; of two on a unit, the other works meanwhile.

@@ -25,6 +25,7 @@ gfx942 gemm              i8_i8_i32-crr-mfma_64x128x64_w2x2_a4_stream16
 gfx942 swiglu            bf16_bf16_bf16-rrr-mfma_32x16x128_w2x1x2_i16_a4_stream16
 gfx942 a16w8_linear      bf16_i8_bf16-rcr-mfma_16x16x256_w1x1x4_i16_a4
 gfx942 gemm_a8w8_blockscale f8e4m3fnuz_f8e4m3fnuz_bf16-rcr-mfma_128x128x64_w2x2_stream8
+gfx942 linear_residual_ssq bf16_bf16_bf16-rcr-mfma_128x128x32_w2x2_stream8
 sm_90a bias_relu         bf16_bf16_bf16-rcr-wgmma_128x128x64_d6_c2
 sm_90a swiglu            f16_f16_f16-rrr-wgmma_128x128x64_d4_c2
 sm_90a add_add           bf16_bf16_bf16-rcr-wgmma_320x128x64_d3_c2_swap

@@ -47,5 +47,7 @@ if [[ $targets == *gfx942* ]]; then
     planted gfx942 mfma_block.tmpl '(unsigned)token < ' '(unsigned)token <= ' groups_blocks_gated
     planted gfx942 mfma_block.tmpl ' << i;' ';' groups_blocks_gated
     planted gfx942 groups.tmpl '(unsigned)row < ' '(unsigned)row <= ' groups_blocks_gated
+    planted gfx942 mfma_out_four.tmpl ', job.end_m"' ', late.m"' groups_gated
+    planted gfx942 mfma_four.tmpl ' < left_m ? at' ' < TILE_M ? at' groups_gated
 fi
 finish

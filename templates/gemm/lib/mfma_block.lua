@@ -22,7 +22,7 @@ local function gcd(x, y)
   return x
 end
 
-return function(op, layout, t)
+return function(op, t)
   local block = { inputs = {}, even = true, unroll = t.ahead, step = t.k // t.wk // t.steps }
   local deep = op.block.deep
   if deep % t.k == 0 then
@@ -35,7 +35,8 @@ return function(op, layout, t)
   end
   block.whole = block.add % block.step == 0
   -- A second set of sums, of few tiles a third; factors.
-  block.registers = t.sums * (t.m_tiles * t.n_tiles * t.products < 4 and 2 or 1) + 4
+  local matrices = t.products * t.m_tiles * t.n_tiles
+  block.registers = matrices * t.mfma * t.mfma // 64 * (matrices < 4 and 2 or 1) + 4
   local used, tiles = {}, { m = t.m_tiles, n = t.n_tiles }
   for q = 0, op.products - 1 do
     for _, d in ipairs(op.block_inputs[q]) do used[d.index] = true end
@@ -43,7 +44,7 @@ return function(op, layout, t)
   for _, d in ipairs(op.d) do
     if used[d.index] then
       d.rows = d.of == "a" and "m" or "n"
-      d.slow = (d.rows == "m") == (layout.e == "r")
+      d.slow = (d.rows == "m") == (t.e_row == 1)
       d.values = d.along % (tiles[d.rows] * t.mfma) == 0 and 1 or tiles[d.rows]
       block.inputs[#block.inputs + 1] = d
       block.even = block.even and (d.slow or d.along % t.mfma == 0)

@@ -8,7 +8,7 @@
 --   early, late   outputs with a value for each element or block; for each row or column: those know all of E
 --   inputs()      those that elements are made of
 --   finish(o)     of a late output: nodes in order, as above; reductions are leaves
---   OF            by what a reduction is, the struct of kiln_rows.h with its steps
+--   OF            by what a reduction is, the struct of kiln_reduce.h with its steps
 -- i: the node, of: that of the operand, op: "sum", "mean", "max", "min".
 local fill = require "fill"
 

@@ -7,6 +7,7 @@
 --   span(t, op)                columns of Y that are gone through at once
 --   late(t, op)                above 0: there are outputs of whole rows or columns, and a last stage
 --   beside_ring(t, op)         bytes of shared memory where warps meet over columns and blocks
+--   curves(t, op)              what outputs add to a tile's way out, in halves of a function of the epilogue
 --   launch(p, t)               the last stage's
 --   workspace(p, t)            bytes that what tiles make of rows and columns takes
 local outputs = require "outputs"
@@ -51,7 +52,7 @@ function wgmma_outputs.span(t, op)
   local span, all = 8, t.y % 16 == 0 and t.y // 2 or t.y -- halves may be two blocks'
   if t.full_d > 0 then all = t.strip end
   for columns = 8, all, 8 do
-    if all % columns == 0 and op.products * t.y // 2 + 2 * columns <= 200 then span = columns end
+    if all % columns == 0 and op.products * t.y // 2 + 2 * columns <= 192 then span = columns end
   end
   return span
 end
@@ -63,6 +64,12 @@ function wgmma_outputs.beside_ring(t, op)
     bytes = bytes + 8 * wgmma_outputs.span(t, op) * (t.x // 16) + 16
   end
   return bytes
+end
+
+-- Measured on an H200 (docs/benchmarks/outputs.md).
+function wgmma_outputs.curves(t, op)
+  if not op.graph then return 0 end
+  return t.x_is_a == 1 and 1 or outputs(op).largest > 1 and 6 or 4
 end
 
 local function reductions(t) return max(t.late - 1, 0) % 64, max(t.late - 1, 0) // 64 end
