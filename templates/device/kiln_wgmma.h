@@ -568,13 +568,6 @@ static KILN_DEVICE unsigned kiln_high_halves(unsigned x, unsigned y)
     asm("prmt.b32 %0, %1, %2, 0x7632;" : "=r"(z) : "r"(x), "r"(y));
     return z;
 }
-// Of bytes x0 x1 x2 x3 of this lane and y0 ... y3 of the other: x0 y0 x2 y2, or y1 x1 y3 x3 where this one is `second`.
-static KILN_DEVICE unsigned kiln_every_other(unsigned x, unsigned y, bool second)
-{
-    unsigned z;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(y), "r"(second ? 0x3715u : 0x6240u));
-    return z;
-}
 // x of lane `i` of this one's four neighbours, i a constant.
 static KILN_DEVICE unsigned kiln_of_four(unsigned x, int i)
 {

@@ -72,6 +72,12 @@ local function gathering(target, op, types, layout, columns)
   return t
 end
 
+-- Of elements of so many bits, which 128 bytes of a step say: of bytes twice what 16 bits have, of tf32 half.
+local function tflops(t, target)
+  local elements = t.k // t.slabs
+  return select(eq(elements, 128), target.tflops.i8, select(eq(elements, 64), target.tflops.f16, target.tflops.f16 // 2))
+end
+
 -- Microseconds that a step of the ring takes warps that copy (gather = 1): shared memory's, and no faster than memory
 -- answers what the ring has asked for.
 local function gathered(p, t)
@@ -144,9 +150,9 @@ return schedule {
     { "swap", values = { 0, 1 },
       doc = "1: the 64-row side is that of B where E is contiguous along N, of A where it is along M" },
   },
-  derived = { "k", "x", "y", "x_is_a", "in_registers", "e_along_y", "blocks", "products", "sums",
+  derived = { "k", "x", "y", "x_is_a", "in_registers", "e_along_y", "threads", "blocks", "products", "sums",
               "groups", "strip", "slot_bytes", "d_parts", "lds_bytes", "full_d",
-              "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "rate", "turned", "unit", "brought",
+              "cut", "bits_a", "bits_b", "bytes_e", "bytes_d", "turned", "unit", "brought",
               "product_bits", "sum_bits", "sum_step", "sum_chain", "curves", "grouped", "late" },
   derive = function(t, op, types, layout, target)
     places(t, op, types, layout)
@@ -155,6 +161,8 @@ return schedule {
     t.sums = t.products * t.blocks * t.y // 2
     -- Rows are of groups; and those of A are gathered tile by tile.
     t.grouped = op.gather and t.collect == 0 and 2 or op.groups and 1 or 0
+    -- One warpgroup loads, or two: four in all leave 128 registers a thread.
+    t.threads = 128 * (t.wg + (t.gather == 1 and t.sums <= 64 and 2 or 1))
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
@@ -169,7 +177,6 @@ return schedule {
     t.late = outputs.late(t, op)
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.curves = 2 * op.curves + outputs.curves(t, op) -- halves of a function of the epilogue
-    t.rate = types.mul_a.name == "f32" and target.tflops.f16 // 2 or target.tflops[types.mul_a.name] // 1 -- TFLOP/s
     t.turned = along_k(layout, "a") and along_k(layout, "b") and 0 or 1
     -- tf32 has 11 bits.  Sums of fp8 products have 14: an instruction aligns its 32 products and the sum so far to the
     -- largest of them, and drops what is below 13 bits of fraction (DeepSeek-V3 technical report, arXiv 2412.19437,
@@ -411,12 +418,10 @@ return schedule {
   launch = function(p, t, target)
     local w = sharing.work(groups.bound(p, t), t)
     local late = outputs.launch(p, t)
-    -- One warpgroup loads, or two: four in all leave 128 registers a thread.
-    local loading = select(all(eq(t.gather, 1), le(t.sums, 64)), 2, 1)
     -- Where two blocks fit, units that have none take two of the next launch's while others are still busy with this
     -- one's (docs/wgmma-schedule.md).
     return {
-      { grid = { w.clusters * t.cluster, 1, 1 }, block = { 128 * (t.wg + loading) }, cluster = { t.cluster },
+      { grid = { w.clusters * t.cluster, 1, 1 }, block = { t.threads }, cluster = { t.cluster },
         lds = max(t.lds_bytes, require "room"(target, 1)), early = true },
       { grid = { select(gt(t.late, 0), late.grid[1], w.items % w.clusters * t.cluster),
                  select(gt(t.late, 0), late.grid[2], t.y // 8), 1 },
@@ -446,7 +451,8 @@ return schedule {
     local apart = any(few_bits, by_block) -- fitted by themselves
     local lasts = select(gt(t.sum_step, 0), select(by_block, 0.87, 0.927),
                          select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.92)))
-    local rate = t.rate * lasts * 1e6 / target.units -- of a unit, per microsecond
+    local peak = tflops(t, target)
+    local rate = peak * lasts * 1e6 / target.units -- of a unit, per microsecond
     -- A step takes the matrix unit's time, or that of its tiles through shared memory: 128 bytes a cycle at 1.75 GHz,
     -- most of what is written beside what is read; X once where two products are one instruction's.
     local at_once = select(all(eq(t.x_is_a, 1), eq(t.blocks, 1)), t.products, 1)
@@ -590,7 +596,7 @@ return schedule {
       { "rounds of the device", (w.items + w.halved / 2) / max(p.units // t.cluster, 1), "count" },
       { "steps along K", rounds, "count" },
       { "MB to and from memory", (bytes + again) / 1e6, "count" },
-      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (t.rate * 1e6), "least" },
+      { "arithmetic", 2 * p.batch * p.m * p.n * p.k * t.products / (peak * 1e6), "least" },
       { "memory", bytes / (gbps * 1e3), "least" },
     }
   end,

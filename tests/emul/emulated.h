@@ -507,10 +507,6 @@ static inline unsigned kiln_high_twice(unsigned x)
 {
     return x >> 16 | (x & 0xffff0000);
 }
-static inline unsigned kiln_every_other(unsigned x, unsigned y, bool second)
-{
-    return second ? (x & 0xff00ff00) | (y >> 8 & 0x00ff00ff) : (x & 0x00ff00ff) | (y & 0x00ff00ff) << 8;
-}
 static inline unsigned kiln_of_four(unsigned x, int i)
 {
     unsigned of[4] = {x};

@@ -215,7 +215,7 @@ plant() { # FAMILY SCHEDULE OP NAME EXPRESSION [ARGUMENT...]
     local family=$1 schedule=$2 op=$3 name=$4
     rm -rf "$tmp/templates" "$out/fault"
     cp -r templates "$tmp/templates"
-    find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl \) -exec sed -i -E "$5" {} +
+    find "$tmp/templates/$family" \( -name "$schedule*.tmpl" -o -name split.tmpl -o -name "late_*.tmpl" \) -exec sed -i -E "$5" {} +
     if diff -rq "templates/$family" "$tmp/templates/$family" >/dev/null; then
         result 1 "$name: the template has nothing to plant it in"
     elif module fault tests/emul/faults "$tmp/templates" "$op"; then

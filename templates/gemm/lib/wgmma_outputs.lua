@@ -52,7 +52,7 @@ function wgmma_outputs.span(t, op)
   local span, all = 8, t.y % 16 == 0 and t.y // 2 or t.y -- halves may be two blocks'
   if t.full_d > 0 then all = t.strip end
   for columns = 8, all, 8 do
-    if all % columns == 0 and op.products * t.y // 2 + 2 * columns <= 192 then span = columns end
+    if all % columns == 0 and 5 * op.products * t.y // 8 + 2 * columns <= 230 then span = columns end
   end
   return span
 end

@@ -188,7 +188,8 @@ gemm "emul_decode" {
   epilogue = function(acc, d) return acc * 0.5 + d.bias + d.all - d.across end,
   tiles    = { sm_90a = { wgmma_decode { m = { 16, 64 }, n = { 88, 128 }, wg = { 1, 2 }, split_k = { 0, 3 }, across = { 0, 1 } } },
                where = function(t)
-                 return (t.m == 64) == (t.across == 1) and (t.n == 128) == (t.wg == 2) and (t.n == 128 or t.fine == 8 or t.m == 16) and
+                 local eights = t.k == 64 or t.sum_bits > 0 -- columns of the instruction, which of i8 are 16s
+                 return (t.m == 64) == (t.across == 1) and (t.n == 128) == (t.wg == 2) and (t.n == 128 or eights or t.m == 16) and
                         (t.split_k == 3) == (t.wg == 1)
                end },
   check    = { shapes = few },

@@ -40,8 +40,11 @@ gemm "decode_bytes" {
   d        = { scale = per_row(f32), shift = per_col(f32) },
   epilogue = function(acc, d) return acc * d.scale + d.shift end,
   tiles    = { sm_90a = { simt(any), wgmma_decode { m = { 16, 64 }, n = { 88, 128 }, across = { 0, 1 } } },
-               where = function(t) return t.m == 128 or (t.n == 128 and (t.m == 16 or t.across == 0 or t.fine == 16)) or
-                                          (t.n == 88 and t.across == 1 and t.fine == 8) end },
+               where = function(t)
+                 local eights = t.k == 64 or t.sum_bits > 0 -- columns of the instruction, which of i8 are 16s
+                 return t.m == 128 or (t.n == 128 and (t.m == 16 or t.across == 0 or not eights)) or
+                        (t.n == 88 and t.across == 1 and eights)
+               end },
   check    = { shapes = shapes },
 }
 
