@@ -74,8 +74,8 @@ end
 
 -- Of elements of so many bits, which 128 bytes of a step say: of bytes twice what 16 bits have, of tf32 half.
 local function tflops(t, target)
-  local elements = t.k // t.slabs
-  return select(eq(elements, 128), target.tflops.i8, select(eq(elements, 64), target.tflops.f16, target.tflops.f16 // 2))
+  local elements, of_16 = t.k // t.slabs, target.tflops.f16
+  return select(eq(elements, 128), target.tflops.i8, select(eq(elements, 64), of_16, of_16 // 2))
 end
 
 -- Microseconds that a step of the ring takes warps that copy (gather = 1): shared memory's, and no faster than memory
