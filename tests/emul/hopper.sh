@@ -122,6 +122,11 @@ while read -r units instance problem; do
     result $? "tiles cut along K by $units units: $problem" "$tmp/out"
 done <<'EOF'
 32 emul_two/bf16_bf16_bf16/rcr/wgmma_128x64x64_d3_c2_e1 emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2
+40 emul_outputs_rows/bf16_bf16_bf16/rcr/wgmma_64x64x64_d4_c2_w1 emul_outputs_rows bf16,bf16,bf16 rcr m=104 n=328 k=592
+40 emul_outputs_rows/bf16_bf16_bf16/rcc/wgmma_64x64x64_d4_c2_w1 emul_outputs_rows bf16,bf16,bf16 rcc m=520 n=72 k=592
+40 emul_outputs_strips/bf16_bf16_f32/rcr/wgmma_64x64x64_d7_c2_w1_e1 emul_outputs_strips bf16,bf16,f32 rcr m=136 n=392 k=592
+40 emul_outputs_across/f16_f16_f32/rcr/wgmma_64x64x64_d3_c2_w1_e1_swap emul_outputs_across f16,f16,f32 rcr m=300 n=200 k=592
+40 emul_outputs_across_wide/bf16_bf16_f8e4m3/rcr/wgmma_64x128x64_d4_c2_e1_swap emul_outputs_across_wide bf16,bf16,f8e4m3 rcr m=136 n=392 k=592
 32 emul_swap/bf16_bf16_bf16/rcr/wgmma_48x128x64_d3_c2_e1_swap emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592
 32 emul_swap/i8_i8_i8/rcc/wgmma_128x48x128_d3_c2_e1_swap emul_swap i8,i8,i8 rcc m=272 n=96 k=1168
 8 emul_gemm/f16_f16_f16/rcr/wgmma_128x128x64_d3_c2 emul_gemm f16,f16,f16 rcr m=300 n=264 k=592
@@ -284,6 +289,16 @@ fault emul_fault_groups_blocks "blocks of numbers that are no tokens" 's/ >= \(u
 fault emul_fault_groups_half "the first group's scales for all" 's/step_values v\(g, p\.batch,/step_values v(g, 0,/'
 fault emul_fault_outputs "columns behind E's last in its last block" 's/if \(y0 \+ in_tile < g\.n\) of = /of = /'
 fault emul_fault_outputs "a block of a lane's own columns" 's/of = kiln_over_lanes<.*/;/'
+fault emul_fault_late "columns of Y that are another row's" 's/kiln_over_lanes<(.*), 8, 4>\(columns/kiln_over_lanes<\1, 4, 4>(columns/'
+fault emul_fault_late "a row's sum that lacks two lanes" 's/kiln_over_lanes<(.*), 4>\(rows/kiln_over_lanes<\1, 2>(rows/'
+fault emul_fault_late "halves of a tile that both blocks take for theirs" 's/return \("if \(p\.cut \&\& /return ("if (p.cut \&\& false \&\& /' \
+    'emul_fault_late bf16,bf16,bf16 rcr m=64 n=128 k=2048 align=256'
+fault emul_fault_late "parts of a row behind the first ones left out" 's/part \+= \(unsigned\)\(LATE_THREADS/part += 1000 * (unsigned)(LATE_THREADS/' \
+    'emul_fault_late bf16,bf16,bf16 rcr m=600 n=8192 k=64 align=256'
+fault emul_fault_late "rows behind E's last in a column" 's/if \(inside\) columns/columns/'
+fault emul_fault_across "blocks read before all warps have written" 's/kiln_barrier_of\(@\{together\}\);/;/'
+fault emul_fault_across "a block of one warp's columns" 's/w < @\{warps\}; w\+\+\)$/w < 1; w++)/'
+decode_fault emul_fault_few_outputs "a cluster's blocks that begin within a row" 's/\(rows \+ \(int\)blocks - 1\) \/ blocks\) \* row_chunks;/(rows * row_chunks + (int)blocks - 1) \/ blocks);/'
 fault emul_fault_groups_rows "rows of eight stored behind a group's last" 's/ \|\| x \+ 8 > stop//'
 fault emul_fault_groups_rows "a cluster's second tile where the first one is" 's/rank \* @\{of_row\}/0/'
 mma_fault emul_fault_mma "words that begin within words taken from their first byte" 's/return loose \?/return false ?/'
