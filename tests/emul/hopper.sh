@@ -124,7 +124,6 @@ done <<'EOF'
 32 emul_two/bf16_bf16_bf16/rcr/wgmma_128x64x64_d3_c2_e1 emul_two bf16,bf16,bf16 rcr m=136 n=144 k=592 batch=2
 40 emul_outputs_rows/bf16_bf16_bf16/rcr/wgmma_64x64x64_d4_c2_w1 emul_outputs_rows bf16,bf16,bf16 rcr m=104 n=328 k=592
 40 emul_outputs_rows/bf16_bf16_bf16/rcc/wgmma_64x64x64_d4_c2_w1 emul_outputs_rows bf16,bf16,bf16 rcc m=520 n=72 k=592
-40 emul_outputs_strips/bf16_bf16_f32/rcr/wgmma_64x64x64_d7_c2_w1_e1 emul_outputs_strips bf16,bf16,f32 rcr m=136 n=392 k=592
 40 emul_outputs_across/f16_f16_f32/rcr/wgmma_64x64x64_d3_c2_w1_e1_swap emul_outputs_across f16,f16,f32 rcr m=300 n=200 k=592
 40 emul_outputs_across_wide/bf16_bf16_f8e4m3/rcr/wgmma_64x128x64_d4_c2_e1_swap emul_outputs_across_wide bf16,bf16,f8e4m3 rcr m=136 n=392 k=592
 32 emul_swap/bf16_bf16_bf16/rcr/wgmma_48x128x64_d3_c2_e1_swap emul_swap bf16,bf16,bf16 rcr m=200 n=264 k=592
