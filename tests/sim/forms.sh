@@ -24,8 +24,8 @@ done
 
 # What a planted fault changes, by sed: each must be seen by the op that it is for.
 planted() { # file of templates/, what is changed, to what, op [, target, file of the op where its name is another]
-    local target=${5-host} device=host
-    [ "$target" = host ] || device=sim:$target
+    local target=${5-host} device=host schedule=()
+    [ "$target" = host ] || { device=sim:$target schedule=(--schedule mfma); }
     rm -rf "$tmp/templates" "$tmp/faults" "$tmp/gen" "${tmp:?}/lib" && cp -r templates "$tmp/templates" && mkdir "$tmp/faults"
     cp "tests/sim/forms/${6-${4#forms_}}.lua" "$tmp/faults"
     sed -i "s|$2|$3|" "$tmp/templates/$1"
@@ -33,7 +33,7 @@ planted() { # file of templates/, what is changed, to what, op [, target, file o
     make -f mk/instances.mk DIR="$tmp/faults" OPS="$4" OUT="$tmp/gen" LIB="$tmp/lib" BUILD="$BUILD" \
         SCHEDULES="$tmp/templates" TARGETS="$target" all >"$tmp/out" 2>&1
     result $? "$1 compiles with '$3'"
-    ! "$kiln" verify --modules "$tmp/lib" --all --quick --device $device --op "$4" --seed 1 >"$tmp/out" 2>&1 &&
+    ! "$kiln" verify --modules "$tmp/lib" --all --quick --device $device --op "$4" "${schedule[@]}" --seed 1 >"$tmp/out" 2>&1 &&
         grep -q '^FAIL' "$tmp/out"
     result $? "and is seen by $4"
 }
