@@ -54,11 +54,9 @@ local function curves(graphs)
   return count
 end
 
--- Where an element operator is (x - zero) * scale, or x * scale, of inputs: { scale = , zero = }, their positions among
--- the op's, from 0.
-local function affine(graphs)
-  if #graphs ~= 1 then return end
-  local graph = graphs[1]
+-- Where an element operator is (x - zero) * scale, or x * scale, of inputs, alike for all products: for each of them
+-- { scale = , zero = }, the inputs' positions among the op's, from 0.
+local function affine_of(graph)
   local last = graph[#graph]
   if last.op ~= "mul" then return end
   local x, scale = graph[last.args[1]], graph[last.args[2]]
@@ -67,6 +65,15 @@ local function affine(graphs)
   if x.op == "x" then return { scale = scale.index } end
   local of, zero = graph[(x.args or {})[1]], graph[(x.args or {})[2]]
   if x.op == "sub" and of.op == "x" and zero.op == "d" then return { scale = scale.index, zero = zero.index } end
+end
+
+local function affine(graphs)
+  local forms = {}
+  for i, graph in ipairs(graphs) do
+    forms[i] = affine_of(graph)
+    if not forms[i] or not forms[i].zero ~= not forms[1].zero then return end
+  end
+  return forms[1] and forms
 end
 
 return family {

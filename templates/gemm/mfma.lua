@@ -106,6 +106,7 @@ return schedule {
       return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
     end
     if small and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
+    if small and op.products > 1 then return nil, "two products of elements of 4 bits go through no registers here" end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and not small then return nil, "its a_op and b_op get no inputs" end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name

@@ -5,7 +5,8 @@
 --   values(op, types, span) of `span` elements along K:
 --     inputs   b_op's
 --     fast     b_op is (w - zero) * scale, or w * scale, of values whose 16-bit arithmetic is exact but for the last
---              rounding; scale, zero: those inputs
+--              rounding; scale, zero: those inputs, of the first product
+--     of       by product, from 1: { inputs = , scale = , zero = }
 --     run      elements along K that share all values, and so many runs
 --     runs
 --     each     values of a lane, of two columns
@@ -14,8 +15,8 @@
 --              are multiplied by and, before that, get added; or f32
 --     guarded  four times a scale is multiplied by, too: not where that is beyond the largest number
 --     plus_low, plus_high    what is added without a zero point
---   ahead(v, x)             whether two warps that bring the values of x columns have registers for loading them a step
---                           ahead
+--   ahead(v, x)             whether two warps that bring the values of x columns of each product have registers for
+--                           loading them a step ahead
 --   of_lanes(op, types, span) where a lane has what belongs to its own K of two columns, and a warp's come to shared
 --                           memory by eights of a column's values; nil where it can't. As values, with
 --     deep     elements along K to a value
@@ -25,7 +26,6 @@
 local half_bytes = {}
 
 function half_bytes.unsupported(op)
-  if op.products > 1 then return "two products of elements of 4 bits go through no registers here" end
   if op.block then return "sums over blocks of elements of 4 bits are not scaled here" end
   for _, d in ipairs(op.b_inputs) do
     if d.kind == "per_block" and (d.deep % 16 ~= 0 or 256 % d.deep ~= 0 and d.deep % 256 ~= 0) then
@@ -41,16 +41,27 @@ function half_bytes.values(op, types, span)
   end
   v.runs = span // v.run
   v.each = max(v.runs // 2, 1)
-  local form = op.has_b_op and op.b_op_affine
-  if form then
-    v.scale, v.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
-    v.fast = v.scale.type == types.mul_b and (not v.zero or v.zero.type.bits == 4)
+  local forms = op.has_b_op and op.b_op_affine
+  v.of, v.fast = {}, forms ~= nil and forms ~= false
+  for q = 1, op.products do
+    local mine = { inputs = {} }
+    for _, d in ipairs(v.inputs) do
+      if (d.product or q - 1) == q - 1 then mine.inputs[#mine.inputs + 1] = d end
+    end
+    local form = forms and forms[q]
+    if form then
+      mine.scale, mine.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
+      v.fast = v.fast and mine.scale.type == types.mul_b and (not mine.zero or mine.zero.type.bits == 4)
+    end
+    v.of[q] = mine
   end
+  v.scale, v.zero = v.of[1].scale, v.of[1].zero
   -- Minus what elements askew are too large by: the first, and the second, as bits (kiln_wgmma.h).
   local i4, f16 = types.b.name == "i4", types.mul_b.name == "f16"
   v.plus_low = (f16 and 0xe400 or 0xc300) + (i4 and 8 or 0)
   v.plus_high = f16 and (i4 and 0xd480 or 0xd400) or i4 and 0xc000 or 0x8000
-  v.brought = v.fast and (v.zero and 2 or 1) or #v.inputs
+  v.brought = v.fast and (v.zero and 2 or 1) or 0
+  for _, mine in ipairs(v.fast and {} or v.of) do v.brought = max(v.brought, #mine.inputs) end
   v.guarded = v.fast and not f16
   local places = 2 * min(v.each, 2) * #v.inputs
   v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and 1 or #v.inputs) + 2 * #v.inputs) + places
