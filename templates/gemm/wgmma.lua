@@ -168,7 +168,7 @@ return schedule {
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
     -- Values of 4-bit weights that a lane of two warps brings for a slot.
     local few = types[t.x_is_a == 1 and "a" or "b"].bits < 8 and half_bytes.values(op, types, t.k)
-    t.brought = few and t.x // 64 * few.runs * #few.inputs or 0
+    t.brought = few and t.x // 64 * few.runs * half_bytes.loaded(few) or 0
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)

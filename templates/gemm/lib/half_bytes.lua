@@ -15,6 +15,7 @@
 --              are multiplied by and, before that, get added; or f32
 --     guarded  four times a scale is multiplied by, too: not where that is beyond the largest number
 --     plus_low, plus_high    what is added without a zero point
+--   loaded(v)               what is loaded for a column and run: each product's inputs
 --   ahead(v, x)             whether two warps that bring the values of x columns of each product have registers for
 --                           loading them a step ahead
 --   of_lanes(op, types, span) where a lane has what belongs to its own K of two columns, and a warp's come to shared
@@ -68,7 +69,16 @@ function half_bytes.values(op, types, span)
   return v
 end
 
-function half_bytes.ahead(v, x) return v.fast and x // 64 * v.runs * #v.inputs <= 24 end
+function half_bytes.loaded(v)
+  local count = 0
+  for _, mine in ipairs(v.of) do count = count + #mine.inputs end
+  return count
+end
+
+function half_bytes.ahead(v, x)
+  local each = half_bytes.loaded(v)
+  return v.fast and x // 64 * v.runs * each + 4 * max(each - 2, 0) <= 24 -- of those there are, and where they come from
+end
 
 function half_bytes.of_lanes(op, types, span)
   local v = half_bytes.values(op, types, span)

@@ -63,7 +63,7 @@ return function(t, op, types, layout)
   end
   if half then -- what b_op has for these
     local v = half_bytes.values(op, types, t.k)
-    t.beside_ring = t.beside_ring + t.depth * 4 * (t.x * v.runs * v.brought + (v.guarded and 2 or 0))
+    t.beside_ring = t.beside_ring + t.depth * 4 * (op.products * t.x * v.runs * v.brought + (v.guarded and 2 or 0))
   end
   -- With lines that begin anywhere each of a tile's has 16 bytes more.
   local of_tile = t.x_is_a == 1 and t.x + op.products * t.y or op.products * t.x + t.y

@@ -22,6 +22,15 @@ return function(kind)
       list[#list + 1] = { x, y, cluster, 0, t.swap or 0, t }
     end
     local swapped = { swap = not kind.widened and 1 or 0 }
+    if kind.half and kind.products > 1 then
+      add(128, 256, 2)
+      add(128, 256, 1)
+      add(128, 128, 1, { slabs = 2 })
+      add(128, 64, 1, { slabs = 4 })
+      add(128, 32, 1, { slabs = 4 })
+      add(128, 16, 1, { slabs = 4 })
+      return list
+    end
     if kind.half then
       local warps = kind.e_bytes < 4 and 4 or 2
       add(128, 256, 2)
@@ -84,6 +93,11 @@ return function(kind)
       if fits and size[1] % kind.outputs == 0 then list[#list + 1] = size end
     end
     return list
+  end
+  if kind.products > 1 and kind.half then
+    local two, four = { slabs = 2 }, { slabs = 4, e_depth = 1 }
+    return { { 128, 256, 2 }, { 128, 256, 1 }, { 128, 192, 2 }, { 192, 128, 1, 0, 0, two }, { 128, 128, 1, 0, 0, two },
+             { 128, 128, 2, 0, 0, two }, { 192, 64, 1, 0, 0, four }, { 128, 64, 2, 0, 0, four }, { 128, 32, 1, 0, 0, four } }
   end
   if kind.products > 1 and kind.widened then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
   if kind.products > 1 and kind.bytes then
