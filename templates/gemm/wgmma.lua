@@ -94,12 +94,16 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
-    if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
+    local lacks = half_bytes.takes(op, types) and half_bytes.unsupported(op)
+    if lacks then return nil, lacks end
+    if types.b.bits < 8 and types.mul_b.bits == 8 and op.has_b_op then
+      return nil, "elements of 4 bits that become bytes have no b_op"
+    end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    local lacks = groups.unsupported(op, layout)
+    lacks = groups.unsupported(op, layout)
                   or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
                   or outputs.unsupported(op, types)
     if lacks then return nil, lacks end
@@ -112,9 +116,10 @@ return schedule {
     end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
-      if types[x].bits ~= mul.bits and (types[x].bits > 8 or mul.bits ~= 16) then
+      local becomes = types[x].bits <= 8 and mul.bits == 16 or types[x].bits < 8 and mul.name == "i8"
+      if types[x].bits ~= mul.bits and not becomes then
         local text = "%s of %s cannot become %s on its way through registers: "
-          .. "bytes and 4 bits can become 16 bits, nothing else its size"
+          .. "bytes and 4 bits can become 16 bits, 4 bits i8, nothing else its size"
         return nil, text:format(x:upper(), types[x].name, mul.name)
       end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
@@ -166,8 +171,8 @@ return schedule {
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
-    -- Values of 4-bit weights that a lane of two warps brings for a slot.
-    local few = types[t.x_is_a == 1 and "a" or "b"].bits < 8 and half_bytes.values(op, types, t.k)
+    -- Values of weights that a lane of two warps brings for a slot.
+    local few = half_bytes.takes(op, types) and half_bytes.values(op, types, t.k)
     t.brought = few and t.x // 64 * few.runs * half_bytes.loaded(few) or 0
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
     -- the ring holds their sums.
@@ -248,7 +253,7 @@ return schedule {
       return t.gather == 0 or t.full_d == 0 and t.pingpong == 0 and t.cluster == 1 and t.wg < 3
     end },
     { "slabs: {slabs} steps at once of operands that are not of 4 bits by 16 along K", function(t, op, types, layout)
-      return t.slabs == 1 or t.bits_b < 8 and along_k(layout, "a")
+      return t.slabs == 1 or t.bits_b < 8 and types.mul_b.bits == 16 and along_k(layout, "a")
     end },
     { "groups with stream, pingpong or gather", function(t)
       return t.grouped == 0 or t.stream + t.pingpong + t.gather == 0
@@ -267,7 +272,9 @@ return schedule {
     { "collect, where rows of A are no numbers", function(t, op)
       return t.collect == 0 or op.gather ~= nil
     end },
-    { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
+    { "gather with elements of 4 bits, or inputs of b_op", function(t)
+      return t.gather == 0 or t.bits_b >= 8 and t.brought == 0
+    end },
     { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
@@ -296,8 +303,8 @@ return schedule {
                   tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
-        local v = half_bytes.values(op, types, 64 * t.slabs)
-        return #v.inputs > 0 and not half_bytes.ahead(v, x)
+        local v = half_bytes.takes(op, types) and half_bytes.values(op, types, 64 * t.slabs)
+        return v and #v.inputs > 0 and not half_bytes.ahead(v, x)
       end
       while t.slabs > 1 and slow() do t.slabs = t.slabs // 2 end
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
@@ -318,14 +325,15 @@ return schedule {
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local full = full_inputs(op)
     local sizes = require "wgmma_sizes" {
-      products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
+      products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8 and not bytes,
+      widened = widened, nibbles = types.b.bits < 8 and bytes, valued = #op.b_inputs > 0,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
       e_bytes = types.e.bytes, groups = op.groups, gather = op.gather, outputs = outputs.largest(op),
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
+    if op.products == 1 and widened and not op.block and #op.b_inputs == 0 and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     -- Plain products are what batches are made of.
@@ -447,7 +455,7 @@ return schedule {
     local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
     -- What of the rate lasts under the clock that power leaves, beside what a step has of its own: fp8, i8, 16 bits.
-    local few_bits, by_block = lt(t.bits_b, 8), gt(t.unit, 0)
+    local few_bits, by_block = all(lt(t.bits_b, 8), eq(t.bits_a, 16)), gt(t.unit, 0)
     local apart = any(few_bits, by_block) -- fitted by themselves
     local lasts = select(gt(t.sum_step, 0), select(by_block, 0.87, 0.927),
                          select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.92)))

@@ -133,7 +133,7 @@ return schedule {
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
     local lacks = decode_outputs.unsupported(op, layout) or types.b.bits < 8 and half_bytes.unsupported(op)
-    if types.b.bits < 8 and op.products > 1 then lacks = "two products of elements of 4 bits go through no registers" end
+    if types.b.bits < 8 and op.products > 1 then lacks = "two products of 4 bits go through no registers here" end
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do

@@ -61,7 +61,7 @@ return function(t, op, types, layout)
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
     t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
   end
-  if half then -- what b_op has for these
+  if half_bytes.takes(op, types) then -- what b_op has for these
     local v = half_bytes.values(op, types, t.k)
     t.beside_ring = t.beside_ring + t.depth * 4 * (op.products * t.x * v.runs * v.brought + (v.guarded and 2 or 0))
   end
