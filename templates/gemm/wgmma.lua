@@ -7,7 +7,7 @@
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes, beside_ring = require "half_bytes", require "wgmma_beside"
 local copied, written, groups = require "wgmma_copied", require "wgmma_written", require "wgmma_groups"
-local outputs = require "wgmma_outputs"
+local outputs, one_each = require "wgmma_outputs", require "wgmma_apart"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -163,7 +163,8 @@ return schedule {
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
-    t.sums = t.products * t.blocks * t.y // 2
+    if one_each(t, op) then t.blocks = 1 end
+    t.sums = (one_each(t, op) and 1 or t.products) * t.blocks * t.y // 2
     -- Rows are of groups; and those of A are gathered tile by tile.
     t.grouped = op.gather and t.collect == 0 and 2 or op.groups and 1 or 0
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
@@ -178,7 +179,8 @@ return schedule {
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
-      and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+      and not one_each(t, op) and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth
+      and 1 or 0
     t.late = outputs.late(t, op)
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.curves = 2 * op.curves + outputs.curves(t, op) -- halves of a function of the epilogue
@@ -194,8 +196,13 @@ return schedule {
     t.sum_chain = op.block and min(op.block.deep, t.k) or t.promote * t.k
   end,
   rules = {
-    { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)
-      return t.blocks > 0 and t.blocks * 64 * t.groups == t.x
+    { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t, op)
+      return t.blocks > 0 and (one_each(t, op) or t.blocks * 64 * t.groups == t.x)
+    end },
+    { "a product for each warpgroup: with full inputs, outputs, blocks of K, stream, an odd number of strips or an E that "
+      .. "lies along Y", function(t, op)
+      local other = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0 or t.e_along_y == 1
+      return not one_each(t, op) or not other and t.y // t.strip % 2 == 0
     end },
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
       return types.acc.name ~= "i32" or t.y % 16 == 0 or t.y == 8 or t.y == 24
@@ -489,7 +496,7 @@ return schedule {
     local panel = 2 * 64 * 64 * t.y / rate
     local four = select(eq(t.cluster, 2), 0.99, select(le(p.m, t.m), 0.965, 1.04))
     local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
-    local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
+    local widened = t.x * t.products / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
     local bound = max(select(few_bits, widened, flops / rate), lds)
     -- What wgmma takes of Y at once is better a multiple of 128.
     bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 128, 0)), 1.01, 1)
