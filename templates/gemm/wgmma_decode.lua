@@ -420,8 +420,14 @@ return schedule {
       for _, t in ipairs(list) do
         if decode_outputs.fit(t.n, op) then fit[#fit + 1] = t end
       end
-      if columns < 128 or op.block or types.b.bits < 8 then return fit end
-      return { tile(16, 128, 1, 2, 0), tile(32, 128, 1, 1, 0), tile(64, 128, 2, 1, 0, not mixed(types) and across) }
+      local widened = mixed(types) and { sets = 1 }
+      if types.b.bits < 8 or op.block then
+        if #fit > 0 then return fit end
+        return { tile(16, 128, 1, 2, 0, widened), tile(16, 128, 2, 2, 0, widened),
+                 op.products > 1 and tile(32, 128, 2, 1, 0, widened) or tile(64, 128, 2, 1, 0, widened or across) }
+      end
+      if columns < 128 then return fit end
+      return { tile(16, 128, 1, 2, 0), tile(32, 128, 1, 1, 0), tile(64, 128, 2, 1, 0, not widened and across) }
     end
     local list = op.graph and of_outputs(by_map()) or by_map()
     -- What tensor maps cannot take, and single warps cannot multiply (mma).
