@@ -33,7 +33,7 @@ end
 -- 16 columns in each step.  Where warps are not alike, some have one less for quarters to have the same (derive).
 -- Fitted on an H200 (docs/benchmarks/blockscale.md).
 local function by_strips(p, t, s)
-  local warps, strips, rows = t.threads // 32 - 2, t.n // 16 * t.slabs, min(t.m, 16) - 8
+  local warps, strips, rows = t.threads // 32 - 2, t.products * (t.n // 16) * t.slabs, min(t.m, 16) - 8
   local each = select(eq(warps * t.panels, strips), ceil_div(warps, 4) * t.panels, ceil_div(strips, 4))
   local step = 0.3 + 0.1 * rows + (0.25 - 0.009 * rows) * each
   return ceil_div(ceil_div(max(p.k, 1), t.k), s) * step * max(t.m, 16) / 16
@@ -133,7 +133,6 @@ return schedule {
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
     local lacks = decode_outputs.unsupported(op, layout) or types.b.bits < 8 and half_bytes.unsupported(op)
-    if types.b.bits < 8 and op.products > 1 then lacks = "two products of elements of 4 bits go through no registers" end
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
@@ -209,8 +208,9 @@ return schedule {
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
     t.side = t.apart == 1 and t.wg // op.products or t.wg -- warpgroups side by side
-    t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * max(t.side, 1))
-    t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.side - 1) -- of the last warpgroup
+    local wide = (t.order == 1 and op.products or 1) * t.n -- strips of two products are like those of one as wide as both
+    t.panels = t.across == 1 and 1 or ceil_div(wide, 64 * max(t.side, 1))
+    t.last_panels = t.across == 1 and 1 or ceil_div(wide, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
     t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
     -- Boxes of B, each at most 256 columns; 64 where those are what is contiguous.
@@ -231,21 +231,21 @@ return schedule {
       -- that loads A, and one that puts it in order.  Lanes that read a row of A at once are in boxes of their own; 256
       -- bytes more put them into other banks.
       -- Some have a strip of 16 columns less, where the quarters of a unit would have unequal shares of them otherwise.
-      local strips = t.n // 16
+      local strips = wide // 16
       local alike = strips % t.panels == 0 and (strips // t.panels * t.slabs % 4 == 0 or t.m > 8)
       local warps = (alike and strips // t.panels or min(4 * t.wg, strips)) * t.slabs
       t.threads = 32 * (warps + 2)
       t.slot_bytes = ceil_div(t.k * types.a.bytes // 128 * (128 * t.m + 256), 1024) * 1024 -- of A
-      local boxes = t.n * t.box * t.slabs -- one of each warp
-      room = room - 2048 - t.n * t.slabs * (32 + lanes.pitch)
+      local boxes = wide * t.box * t.slabs -- one of each warp
+      room = room - 2048 - wide * t.slabs * (32 + lanes.pitch)
       -- Rings as deep as three tiles of A leave room for, or two; then more of A.
       local function beside(tiles) return min((room - tiles * t.slot_bytes) // boxes, 8) end
       local ring = t.ring > 0 and t.ring or max(beside(3), min(beside(2), 2))
       t.at_a = max(ring, 0) * boxes
       t.depth = ring > 1 and max(min((room - t.at_a) // t.slot_bytes, 8), 0) or 0
-      t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + t.n * t.slabs * (32 + lanes.pitch)
+      t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + wide * t.slabs * (32 + lanes.pitch)
     end
-    t.sums = (t.apart == 1 and 1 or op.products) * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
+    t.sums = ((t.apart == 1 or t.order == 1) and 1 or op.products) * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
@@ -304,6 +304,10 @@ return schedule {
     end },
     { "order: b_op is not (w - zero) * scale of values along K, one to a column and 32 or more, as long each",
       function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k // t.slabs) ~= nil end },
+    { "order: {panels} strips of {products} products to a warp", function(t)
+      local alike = t.products * (t.n // 16) * t.slabs == t.panels * (t.threads // 32 - 2)
+      return t.order == 0 or t.products == 1 or t.panels == t.products or alike and t.panels % t.products == 0
+    end },
     { "order: {n} columns are no multiple of 16, or blocks begin at different places of K, or in L2", function(t)
       return t.order == 0 or t.n % 16 == 0 and t.turn == 0 and t.l2 == 0
     end },
@@ -349,17 +353,21 @@ return schedule {
       local full = false
       for _, d in ipairs(op.d) do full = full or d.kind == "full" end
       if types.b.bits < 8 then
-        local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
+        local two = op.products > 1
+        local few = { two and tile(16, 224, 4, 1, 0, { sets = 1 }) or tile(16, 448, 4, 1, 0, { sets = 1 }),
+                      tile(16, 64, 1, two and 2 or 3, 0, { sets = 1 }) }
         if half_bytes.of_lanes(op, types, 256) then
           few = {}
           for _, m in ipairs { 8, 16 } do
-            for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, { 128, 1, 32 // m } } do
-              few[#few + 1] = tile(m, size[1], size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
+            local last = two and op.graph and decode_outputs.columns(op) > 64 and { 256, 2, 16 // m } or { 128, 1, 32 // m }
+            for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, last } do
+              local n = size[1] // op.products
+              few[#few + 1] = tile(m, n, size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
             end
           end
         end
         -- More rows are wgmma's, but for an E that no tensor map takes.
-        few[#few + 1] = tile(64, 256, 4, 1, 1, { sets = 1, box = 64 })
+        few[#few + 1] = tile(64, two and 128 or 256, two and 2 or 4, 1, 1, { sets = 1, box = 64 })
         return few
       end
       if op.block and mixed(types) then
@@ -464,7 +472,8 @@ return schedule {
       list[1] = of_a(t.order == 1)
     end
     -- Of warps that are alike in order, all that one has.
-    local together = t.n // 16 * t.slabs == t.panels * (t.threads // 32 - 2) and t.panels or 1
+    local alike = t.products * (t.n // 16) * t.slabs == t.panels * (t.threads // 32 - 2)
+    local together = alike and t.panels // t.products or 1
     local inner, outer = 8 * t.box // types.b.bits, t.order == 1 and 16 * together or t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do
