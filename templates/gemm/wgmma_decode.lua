@@ -9,6 +9,8 @@ local decode_outputs = require "wgmma_decode_outputs"
 local copied, written = require "wgmma_copied", require "wgmma_written"
 local fitting, spots, spread = require "clusters", require "spots", require "spread"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
+-- Are values of b_op there beside elements that are widened?
+local function valued(op, types) return types.b.bits < 8 or mixed(types) and #op.b_inputs > 0 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
 local A_ALONE = 3
@@ -132,9 +134,10 @@ return schedule {
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
-    local lacks = decode_outputs.unsupported(op, layout) or types.b.bits < 8 and half_bytes.unsupported(op)
+    local lacks = decode_outputs.unsupported(op, layout) or valued(op, types) and half_bytes.unsupported(op)
+    if types.b.bits == 8 and #op.b_inputs > 0 and op.block then lacks = "b_op has inputs beside sums over blocks of K" end
     if lacks then return nil, lacks end
-    if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
+    if #op.a_inputs > 0 or #op.b_inputs > 0 and not mixed(types) then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
       if d.kind == "per_block" and (d.type.name ~= "f32" or d.along ~= 1 and d.along % 8 ~= 0) then
         return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
@@ -252,7 +255,7 @@ return schedule {
     t.stage_bytes = 4 * op.products * (e_row and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     if t.order == 1 then t.stage_bytes = t.stage_bytes * t.slabs end
     t.mixed = mixed(types) and 1 or 0
-    t.runs = types.b.bits < 8 and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
+    t.runs = valued(op, types) and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
@@ -263,7 +266,7 @@ return schedule {
     t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
     if lanes then
       t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
-    elseif types.b.bits < 8 then
+    elseif valued(op, types) then
       t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
     end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
@@ -378,10 +381,18 @@ return schedule {
                  tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
       end
       if mixed(types) and op.products == 1 then
-        return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
+        local list = { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
                  tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
                  op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
                  tile(96, 64, 1, 1, 0, { sets = 1 }) }
+        if valued(op, types) and not half_bytes.values(op, types, 128).fast then -- f32 takes registers
+          list[#list + 1] = tile(16, 64, 1, 2, 1, { sets = 1 })
+        end
+        return list
+      end
+      if valued(op, types) then
+        return { tile(16, 64, 1, 2, 1), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 1, { sets = 1 }),
+                 tile(64, 128, 2, 1, 1, { sets = 1 }) }
       end
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
       if layout.a == "c" then

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Weights B of 4 bits that become 16 bits in the registers of wgmma, and what b_op has for them.  The four lanes that
--- share a column of B hold its values between them.
+-- Weights B of 4 bits, or of a byte whose b_op has inputs, that become 16 bits in the registers of wgmma, and what b_op
+-- has for them.  The four lanes that share a column of B hold its values between them.
 --   unsupported(op)         why values cannot be so, or nil
 --   values(op, types, span) of `span` elements along K:
 --     inputs   b_op's
@@ -35,6 +35,11 @@ function half_bytes.unsupported(op)
   end
 end
 
+-- Is w - zero a number of 16 bits?
+local function exact(zero, b)
+  return b.bits < 8 and zero.bits == 4 or b.name == "i8" and (zero.bits == 4 or zero == b)
+end
+
 function half_bytes.values(op, types, span)
   local v = { inputs = op.has_b_op and op.b_inputs or {}, run = span }
   for _, d in ipairs(v.inputs) do
@@ -52,7 +57,7 @@ function half_bytes.values(op, types, span)
     local form = forms and forms[q]
     if form then
       mine.scale, mine.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
-      v.fast = v.fast and mine.scale.type == types.mul_b and (not mine.zero or mine.zero.type.bits == 4)
+      v.fast = v.fast and mine.scale.type == types.mul_b and (not mine.zero or exact(mine.zero.type, types.b))
     end
     v.of[q] = mine
   end
