@@ -369,6 +369,10 @@ return schedule {
             end
           end
         end
+        -- Values of short blocks take registers.
+        if half_bytes.values(op, types, 256).runs > 8 then
+          few[#few + 1] = tile(16, 64, 1, 1, 0, { sets = 1, box = 64 })
+        end
         -- More rows are wgmma's, but for an E that no tensor map takes.
         few[#few + 1] = tile(64, two and 128 or 256, two and 2 or 4, 1, 1, { sets = 1, box = 64 })
         return few
