@@ -135,7 +135,7 @@ return schedule {
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
     local lacks = decode_outputs.unsupported(op, layout) or valued(op, types) and half_bytes.unsupported(op)
-    if types.b.bits == 8 and #op.b_inputs > 0 and op.block then lacks = "b_op has inputs beside sums over blocks of K" end
+    if #op.b_inputs > 0 and op.block then lacks = lacks or "b_op has inputs beside sums over blocks of K" end
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and not mixed(types) then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
@@ -211,7 +211,7 @@ return schedule {
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
     t.side = t.apart == 1 and t.wg // op.products or t.wg -- warpgroups side by side
-    local wide = (t.order == 1 and op.products or 1) * t.n -- strips of two products are like those of one as wide as both
+    local wide = (t.order == 1 and op.products or 1) * t.n -- strips of two products are like those of one twice as wide
     t.panels = t.across == 1 and 1 or ceil_div(wide, 64 * max(t.side, 1))
     t.last_panels = t.across == 1 and 1 or ceil_div(wide, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
@@ -248,7 +248,8 @@ return schedule {
       t.depth = ring > 1 and max(min((room - t.at_a) // t.slot_bytes, 8), 0) or 0
       t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + wide * t.slabs * (32 + lanes.pitch)
     end
-    t.sums = ((t.apart == 1 or t.order == 1) and 1 or op.products) * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
+    local own_products = (t.apart == 1 or t.order == 1) and 1 or op.products
+    t.sums = own_products * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
@@ -362,7 +363,8 @@ return schedule {
         if half_bytes.of_lanes(op, types, 256) then
           few = {}
           for _, m in ipairs { 8, 16 } do
-            local last = two and op.graph and decode_outputs.columns(op) > 64 and { 256, 2, 16 // m } or { 128, 1, 32 // m }
+            local whole = two and op.graph and decode_outputs.columns(op) > 64 -- 128 of each
+            local last = whole and { 256, 2, 16 // m } or { 128, 1, 32 // m }
             for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, last } do
               local n = size[1] // op.products
               few[#few + 1] = tile(m, n, size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
