@@ -9,6 +9,8 @@ local decode_outputs = require "wgmma_decode_outputs"
 local copied, written = require "wgmma_copied", require "wgmma_written"
 local fitting, spots, spread = require "clusters", require "spots", require "spread"
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
+-- Are values of b_op there beside elements that are widened?
+local function valued(op, types) return types.b.bits < 8 or mixed(types) and #op.b_inputs > 0 end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
 local A_ALONE = 3
@@ -33,7 +35,7 @@ end
 -- 16 columns in each step.  Where warps are not alike, some have one less for quarters to have the same (derive).
 -- Fitted on an H200 (docs/benchmarks/blockscale.md).
 local function by_strips(p, t, s)
-  local warps, strips, rows = t.threads // 32 - 2, t.n // 16 * t.slabs, min(t.m, 16) - 8
+  local warps, strips, rows = t.threads // 32 - 2, t.products * (t.n // 16) * t.slabs, min(t.m, 16) - 8
   local each = select(eq(warps * t.panels, strips), ceil_div(warps, 4) * t.panels, ceil_div(strips, 4))
   local step = 0.3 + 0.1 * rows + (0.25 - 0.009 * rows) * each
   return ceil_div(ceil_div(max(p.k, 1), t.k), s) * step * max(t.m, 16) / 16
@@ -132,10 +134,10 @@ return schedule {
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
       return nil, "takes elements of 4 bits only of B, under 16-bit A"
     end
-    local lacks = decode_outputs.unsupported(op, layout) or types.b.bits < 8 and half_bytes.unsupported(op)
-    if types.b.bits < 8 and op.products > 1 then lacks = "two products of 4 bits go through no registers here" end
+    local lacks = decode_outputs.unsupported(op, layout) or valued(op, types) and half_bytes.unsupported(op)
+    if #op.b_inputs > 0 and op.block then lacks = lacks or "b_op has inputs beside sums over blocks of K" end
     if lacks then return nil, lacks end
-    if #op.a_inputs > 0 or #op.b_inputs > 0 and types.b.bits == 8 then return nil, of_blocks.unsupported(op) end
+    if #op.a_inputs > 0 or #op.b_inputs > 0 and not mixed(types) then return nil, of_blocks.unsupported(op) end
     for _, d in ipairs(op.block and op.d or {}) do
       if d.kind == "per_block" and (d.type.name ~= "f32" or d.along ~= 1 and d.along % 8 ~= 0) then
         return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
@@ -209,8 +211,9 @@ return schedule {
     local room = min((target.lds + 1024) // t.blocks - 1024, target.lds) - 1024
     -- A panel of 64 columns that reaches beyond the tile multiplies what lies behind it, for nothing.
     t.side = t.apart == 1 and t.wg // op.products or t.wg -- warpgroups side by side
-    t.panels = t.across == 1 and 1 or ceil_div(t.n, 64 * max(t.side, 1))
-    t.last_panels = t.across == 1 and 1 or ceil_div(t.n, 64) - t.panels * (t.side - 1) -- of the last warpgroup
+    local wide = (t.order == 1 and op.products or 1) * t.n -- strips of two products are like those of one twice as wide
+    t.panels = t.across == 1 and 1 or ceil_div(wide, 64 * max(t.side, 1))
+    t.last_panels = t.across == 1 and 1 or ceil_div(wide, 64) - t.panels * (t.side - 1) -- of the last warpgroup
     t.panel_n = t.across == 1 and t.n // t.wg or 64
     t.columns = t.across == 1 and t.n or ceil_div(t.n, 64) * 64
     -- Boxes of B, each at most 256 columns; 64 where those are what is contiguous.
@@ -231,28 +234,29 @@ return schedule {
       -- that loads A, and one that puts it in order.  Lanes that read a row of A at once are in boxes of their own; 256
       -- bytes more put them into other banks.
       -- Some have a strip of 16 columns less, where the quarters of a unit would have unequal shares of them otherwise.
-      local strips = t.n // 16
+      local strips = wide // 16
       local alike = strips % t.panels == 0 and (strips // t.panels * t.slabs % 4 == 0 or t.m > 8)
       local warps = (alike and strips // t.panels or min(4 * t.wg, strips)) * t.slabs
       t.threads = 32 * (warps + 2)
       t.slot_bytes = ceil_div(t.k * types.a.bytes // 128 * (128 * t.m + 256), 1024) * 1024 -- of A
-      local boxes = t.n * t.box * t.slabs -- one of each warp
-      room = room - 2048 - t.n * t.slabs * (32 + lanes.pitch)
+      local boxes = wide * t.box * t.slabs -- one of each warp
+      room = room - 2048 - wide * t.slabs * (32 + lanes.pitch)
       -- Rings as deep as three tiles of A leave room for, or two; then more of A.
       local function beside(tiles) return min((room - tiles * t.slot_bytes) // boxes, 8) end
       local ring = t.ring > 0 and t.ring or max(beside(3), min(beside(2), 2))
       t.at_a = max(ring, 0) * boxes
       t.depth = ring > 1 and max(min((room - t.at_a) // t.slot_bytes, 8), 0) or 0
-      t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + t.n * t.slabs * (32 + lanes.pitch)
+      t.lds_bytes = 3072 + t.at_a + t.depth * t.slot_bytes + wide * t.slabs * (32 + lanes.pitch)
     end
-    t.sums = (t.apart == 1 and 1 or op.products) * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
+    local own_products = (t.apart == 1 or t.order == 1) and 1 or op.products
+    t.sums = own_products * t.panels * (t.across == 1 and t.panel_n or t.m) // 2
     local e_row = layout.e == "r"
     -- Sums on their way out take the ring's place.
     t.pad = t.across == 1 and e_row and (t.n % 16 == 8 and 0 or 8) or 4
     t.stage_bytes = 4 * op.products * (e_row and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     if t.order == 1 then t.stage_bytes = t.stage_bytes * t.slabs end
     t.mixed = mixed(types) and 1 or 0
-    t.runs = types.b.bits < 8 and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
+    t.runs = valued(op, types) and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
@@ -263,7 +267,7 @@ return schedule {
     t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
     if lanes then
       t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
-    elseif types.b.bits < 8 then
+    elseif valued(op, types) then
       t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
     end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
@@ -304,6 +308,10 @@ return schedule {
     end },
     { "order: b_op is not (w - zero) * scale of values along K, one to a column and 32 or more, as long each",
       function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k // t.slabs) ~= nil end },
+    { "order: {panels} strips of {products} products to a warp", function(t)
+      local alike = t.products * (t.n // 16) * t.slabs == t.panels * (t.threads // 32 - 2)
+      return t.order == 0 or t.products == 1 or t.panels == t.products or alike and t.panels % t.products == 0
+    end },
     { "order: {n} columns are no multiple of 16, or blocks begin at different places of K, or in L2", function(t)
       return t.order == 0 or t.n % 16 == 0 and t.turn == 0 and t.l2 == 0
     end },
@@ -349,17 +357,26 @@ return schedule {
       local full = false
       for _, d in ipairs(op.d) do full = full or d.kind == "full" end
       if types.b.bits < 8 then
-        local few = { tile(16, 448, 4, 1, 0, { sets = 1 }), tile(16, 64, 1, 3, 0, { sets = 1 }) }
+        local two = op.products > 1
+        local few = { two and tile(16, 224, 4, 1, 0, { sets = 1 }) or tile(16, 448, 4, 1, 0, { sets = 1 }),
+                      tile(16, 64, 1, two and 2 or 3, 0, { sets = 1 }) }
         if half_bytes.of_lanes(op, types, 256) then
           few = {}
           for _, m in ipairs { 8, 16 } do
-            for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, { 128, 1, 32 // m } } do
-              few[#few + 1] = tile(m, size[1], size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
+            local whole = two and op.graph and decode_outputs.columns(op) > 64 -- 128 of each
+            local last = whole and { 256, 2, 16 // m } or { 128, 1, 32 // m }
+            for _, size in ipairs { { 224, 2, 2 }, { 192, 2, 2 }, last } do
+              local n = size[1] // op.products
+              few[#few + 1] = tile(m, n, size[2], 1, 0, { sets = 1, order = 1, slabs = size[3] })
             end
           end
         end
+        -- Values of short blocks take registers.
+        if half_bytes.values(op, types, 256).runs > 8 then
+          few[#few + 1] = tile(16, 64, 1, 1, 0, { sets = 1, box = 64 })
+        end
         -- More rows are wgmma's, but for an E that no tensor map takes.
-        few[#few + 1] = tile(64, 256, 4, 1, 1, { sets = 1, box = 64 })
+        few[#few + 1] = tile(64, two and 128 or 256, two and 2 or 4, 1, 1, { sets = 1, box = 64 })
         return few
       end
       if op.block and mixed(types) then
@@ -370,10 +387,18 @@ return schedule {
                  tile(64, 64, 1, 3, 0, across), tile(64, 96, 1, 2, 0, across) }
       end
       if mixed(types) and op.products == 1 then
-        return { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
+        local list = { tile(16, 112, 1, 2, 1), tile(16, 64, 1, 3, 1), tile(16, 56, 1, 3, 0),
                  tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
                  op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
                  tile(96, 64, 1, 1, 0, { sets = 1 }) }
+        if valued(op, types) and not half_bytes.values(op, types, 128).fast then -- f32 takes registers
+          list[#list + 1] = tile(16, 64, 1, 2, 1, { sets = 1 })
+        end
+        return list
+      end
+      if valued(op, types) then
+        return { tile(16, 64, 1, 2, 1), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 1, { sets = 1 }),
+                 tile(64, 128, 2, 1, 1, { sets = 1 }) }
       end
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
       if layout.a == "c" then
@@ -420,8 +445,14 @@ return schedule {
       for _, t in ipairs(list) do
         if decode_outputs.fit(t.n, op) then fit[#fit + 1] = t end
       end
-      if columns < 128 or op.block or types.b.bits < 8 then return fit end
-      return { tile(16, 128, 1, 2, 0), tile(32, 128, 1, 1, 0), tile(64, 128, 2, 1, 0, not mixed(types) and across) }
+      local widened = mixed(types) and { sets = 1 }
+      if types.b.bits < 8 or op.block then
+        if #fit > 0 then return fit end
+        return { tile(16, 128, 1, 2, 0, widened), tile(16, 128, 2, 2, 0, widened),
+                 op.products > 1 and tile(32, 128, 2, 1, 0, widened) or tile(64, 128, 2, 1, 0, widened or across) }
+      end
+      if columns < 128 then return fit end
+      return { tile(16, 128, 1, 2, 0), tile(32, 128, 1, 1, 0), tile(64, 128, 2, 1, 0, not widened and across) }
     end
     local list = op.graph and of_outputs(by_map()) or by_map()
     -- What tensor maps cannot take, and single warps cannot multiply (mma).
@@ -458,7 +489,8 @@ return schedule {
       list[1] = of_a(t.order == 1)
     end
     -- Of warps that are alike in order, all that one has.
-    local together = t.n // 16 * t.slabs == t.panels * (t.threads // 32 - 2) and t.panels or 1
+    local alike = t.products * (t.n // 16) * t.slabs == t.panels * (t.threads // 32 - 2)
+    local together = alike and t.panels // t.products or 1
     local inner, outer = 8 * t.box // types.b.bits, t.order == 1 and 16 * together or t.n // t.boxes
     if layout.b == "r" then inner, outer = outer, t.k end
     for i = 0, op.products - 1 do

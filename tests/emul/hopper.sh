@@ -88,6 +88,9 @@ done
 LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
     "$BUILD/tests/large_scales" 'emul_bits_128 bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
 result $? "scales beside the largest numbers" "$tmp/out"
+LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+    "$BUILD/tests/large_scales" 'emul_bits_two bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
+result $? "of two products, one product's scales" "$tmp/out"
 every kernels simt --quick --op emul_two
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_alike --op emul_rows_sums --op emul_rows_blocks \
     --op emul_rows_long_blocks --op emul_rows_flat
@@ -326,13 +329,19 @@ decode_fault emul_fault_decode "rows beyond A that are waited for" 's/whole \? T
 decode_fault emul_fault_decode_turned "boxes of A that arrive at one place" 's/AT_A \+ m \/ 64 \* A_BOX/AT_A/'
 decode_fault emul_fault_decode_turned "A across K taken for along it" 's/format\(not turned_x, not turned_y\)/format(not turned_x, true)/'
 decode_fault emul_fault_decode_block "a block scaled by another slot's values" 's/values \+ slot \* \(VALUES/values + 0 * (VALUES/'
-decode_fault emul_fault_decode_bits "weights of 4 bits scaled by another run's values" 's/of\.take\(of_tile, panel, half\)/of.take(of_tile, panel, 0)/'
+decode_fault emul_fault_decode_bits "weights of 4 bits scaled by another run's values" 's/\(valued and "slab \* 2 \+ half" or "half"\)/"0"/'
 decode_fault emul_fault_decode_bits "a box read before it has come" 's/kiln_mbarrier_wait\(full \+ slot \* 8, phase\);/;/'
-decode_fault emul_fault_decode_bits "sums of one slab of K only" 's/r % SLABS \* OUT_BYTES/0/'
+decode_fault emul_fault_decode_bits "sums of one slab of K only" 's/r % SLABS \*/0 */'
 decode_fault emul_fault_decode_bits "values of another four of a column" 's/half \^ column \/ 4 % 2/half/'
 decode_fault emul_fault_decode_bits "weights of 4 bits scaled by the tile's before" 's/^( *)if \(left > 1\) ahead\.load.*/\1;/'
 decode_fault emul_fault_decode_bits "rows multiplied before they are in order" 's/kiln_mbarrier_wait\(shared \+ ORDERED \+ slot_a \* 8, phase_a\);/;/'
 decode_fault emul_fault_decode_bits "eight values used before they have come" 's/kiln_copy_wait<0>\(\);/;/'
+decode_fault emul_fault_decode_two "strips of the second product taken for the first's" 's/"own\.product<panels>\(panel\)"/"0"/'
+decode_fault emul_fault_decode_two "a strip that is alone taken for the first product's" 's/: strip % PRODUCTS/: 0/'
+decode_fault emul_fault_decode_two "boxes of the first product alone" 's/1 \+ s\.product<strips>\(strip\)/1/'
+decode_fault emul_fault_decode_two "eight values of the first product alone" 's/w\.batch, n, own\.product<panels>\(q \* EACH\)/w.batch, n, 0/'
+decode_fault emul_fault_decode_two "one product scaled by the other's values" 's/\(products > 1 and ", p" or ""\)$/(products > 1 and ", 0" or "")/'
+decode_fault emul_fault_decode_bytes "bytes scaled by another slab's values" 's/"slab \* 2 \+ half"/"half"/'
 attention_fault emul_fault_attention "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault emul_fault_attention "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'
 attention_fault emul_fault_attention "scores read while they are made" 's/kiln_wgmma_wait<1>\(\)/kiln_wgmma_wait<2>()/'

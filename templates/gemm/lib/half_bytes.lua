@@ -78,7 +78,7 @@ function half_bytes.values(op, types, span)
   for _, mine in ipairs(v.fast and {} or v.of) do v.brought = max(v.brought, #mine.inputs) end
   v.guarded = v.fast and not f16 and small
   local places = 2 * min(v.each, 2) * #v.inputs
-  v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and 1 or #v.inputs) + 2 * #v.inputs) + places
+  v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and op.products or #v.inputs) + 2 * #v.inputs) + places
   return v
 end
 
@@ -99,6 +99,9 @@ function half_bytes.of_lanes(op, types, span)
   for _, d in ipairs(v.inputs) do
     v.deep = v.deep or d.deep
     if d.kind ~= "per_block" or d.layout ~= "c" or d.along ~= 1 or d.deep ~= v.deep or d.deep % 32 ~= 0 then return end
+  end
+  for _, mine in ipairs(v.of) do
+    if mine.zero and mine.zero.type ~= v.zero.type then return end
   end
   v.each = max(span // 4 // v.run, 1)
   v.tiles = v.deep and 8 * v.deep // span

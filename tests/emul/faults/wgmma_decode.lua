@@ -39,3 +39,25 @@ gemm "emul_fault_decode_bits" {
   tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 2, box = { 128, 32 },
                                          slabs = { 1, 2 }, order = { 0, 1 } } } },
 }
+
+gemm "emul_fault_decode_two" {
+  types    = { { a = bf16, b = u4, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", u4, 1, 32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return relu(acc.gate) + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode { m = 8, n = 112, wg = 2, blocks = 1, sets = 1, slabs = { 1, 2 }, order = { 0, 1 } } },
+               where = function(t) return t.slabs == t.order + 1 end },
+}
+
+gemm "emul_fault_decode_bytes" {
+  types    = { { a = bf16, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 32) },
+  b_op     = function(w, d) return w * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 1, slabs = 2, sets = 2 } } },
+}

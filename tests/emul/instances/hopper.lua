@@ -671,6 +671,72 @@ gemm "emul_bits_relu" {
   tiles    = { sm_90a = { wgmma_decode(bits) }, where = in_bits },
   check    = { shapes = groups },
 }
+-- Two products: a warp's strips of either, two and four of them, and one that is alone; operators that differ.
+local of_two = { ["8 112 2 2 128 1 1"] = true, ["16 64 1 1 128 1 1"] = true, ["8 128 1 2 64 1 1"] = true,
+                 ["8 56 1 1 128 2 0"] = true, ["16 64 1 1 32 1 0"] = true }
+local function in_two(t)
+  return of_two[("%d %d %d %d %d %d %d"):format(t.m, t.n, t.wg, t.slabs, t.box, t.sets, t.order)] == true
+end
+local two    = { m = { 8, 16 }, n = { 56, 64, 112, 128 }, wg = { 1, 2 }, slabs = { 1, 2 }, box = { 128, 64, 32 },
+                 sets = { 1, 2 }, blocks = 1, order = { 0, 1 }, l2 = 0 }
+gemm "emul_bits_two" {
+  types    = { { a = bf16, b = u4, e = bf16 }, { a = f16, b = i4, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { scale = per_block("b", "a", 1, 64), zero = per_block("b", u4, 1, 64) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return relu(acc.gate) + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode(two) }, where = in_two },
+  check    = { shapes = groups },
+}
+gemm "emul_bits_two_any" {
+  types    = { { a = bf16, b = i4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { scale = per_block("b", f32, 1, 16), zero = per_block("up", bf16, 8, 256), col = per_col(f16) },
+  b_op     = function(w, d, product) return product == "up" and (w - d.zero) * d.scale or w * d.scale + d.col end,
+  epilogue = function(acc) return relu(acc.gate) + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode(two) }, where = in_two },
+  check    = { shapes = groups },
+}
+-- Bytes whose b_op has inputs: in 16 bits, and in f32, of values of every kind; of two products each its own.
+local scaled_bytes = { m = 16, n = { 64, 112 }, wg = { 1, 2 }, slabs = { 1, 2 }, sets = { 1, 2 }, blocks = 1, l2 = 0 }
+local function in_bytes(t)
+  return t.n == 64 and t.wg == 1 and t.slabs == 2 and t.sets == 2 or t.n == 112 and t.wg == 2 and t.slabs == 1 and t.sets == 1
+end
+gemm "emul_bytes_scaled" {
+  types    = { { a = f16, b = i8, e = bf16 }, { a = bf16, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", i8, 8, 64, "r") },
+  b_op     = function(w, d) return (w - d.zero) * d.scale end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(scaled_bytes) }, where = in_bytes },
+  check    = { shapes = groups },
+}
+gemm "emul_bytes_any" {
+  types    = { { a = bf16, b = f8e4m3, e = f32 }, { a = f16, b = f8e5m2, e = f16 }, { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { scale = per_block("b", f32, 128, 128), zero = per_block("b", f16, 1, 16), col = per_col(bf16), all = per_tensor(f32) },
+  b_op     = function(w, d) return (w - d.zero) * d.scale + d.col * d.all end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(scaled_bytes) }, where = in_bytes },
+  check    = { shapes = groups },
+}
+gemm "emul_bytes_two" {
+  types    = { { a = bf16, b = f8e4m3, e = bf16 }, { a = f16, b = i8, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { scale = per_block("b", "a", 1, 64), zero = per_col(bf16) },
+  b_op     = function(w, d, product) return product == "up" and w * d.scale or w * d.scale + d.zero end,
+  epilogue = function(acc) return relu(acc.gate) + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode(scaled_bytes) }, where = in_bytes },
+  check    = { shapes = groups },
+}
 
 -- The same as the operand of `wgmma` that comes through registers, with values of every kind that come with the tiles;
 -- K of a last wave in halves; one step, two and four at once. Of m, n, wg, cluster, slabs.
