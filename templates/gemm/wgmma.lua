@@ -341,7 +341,8 @@ return schedule {
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened and not op.block and #op.b_inputs == 0 and (types.b.bits >= 8 or not along) then
+    local plain_op = not op.block and not op.graph and #op.b_inputs == 0
+    if op.products == 1 and widened and plain_op and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     -- Plain products are what batches are made of.
