@@ -199,7 +199,7 @@ return schedule {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t, op)
       return t.blocks > 0 and (one_each(t, op) or t.blocks * 64 * t.groups == t.x)
     end },
-    { "a product for each warpgroup: beside full inputs, outputs, blocks of K or stream, or with an odd number of strips",
+    { "a product for each warpgroup beside full inputs, outputs, blocks of K or stream, or an odd number of strips",
       function(t, op)
         local beside = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0
         local spills = t.e_along_y == 1 and t.bytes_e == 4 and t.y > 192
