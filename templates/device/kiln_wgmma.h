@@ -543,6 +543,13 @@ KILN_PAIRS(f16, times, "mul")
 KILN_PAIRS_FMA(bf16)
 KILN_PAIRS_FMA(f16)
 #undef KILN_PAIRS_FMA
+// The two low bytes, each twice.
+static KILN_DEVICE unsigned kiln_bytes_twice(unsigned x)
+{
+    unsigned y;
+    asm("prmt.b32 %0, %1, 0, 0x1100;" : "=r"(y) : "r"(x));
+    return y;
+}
 static KILN_DEVICE unsigned kiln_low_twice(unsigned x)
 {
     unsigned y;

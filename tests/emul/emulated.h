@@ -499,6 +499,10 @@ static inline unsigned kiln_even_odd(unsigned w)
 {
     return (w & 0xff0000ff) | (w >> 8 & 0xff00) | (w & 0xff00) << 8;
 }
+static inline unsigned kiln_bytes_twice(unsigned x)
+{
+    return (x & 0xff) * 0x0101u | (x >> 8 & 0xff) * 0x01010000u;
+}
 static inline unsigned kiln_low_twice(unsigned x)
 {
     return x << 16 | (x & 0xffff);
