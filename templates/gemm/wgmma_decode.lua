@@ -2,8 +2,8 @@
 -- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and
 -- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
 -- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
--- Weights of a byte or of 4 bits under a 16-bit A, and of 4 bits under bytes, are widened in registers; those of 16 bits
--- may be contiguous along N.
+-- Weights of a byte or of 4 bits under a 16-bit A, and of 4 bits under bytes, are widened in registers; those of 16
+-- bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
 local decode_outputs = require "wgmma_decode_outputs"
@@ -294,7 +294,8 @@ return schedule {
       return not op.block or op.block.deep % t.k == 0 and t.apart == 0
     end },
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
-      return t.bits_b < 8 and (t.slabs == 1 or t.order == 1) and t.box * t.bytes_a >= 64 or t.bits_b >= 8 and t.box == 128
+      if t.bits_b >= 8 then return t.box == 128 end
+      return (t.slabs == 1 or t.order == 1) and t.box * t.bytes_a >= 64
     end },
     { "gather with elements of 4 bits, blocks of K, several boxes of B along K or rings that come into L2 ahead",
       function(t, op)
