@@ -468,6 +468,19 @@ static KILN_DEVICE void kiln_f8e5m2_to_bf16_pairs(unsigned w, unsigned &low, uns
     low = kiln_f16_to_bf16_pair(low), high = kiln_f16_to_bf16_pair(high);
 }
 
+/* ---- four elements of 4 bits, the low half of w, as bytes ---- */
+static KILN_DEVICE unsigned kiln_u4_to_i8_four(unsigned w)
+{
+    unsigned x; // bytes 0 and 1, with zeros above each
+    asm("prmt.b32 %0, %1, 0, 0x4140;" : "=r"(x) : "r"(w));
+    return (x & 0x000f000fu) | (x << 4 & 0x0f000f00u);
+}
+static KILN_DEVICE unsigned kiln_i4_to_i8_four(unsigned w)
+{
+    const unsigned x = kiln_u4_to_i8_four(w);
+    return (x & 0x08080808u) * 0x1e + x; // 16 ones above a sign
+}
+
 /* ---- two elements of 4 bits ---- */
 
 // Those in a byte of w, as two 16-bit numbers that are 128 (bf16) or 1024 (f16) too large, of i4 8 more: they are

@@ -7,7 +7,7 @@
 local sharing, wgmma_blocks = require "wgmma_sharing", require "wgmma_blocks"
 local half_bytes, beside_ring = require "half_bytes", require "wgmma_beside"
 local copied, written, groups = require "wgmma_copied", require "wgmma_written", require "wgmma_groups"
-local outputs = require "wgmma_outputs"
+local outputs, one_each = require "wgmma_outputs", require "wgmma_apart"
 local function every(by, lo, hi)
   local values = {}
   for x = lo, hi, by do values[#values + 1] = x end
@@ -94,12 +94,16 @@ return schedule {
   supports = function(target, op, types, layout)
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 then return nil, "takes elements of 4 bits only of B" end
-    if types.b.bits < 8 and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
+    local lacks = half_bytes.takes(op, types) and half_bytes.unsupported(op)
+    if lacks then return nil, lacks end
+    if types.b.bits < 8 and types.mul_b.bits == 8 and op.has_b_op then
+      return nil, "elements of 4 bits that become bytes have no b_op"
+    end
     if changed(op, types, "a") and changed(op, types, "b") then
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    local lacks = groups.unsupported(op, layout)
+    lacks = groups.unsupported(op, layout)
                   or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
                   or outputs.unsupported(op, types)
     if lacks then return nil, lacks end
@@ -112,9 +116,10 @@ return schedule {
     end
     for _, x in ipairs { "a", "b" } do
       local mul = types["mul_" .. x]
-      if types[x].bits ~= mul.bits and (types[x].bits > 8 or mul.bits ~= 16) then
+      local becomes = types[x].bits <= 8 and mul.bits == 16 or types[x].bits < 8 and mul.name == "i8"
+      if types[x].bits ~= mul.bits and not becomes then
         local text = "%s of %s cannot become %s on its way through registers: "
-          .. "bytes and 4 bits can become 16 bits, nothing else its size"
+          .. "bytes and 4 bits can become 16 bits, 4 bits i8, nothing else its size"
         return nil, text:format(x:upper(), types[x].name, mul.name)
       end
       if types[x].bytes ~= 2 and not along_k(layout, x) then
@@ -158,7 +163,8 @@ return schedule {
     places(t, op, types, layout)
     t.products, t.groups = op.products, t.pingpong == 1 and 1 or t.wg -- groups: warpgroups that share a tile
     t.blocks = t.x // (64 * t.groups)       -- of 64 rows, per warpgroup
-    t.sums = t.products * t.blocks * t.y // 2
+    if one_each(t, op) then t.blocks = 1 end
+    t.sums = (one_each(t, op) and 1 or t.products) * t.blocks * t.y // 2
     -- Rows are of groups; and those of A are gathered tile by tile.
     t.grouped = op.gather and t.collect == 0 and 2 or op.groups and 1 or 0
     -- One warpgroup loads, or two: four in all leave 128 registers a thread.
@@ -166,14 +172,15 @@ return schedule {
     beside_ring(t, op, types, layout)
     t.unit = op.block and wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").unit or 0
     t.lds_bytes = t.depth * (t.slot_bytes + t.behind) + t.beside_ring
-    -- Values of 4-bit weights that a lane of two warps brings for a slot.
-    local few = types[t.x_is_a == 1 and "a" or "b"].bits < 8 and half_bytes.values(op, types, t.k)
+    -- Values of weights that a lane of two warps brings for a slot.
+    local few = half_bytes.takes(op, types) and half_bytes.values(op, types, t.k)
     t.brought = few and t.x // 64 * few.runs * half_bytes.loaded(few) or 0
     -- Tiles of a last wave, which their cluster cuts along K: where half of the strips are for each of two blocks, and
     -- the ring holds their sums.
     local strips, at_once = t.strip > 0 and t.blocks * t.y // t.strip or 1, t.slot_bytes // (2048 * t.groups)
     t.cut = t.cluster > 1 and t.stream + t.pingpong + t.grouped == 0 and t.e_depth > 0 and strips % 2 == 0
-      and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth and 1 or 0
+      and not one_each(t, op) and outputs.cut(t, op) and at_once > 0 and ceil_div(t.sums // 8, at_once) <= t.depth
+      and 1 or 0
     t.late = outputs.late(t, op)
     t.bits_a, t.bits_b, t.bytes_e = types.a.bits, types.b.bits, types.e.bytes
     t.curves = 2 * op.curves + outputs.curves(t, op) -- halves of a function of the epilogue
@@ -189,8 +196,13 @@ return schedule {
     t.sum_chain = op.block and min(op.block.deep, t.k) or t.promote * t.k
   end,
   rules = {
-    { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t)
-      return t.blocks > 0 and t.blocks * 64 * t.groups == t.x
+    { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t, op)
+      return t.blocks > 0 and (one_each(t, op) or t.blocks * 64 * t.groups == t.x)
+    end },
+    { "a product for each warpgroup: with full inputs, outputs, blocks of K, stream, an odd number of strips or an E that "
+      .. "lies along Y", function(t, op)
+      local other = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0 or t.e_along_y == 1
+      return not one_each(t, op) or not other and t.y // t.strip % 2 == 0
     end },
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
       return types.acc.name ~= "i32" or t.y % 16 == 0 or t.y == 8 or t.y == 24
@@ -248,7 +260,7 @@ return schedule {
       return t.gather == 0 or t.full_d == 0 and t.pingpong == 0 and t.cluster == 1 and t.wg < 3
     end },
     { "slabs: {slabs} steps at once of operands that are not of 4 bits by 16 along K", function(t, op, types, layout)
-      return t.slabs == 1 or t.bits_b < 8 and along_k(layout, "a")
+      return t.slabs == 1 or t.bits_b < 8 and types.mul_b.bits == 16 and along_k(layout, "a")
     end },
     { "groups with stream, pingpong or gather", function(t)
       return t.grouped == 0 or t.stream + t.pingpong + t.gather == 0
@@ -267,7 +279,9 @@ return schedule {
     { "collect, where rows of A are no numbers", function(t, op)
       return t.collect == 0 or op.gather ~= nil
     end },
-    { "gather with elements of 4 bits", function(t) return t.gather == 0 or t.bits_b >= 8 end },
+    { "gather with elements of 4 bits, or inputs of b_op", function(t)
+      return t.gather == 0 or t.bits_b >= 8 and t.brought == 0
+    end },
     { "gather with a ring of {depth}", function(t) return t.gather == 0 or t.depth > 2 end },
     { "f32 is multiplied as tf32 or not at all: tf32 = 1", function(t, op, types)
       return (types.mul_a.name == "f32") == (t.tf32 == 1)
@@ -296,8 +310,8 @@ return schedule {
                   tf32 = 0 } -- 1 changes numerics: only in sweeps
       for name, value in pairs(more or {}) do t[name] = value end
       local function slow() -- values of so many steps are not loaded ahead
-        local v = half_bytes.values(op, types, 64 * t.slabs)
-        return #v.inputs > 0 and not half_bytes.ahead(v, x)
+        local v = half_bytes.takes(op, types) and half_bytes.values(op, types, 64 * t.slabs)
+        return v and #v.inputs > 0 and not half_bytes.ahead(v, x)
       end
       while t.slabs > 1 and slow() do t.slabs = t.slabs // 2 end
       if roles(op, types, layout, t.swap) == "b" then t.m, t.n = t.n, t.m end
@@ -318,14 +332,15 @@ return schedule {
     local bytes, along = types.mul_a.bytes == 1, along_k(layout, "a") and along_k(layout, "b")
     local full = full_inputs(op)
     local sizes = require "wgmma_sizes" {
-      products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8, widened = widened,
+      products = op.products, block = op.block, bytes = bytes, half = types.b.bits < 8 and not bytes,
+      widened = widened, nibbles = types.b.bits < 8 and bytes, valued = #op.b_inputs > 0,
       along = along, a_across = layout.a == "c", b_along = along_k(layout, "b"), full = full > 0,
       e_bytes = types.e.bytes, groups = op.groups, gather = op.gather, outputs = outputs.largest(op),
     }
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened and not op.block and (types.b.bits >= 8 or not along) then
+    if op.products == 1 and widened and not op.block and #op.b_inputs == 0 and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     -- Plain products are what batches are made of.
@@ -447,7 +462,7 @@ return schedule {
     local begun = select(eq(t.gather, 1), 2.2, 0)
     local rounds, flops = ceil_div(p.k, t.k), 2 * t.x * t.y * t.k * t.products
     -- What of the rate lasts under the clock that power leaves, beside what a step has of its own: fp8, i8, 16 bits.
-    local few_bits, by_block = lt(t.bits_b, 8), gt(t.unit, 0)
+    local few_bits, by_block = all(lt(t.bits_b, 8), eq(t.bits_a, 16)), gt(t.unit, 0)
     local apart = any(few_bits, by_block) -- fitted by themselves
     local lasts = select(gt(t.sum_step, 0), select(by_block, 0.87, 0.927),
                          select(all(eq(t.bits_a, 8), eq(t.in_registers, 0)), 0.938, select(few_bits, 0.934, 0.92)))
@@ -481,7 +496,7 @@ return schedule {
     local panel = 2 * 64 * 64 * t.y / rate
     local four = select(eq(t.cluster, 2), 0.99, select(le(p.m, t.m), 0.965, 1.04))
     local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
-    local widened = t.x / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
+    local widened = t.x * t.products / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
     local bound = max(select(few_bits, widened, flops / rate), lds)
     -- What wgmma takes of Y at once is better a multiple of 128.
     bound = bound * select(all(eq(t.bits_a, 16), eq(t.in_registers, 0), gt(t.y * at_once % 128, 0)), 1.01, 1)

@@ -442,6 +442,18 @@ KE_SKEW(i4, bf16, 0x00804308u)
 KE_SKEW(u4, f16, 0x64006400u)
 KE_SKEW(i4, f16, 0x64806408u)
 #undef KE_SKEW
+static inline unsigned kiln_u4_to_i8_four(unsigned w)
+{
+    unsigned x = 0;
+    for (int i = 0; i < 4; i++) x |= (w >> 4 * i & 15) << 8 * i;
+    return x;
+}
+static inline unsigned kiln_i4_to_i8_four(unsigned w)
+{
+    unsigned x = 0;
+    for (int i = 0; i < 4; i++) x |= (unsigned)(unsigned char)(signed char)((int)((w >> 4 * i & 15) ^ 8) - 8) << 8 * i;
+    return x;
+}
 #define KE_STRAIGHTEN(type, low, high)                                                             \
     static inline unsigned kiln_##type##_straighten(unsigned x, unsigned y)                        \
     {                                                                                              \

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Weights B of 4 bits, or of a byte whose b_op has inputs, that become 16 bits in the registers of wgmma, and what b_op
--- has for them.  The four lanes that share a column of B hold its values between them.
+-- Weights B of 4 bits that become 16 bits in the registers of wgmma, and what b_op has for them, or for wider ones.
+-- The four lanes that share a column of B hold its values between them.
+--   takes(op, types)        whether B is so: 16 bits are made of 4, or by a b_op that has inputs
 --   unsupported(op)         why values cannot be so, or nil
 --   values(op, types, span) of `span` elements along K:
 --     inputs   b_op's
@@ -13,6 +14,7 @@
 --     words    registers of these, of those that are on their way, and of where they come from
 --     brought  words of a column and run where others bring them to shared memory as they are used: what two elements
 --              are multiplied by and, before that, get added; or f32
+--     straight b_op has no branch: it is (w - zero) * scale, or w * scale
 --     guarded  four times a scale is multiplied by, too: not where that is beyond the largest number
 --     plus_low, plus_high    what is added without a zero point
 --   loaded(v)               what is loaded for a column and run: each product's inputs
@@ -26,18 +28,17 @@
 --     pitch    bytes of a column's eights in shared memory
 local half_bytes = {}
 
+function half_bytes.takes(op, types)
+  return types.mul_b.bits == 16 and (types.b.bits < 8 or op.has_b_op and #op.b_inputs > 0)
+end
+
 function half_bytes.unsupported(op)
-  if op.block then return "sums over blocks of elements of 4 bits are not scaled here" end
+  if op.block then return "sums over blocks of elements of 4 bits, or by b_op's inputs, are not scaled here" end
   for _, d in ipairs(op.b_inputs) do
     if d.kind == "per_block" and (d.deep % 16 ~= 0 or 256 % d.deep ~= 0 and d.deep % 256 ~= 0) then
       return ("%d along K to a value of %s: 16, 32, 64, 128 or multiples of 256"):format(d.deep, d.name)
     end
   end
-end
-
--- Is w - zero a number of 16 bits?
-local function exact(zero, b)
-  return b.bits < 8 and zero.bits == 4 or b.name == "i8" and (zero.bits == 4 or zero == b)
 end
 
 function half_bytes.values(op, types, span)
@@ -48,7 +49,14 @@ function half_bytes.values(op, types, span)
   v.runs = span // v.run
   v.each = max(v.runs // 2, 1)
   local forms = op.has_b_op and op.b_op_affine
-  v.of, v.fast = {}, forms ~= nil and forms ~= false
+  -- What is exact in 16 bits: differences of whole numbers of at most 8 bits.
+  local small, alike = types.b.bits < 8, types.b == types.mul_b
+  local widens = small or alike or types.b.name == "i8" or types.b.name == "f8e4m3" or types.b.name == "f8e5m2"
+  local function exact(zero)
+    return not zero or not alike and not types.b.float and (zero.type.bits == 4 or not small and zero.type == types.b)
+  end
+  v.straight = forms ~= nil and forms ~= false
+  v.of, v.fast = {}, v.straight and widens
   for q = 1, op.products do
     local mine = { inputs = {} }
     for _, d in ipairs(v.inputs) do
@@ -57,7 +65,7 @@ function half_bytes.values(op, types, span)
     local form = forms and forms[q]
     if form then
       mine.scale, mine.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
-      v.fast = v.fast and mine.scale.type == types.mul_b and (not mine.zero or exact(mine.zero.type, types.b))
+      v.fast = v.fast and mine.scale.type == types.mul_b and exact(mine.zero)
     end
     v.of[q] = mine
   end
@@ -68,7 +76,7 @@ function half_bytes.values(op, types, span)
   v.plus_high = f16 and (i4 and 0xd480 or 0xd400) or i4 and 0xc000 or 0x8000
   v.brought = v.fast and (v.zero and 2 or 1) or 0
   for _, mine in ipairs(v.fast and {} or v.of) do v.brought = max(v.brought, #mine.inputs) end
-  v.guarded = v.fast and not f16
+  v.guarded = v.fast and not f16 and small
   local places = 2 * min(v.each, 2) * #v.inputs
   v.words = #v.inputs == 0 and 0 or v.each * ((v.fast and op.products or #v.inputs) + 2 * #v.inputs) + places
   return v

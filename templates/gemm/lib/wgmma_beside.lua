@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Shared memory of wgmma other than the ring's tiles: strips of E and of full inputs, vectors of f32, barriers.
-local wgmma_blocks, half_bytes = require "wgmma_blocks", require "half_bytes"
+local wgmma_blocks, half_bytes, apart = require "wgmma_blocks", require "half_bytes", require "wgmma_apart"
 
 -- Slots of the ring that a strip of all full inputs takes, for each of the warpgroups that share the tile.
 local function strip_slots(t, op)
@@ -39,6 +39,7 @@ return function(t, op, types, layout)
   t.strip = t.e_depth > 0 and 0 or t.y
   local half = types[t.x_is_a == 1 and "a" or "b"].bits < 8
   local function unshared(strip)
+    if apart(t, op) then return t.y // strip % 2 > 0 end -- by the warpgroups of two products
     return t.cluster > 1 and t.x // (64 * t.groups) * t.y // strip % 2 > 0
   end
   for strip = t.e_depth > 0 and 128 // types.e.bytes or 0, 8, -8 do
@@ -61,7 +62,7 @@ return function(t, op, types, layout)
     local values = wgmma_blocks.places(op, t, types, t.x_is_a == 1 and "a" or "b").values
     t.beside_ring = t.beside_ring + ceil_div(t.depth * values, 2) * 8
   end
-  if half then -- what b_op has for these
+  if half_bytes.takes(op, types) then -- what b_op has for these
     local v = half_bytes.values(op, types, t.k)
     t.beside_ring = t.beside_ring + t.depth * 4 * (op.products * t.x * v.runs * v.brought + (v.guarded and 2 or 0))
   end
