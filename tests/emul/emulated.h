@@ -454,6 +454,10 @@ static inline unsigned kiln_i4_to_i8_four(unsigned w)
     for (int i = 0; i < 4; i++) x |= (unsigned)(unsigned char)(signed char)((int)((w >> 4 * i & 15) ^ 8) - 8) << 8 * i;
     return x;
 }
+static inline unsigned kiln_i4_to_i8_four_times_16(unsigned w)
+{
+    return kiln_u4_to_i8_four(w) << 4;
+}
 #define KE_STRAIGHTEN(type, low, high)                                                             \
     static inline unsigned kiln_##type##_straighten(unsigned x, unsigned y)                        \
     {                                                                                              \
@@ -510,10 +514,6 @@ static inline unsigned kiln_high_halves(unsigned x, unsigned y)
 static inline unsigned kiln_even_odd(unsigned w)
 {
     return (w & 0xff0000ff) | (w >> 8 & 0xff00) | (w & 0xff00) << 8;
-}
-static inline unsigned kiln_bytes_twice(unsigned x)
-{
-    return (x & 0xff) * 0x0101u | (x >> 8 & 0xff) * 0x01010000u;
 }
 static inline unsigned kiln_low_twice(unsigned x)
 {
