@@ -199,11 +199,12 @@ return schedule {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t, op)
       return t.blocks > 0 and (one_each(t, op) or t.blocks * 64 * t.groups == t.x)
     end },
-    { "a product for each warpgroup: with full inputs, outputs, blocks of K, stream, an odd number of strips or an E that "
-      .. "lies along Y", function(t, op)
-      local other = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0 or t.e_along_y == 1
-      return not one_each(t, op) or not other and t.y // t.strip % 2 == 0
-    end },
+    { "a product for each warpgroup: beside full inputs, outputs, blocks of K or stream, or with an odd number of strips",
+      function(t, op)
+        local beside = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0
+        local spills = t.e_along_y == 1 and t.bytes_e == 4 and t.y > 192
+        return not one_each(t, op) or not beside and not spills and t.y // t.strip % 2 == 0
+      end },
     { "no wgmma multiplies the {y} that a tile has along its other side", function(t, op, types)
       return types.acc.name ~= "i32" or t.y % 16 == 0 or t.y == 8 or t.y == 24
     end },

@@ -12,6 +12,8 @@ return function(kind)
   local in_turn, one_strip = { pingpong = 1 }, { e_depth = 1 }
   -- 129 to 192 rows of A beside as many columns as make one round of the device: clusters lie along those.
   local one_row = { share_x = 1 }
+  -- A product for each of two warpgroups (wgmma_apart.lua).
+  local one_each = { wg = 2 }
   if kind.groups and (kind.block or kind.widened) then
     -- Rows of A are Y's where they are few; where B's elements change on their way they always are.  Those that are
     -- numbers are brought together ahead.
@@ -23,8 +25,8 @@ return function(kind)
     end
     local swapped = { swap = not kind.widened and 1 or 0 }
     if kind.half and kind.products > 1 then
+      add(64, 512, 2, one_each)
       add(128, 256, 2)
-      add(128, 256, 1)
       add(128, 128, 1, { slabs = 2 })
       add(128, 64, 1, { slabs = 4 })
       add(128, 32, 1, { slabs = 4 })
@@ -46,7 +48,7 @@ return function(kind)
       add(128, 256, 1)
     elseif not kind.block then
       add(128, 256, 2, swapped)
-      add(128, 256, 1, swapped)
+      if kind.products > 1 then add(64, 512, 2, one_each) else add(128, 256, 1, swapped) end
     end
     for _, y in ipairs(kind.products > 1 and { 256, 128, 64, 32 } or { 192, 128, 64, 32, 16 }) do
       if y <= 128 or not kind.block then add(128, y, 1, swapped) end
@@ -82,7 +84,8 @@ return function(kind)
       or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 160, 2 }, { 128, 128, 2 }, { 64, 256, 4 }, { 64, 160, 2 },
            { 64, 128, 1 }, { 64, 96, 4 }, { 64, 64, 1 } }
     local few = two and { { 128, 304, 2, 0, 1, one_strip }, { 128, 288, 2, 0, 1, one_strip }, { 128, 224, 2, 0, 1 },
-                          { 128, 128, 4, 0, 1 }, { 128, 64, 2, 0, 1 }, { 64, 256, 4, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 } }
+                          { 128, 128, 4, 0, 1 }, { 128, 64, 2, 0, 1 }, { 64, 256, 4, 0, 1 }, { 64, 128, 4, 0, 1 },
+                          { 64, 64, 1, 0, 1 } }
       or { { 128, 288, 2, 0, 1, one_strip }, { 128, 256, 2, 0, 1 }, { 128, 224, 2, 0, 1 }, { 128, 192, 2, 0, 1 },
            { 128, 160, 2, 0, 1 }, { 128, 144, 2, 0, 1 }, { 128, 112, 1, 0, 1 }, { 64, 192, 1, 0, 1 },
            { 128, 64, 2, 0, 1 }, { 64, 128, 4, 0, 1 }, { 64, 64, 1, 0, 1 }, { 64, 64, 4, 0, 1 } }
@@ -96,21 +99,22 @@ return function(kind)
     return list
   end
   if (kind.valued and not kind.half or kind.nibbles) and kind.products > 1 then
-    return { { 64, 512, 2, 0, 0, { wg = 2 } }, { 64, 512, 1, 0, 0, { wg = 2 } }, { 64, 384, 2, 0, 0, { wg = 2 } }, { 128, 256, 2 }, { 128, 256, 1 }, { 128, 128, 2 }, { 128, 128, 1 }, { 128, 64, 1 }, { 128, 32, 1 } }
+    return { { 64, 512, 2, 0, 0, one_each }, { 64, 384, 2, 0, 0, one_each }, { 128, 256, 2 }, { 128, 128, 1 },
+             { 128, 64, 1 }, { 128, 32, 1 } }
   end
   if kind.nibbles or kind.valued and not kind.half then
-    return { { 128, 256, 2 }, { 128, 256, 1 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 128, 96, 2 },
-             { 64, 128, 2 }, { 64, 64, 1 }, { 64, 64, 2 }, { 128, 32, 1 }, { 128, 16, 1 }, { 64, 32, 2 },
-             { 64, 16, 2 } }
+    return { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 128, 1 }, { 128, 96, 2 }, { 64, 64, 2 },
+             { 128, 32, 1 }, { 128, 16, 1 } }
   end
   if kind.products > 1 and kind.half then
-    local two, four = { slabs = 2 }, { slabs = 4, e_depth = 1 }
-    local warps = { slabs = 2, e_depth = 1, wg = kind.e_bytes < 4 and 4 or 2 }
-    return { { 64, 512, 2, 0, 0, { wg = 2 } }, { 64, 512, 1, 0, 0, { wg = 2 } }, { 64, 384, 2, 0, 0, { wg = 2 } }, { 128, 128, 2, 0, 0, warps }, { 128, 128, 1, 0, 0, warps }, { 256, 64, 2, 0, 0, warps }, { 128, 256, 2 }, { 128, 256, 1 }, { 128, 192, 2 }, { 192, 128, 1, 0, 0, two }, { 128, 128, 1, 0, 0, two },
-             { 128, 128, 2, 0, 0, two }, { 192, 64, 1, 0, 0, four }, { 128, 64, 2, 0, 0, four },
-             { 128, 32, 1, 0, 0, four } }
+    local four = { slabs = 4, e_depth = 1 }
+    local warps = (kind.full or kind.e_bytes == 4) and { slabs = 2 } or { slabs = 2, e_depth = 1, wg = 4 }
+    return { { 64, 512, 2, 0, 0, one_each }, { 64, 384, 2, 0, 0, one_each }, { 128, 256, 2 }, { 128, 192, 2 },
+             { 128, 128, 2, 0, 0, warps }, { 128, 64, 2, 0, 0, four }, { 128, 32, 1, 0, 0, four } }
   end
-  if kind.products > 1 and kind.widened then return { { 128, 256, 2 }, { 128, 256, 1, 1 } } end
+  if kind.products > 1 and kind.widened then
+    return { { 64, 512, 2, 0, 0, one_each }, { 128, 256, 2 }, { 128, 256, 1, 1 } }
+  end
   if kind.products > 1 and kind.bytes then
     return { { 128, 256, 2 }, { 128, 256, 1, 1 }, { 128, 320, 2, 0, 1, one_strip }, { 128, 224, 2, 0, 1 } }
   end
