@@ -91,7 +91,7 @@ result $? "scales beside the largest numbers" "$tmp/out"
 LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
     "$BUILD/tests/large_scales" 'emul_bits_two bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
 result $? "of two products, one product's scales" "$tmp/out"
-every kernels simt --quick --op emul_two
+every kernels simt --quick --op emul_two --op emul_two_operators
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_alike --op emul_rows_sums --op emul_rows_blocks \
     --op emul_rows_long_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.

@@ -737,6 +737,18 @@ gemm "emul_bytes_two" {
   tiles    = { sm_90a = { wgmma_decode(scaled_bytes) }, where = in_bytes },
   check    = { shapes = groups },
 }
+-- An operator for each product, without inputs.
+gemm "emul_two_operators" {
+  types    = { { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  b_op     = function(w, _, product) return product == "up" and w / 8 or relu(w - 1) end,
+  epilogue = function(acc) return acc.gate + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 1, sets = { 1, 2 } },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+}
+
 -- 4 bits that become bytes; whole sums, and those of blocks of K, which may be as long as a box or half of one.
 local function in_w4a8(t)
   return t.box == 128 and t.n == 64 * t.wg and t.sets == 3 - t.wg or t.box == 64 and t.n == 56 and t.sets == 1
