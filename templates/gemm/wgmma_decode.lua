@@ -273,7 +273,8 @@ return schedule {
     if lanes then
       t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
     elseif valued(op, types) then
-      t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
+      local v = half_bytes.values(op, types, t.k)
+      t.needs = t.needs + 20 + t.panels * v.words + (v.fast and 0 or 8 * (op.products - 1))
     end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 and t.order == 0 and t.gather == 0 then
