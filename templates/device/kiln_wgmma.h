@@ -480,6 +480,13 @@ static KILN_DEVICE unsigned kiln_i4_to_i8_four(unsigned w)
     const unsigned x = kiln_u4_to_i8_four(w);
     return (x & 0x08080808u) * 0x1e + x; // 16 ones above a sign
 }
+// 16 times themselves, in two instructions less.
+static KILN_DEVICE unsigned kiln_i4_to_i8_four_times_16(unsigned w)
+{
+    unsigned x; // bytes 0 and 1, each twice
+    asm("prmt.b32 %0, %1, 0, 0x1100;" : "=r"(x) : "r"(w));
+    return (x & 0xf000f000u) | (x << 4 & 0x00f000f0u);
+}
 
 /* ---- two elements of 4 bits ---- */
 

@@ -76,6 +76,21 @@ local function affine(graphs)
   return forms[1] and forms
 end
 
+-- Are graphs the same, but for which inputs they take?
+local function alike(graphs)
+  for _, graph in ipairs(graphs) do
+    if #graph ~= #graphs[1] then return false end
+    for i, n in ipairs(graph) do
+      local first = graphs[1][i]
+      if n.op ~= first.op or n.value ~= first.value or n.type ~= first.type then return false end
+      for k, a in ipairs(n.args or {}) do
+        if a ~= first.args[k] then return false end
+      end
+    end
+  end
+  return true
+end
+
 return family {
   name = "gemm",
   title = "E = epilogue(A·B, D..)",
@@ -127,6 +142,7 @@ return family {
       end
       op["has_" .. name] = acts
       op[name .. "_affine"] = affine(graphs[name] or {})
+      op[name .. "_alike"] = alike(graphs[name] or {})
     end
   end,
   example = "bias_relu f16,f16,f16 rcr m=4096 n=11008 k=4096",

@@ -76,7 +76,7 @@ return schedule {
     t.groups = op.groups and 1 or 0
     t.gathered = op.gather and types.a.bits or 0 -- a group's rows of A are brought together
     -- What scales, or takes inputs as it packs, packs few rows as any.
-    t.few = (op.graph or op.block or #op.a_inputs + #op.b_inputs > 0) and 0 or FEW
+    t.few = (op.graph or op.block or #op.a_inputs + #op.b_inputs > 0 or not op.b_op_alike) and 0 or FEW
   end,
   rules = {
     { "packed columns of {x_bytes} bytes overflow a second-level cache of {lds} bytes",

@@ -2,15 +2,20 @@
 -- Matrix product of few rows (decoding) on Hopper: the weights B stream once from memory through a deep ring and
 -- everything else stays out of their way.  B gives wgmma its 64-row side and A the other, so that few rows of A cost
 -- little; blocks of a cluster share a tile's K and add up through each other's shared memory in a fixed order.
--- Weights of a byte or of 4 bits under a 16-bit A are widened in registers; those of 16 bits may be contiguous along N.
+-- Weights of a byte or of 4 bits under a 16-bit A, and of 4 bits under bytes, are widened in registers; those of 16
+-- bits may be contiguous along N.
 local of_blocks = require "blocks"
 local half_bytes = require "half_bytes"
 local decode_outputs = require "wgmma_decode_outputs"
 local copied, written = require "wgmma_copied", require "wgmma_written"
 local fitting, spots, spread = require "clusters", require "spots", require "spread"
-local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 end
+-- Elements of B that are widened: to 16 bits, or 4 bits to bytes.
+local function to_bytes(types) return types.a.bits == 8 and not types.a.float and types.b.bits < 8 end
+local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 or to_bytes(types) end
 -- Are values of b_op there beside elements that are widened?
-local function valued(op, types) return types.b.bits < 8 or mixed(types) and #op.b_inputs > 0 end
+local function valued(op, types)
+  return types.a.bytes == 2 and (types.b.bits < 8 or types.b.bits == 8 and #op.b_inputs > 0)
+end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
 local A_ALONE = 3
@@ -23,7 +28,7 @@ local function instruction(target, types) return target.wgmma[types.mul_b.name .
 -- could be four, to be widened; and how many of them pass in a nanosecond: fitted (docs/benchmarks/tiles.md).
 local function passes(p, t)
   local columns = t.columns * t.products -- with those beyond the tile
-  local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 16, t.bits_b) // 8
+  local from_b = columns * select(all(eq(t.mixed, 1), eq(t.order, 0)), 8 * t.bytes_a, t.bits_b) // 8
   local from_a = t.m * t.bytes_a * select(eq(t.across, 1), t.wg * t.products, columns // 64)
   local rate = select(eq(t.mixed, 1), 188, select(gt(t.m, 64), 232, select(lt(t.m, 64), 308,
                                                                            select(gt(p.m, t.m), 200, 133))))
@@ -132,18 +137,18 @@ return schedule {
     if op.groups then return nil, "rows are of groups" end
     if not target.wgmma then return nil, "needs Hopper's matrix unit (sm_90a)" end
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
-      return nil, "takes elements of 4 bits only of B, under 16-bit A"
+      return nil, "takes elements of 4 bits only of B, under 16-bit A or whole bytes"
     end
     local lacks = decode_outputs.unsupported(op, layout) or valued(op, types) and half_bytes.unsupported(op)
     if #op.b_inputs > 0 and op.block then lacks = lacks or "b_op has inputs beside sums over blocks of K" end
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and not mixed(types) then return nil, of_blocks.unsupported(op) end
+    if to_bytes(types) and op.has_b_op then return nil, "bytes that 4 bits become are what they were: no b_op" end
     for _, d in ipairs(op.block and op.d or {}) do
       if d.kind == "per_block" and (d.type.name ~= "f32" or d.along ~= 1 and d.along % 8 ~= 0) then
         return nil, "values of blocks must be f32, each of one row or column, or of multiples of 8: " .. d.name
       end
     end
-    if op.block and types.acc.name == "i32" then return nil, "sums over blocks are f32 here, those of i8 are whole" end
     if layout.a ~= "r" and (mixed(types) or types.a.bytes ~= 2 or op.block) then
       return nil, "A must be contiguous along K, unless A and B have 16 bits and are summed over all of K"
     end
@@ -268,7 +273,8 @@ return schedule {
     if lanes then
       t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
     elseif valued(op, types) then
-      t.needs = t.needs + 20 + t.panels * half_bytes.values(op, types, t.k).words
+      local v = half_bytes.values(op, types, t.k)
+      t.needs = t.needs + 20 + t.panels * v.words + (v.fast and 0 or 8 * (op.products - 1))
     end
     t.has = 512 // ceil_div(t.blocks * t.threads, 128) // 8 * 8
     if t.needs > t.has and t.blocks == 1 and t.order == 0 and t.gather == 0 then
@@ -289,7 +295,8 @@ return schedule {
       return not op.block or op.block.deep % t.k == 0 and t.apart == 0
     end },
     { "boxes of {box} bytes, or {slabs} of them at once, are not for B of {bits_b} bits", function(t)
-      return t.bits_b < 8 and (t.slabs == 1 or t.order == 1) or t.bits_b >= 8 and t.box == 128
+      if t.bits_b >= 8 then return t.box == 128 end
+      return (t.slabs == 1 or t.order == 1) and t.box * t.bytes_a >= 64
     end },
     { "gather with elements of 4 bits, blocks of K, several boxes of B along K or rings that come into L2 ahead",
       function(t, op)
@@ -304,7 +311,7 @@ return schedule {
       end },
     { "gather = 3 with {m} rows, more than 32", function(t) return t.gather < A_ALONE or t.m <= 32 end },
     { "order: {bits_b} bits, boxes of {box} bytes, {sets} sets or {m} rows", function(t)
-      return t.order == 0 or t.bits_b < 8 and t.box > 32 and t.sets == 1 and t.m <= 64
+      return t.order == 0 or t.bits_b < 8 and t.bytes_a == 2 and t.box > 32 and t.sets == 1 and t.m <= 64
     end },
     { "order: b_op is not (w - zero) * scale of values along K, one to a column and 32 or more, as long each",
       function(t, op, types) return t.order == 0 or half_bytes.of_lanes(op, types, t.k // t.slabs) ~= nil end },
@@ -317,8 +324,8 @@ return schedule {
     end },
     { "{n} columns leave one of {wg} warpgroups without any", function(t) return t.last_panels > 0 end },
     { "{sets} sets where nothing is widened", function(t) return t.mixed == 1 or t.sets == 2 end },
-    { "{sets} sets of 64 elements along K, of which a box has no more", function(t)
-      return t.sets == 1 or t.bits_b >= 8 or t.box > 32 or t.order == 1
+    { "{sets} sets of 64 elements along K, or 128, of which a box has no more", function(t)
+      return t.sets == 1 or t.bits_b >= 8 or t.box * t.bytes_a > 64 or t.order == 1
     end },
     { "across: {m} rows or {n} columns of {wg} warpgroups fit no shape of the instruction", function(t, op, types)
       local apart = t.wg * (types.a.float and 8 or 16) -- columns from one shape of the instruction to the next
@@ -356,6 +363,18 @@ return schedule {
     local function by_map()
       local full = false
       for _, d in ipairs(op.d) do full = full or d.kind == "full" end
+      if to_bytes(types) then
+        local short = op.block and op.block.deep % 256 > 0
+        local one, two = { sets = short and 1 or 2, box = short and 64 or 128 }, { sets = 1, box = short and 64 or 128 }
+        if op.products > 1 then
+          local m = op.block and 32 or 64 -- of which there are whole sums, too
+          return { tile(16, 64, 1, 2, 0, one), tile(16, 56, 1, 3, 0, two), tile(16, 128, 2, 2, 0, two),
+                   tile(m, 64, 1, 2, 0, two), tile(m, 128, 2, 1, 0, two) }
+        end
+        return { tile(16, 128, 1, 2, 0, one), tile(16, 64, 1, 3, 0, one), tile(16, 112, 1, 2, 0, one),
+                 tile(64, 64, 1, 3, 0, two), tile(64, 128, 2, 1, 0, two), tile(64, 256, 4, 1, 0, two),
+                 tile(op.block and 96 or 128, 128, 2, 1, 0, two), tile(256, 128, 2, 1, 0, { sets = 1, box = 64 }) }
+      end
       if types.b.bits < 8 then
         local two = op.products > 1
         local few = { two and tile(16, 224, 4, 1, 0, { sets = 1 }) or tile(16, 448, 4, 1, 0, { sets = 1 }),
@@ -445,7 +464,8 @@ return schedule {
       for _, t in ipairs(list) do
         if decode_outputs.fit(t.n, op) then fit[#fit + 1] = t end
       end
-      local widened = mixed(types) and { sets = 1 }
+      local short = to_bytes(types) and op.block and op.block.deep % 256 > 0
+      local widened = mixed(types) and { sets = 1, box = short and 64 or 128 }
       if types.b.bits < 8 or op.block then
         if #fit > 0 then return fit end
         return { tile(16, 128, 1, 2, 0, widened), tile(16, 128, 2, 2, 0, widened),
@@ -473,6 +493,9 @@ return schedule {
     return text
   end,
   problem_rules = require "limits" {
+    { "K is above 65536, of which sums of 16 times 4 bits by bytes may be beyond 32 bits", function(p, t)
+      return any(gt(t.bytes_a * t.bits_b, 4), le(p.k, 65536))
+    end },
   },
   flags = function(target) return { "-Xptxas=-warn-spills" } end,
   maps = function(t, op, types, layout, target)
@@ -556,7 +579,7 @@ return schedule {
     multiply = multiply * select(eq(t.mixed, 1), 1.77, soon) * select(all(tall, le(most, 1)), 0.9, 1)
     -- Widening, beside which one set of registers leaves nothing to multiply; and one warpgroup alone does not fill its
     -- waits.  With whole words a warp multiplies what it has widened, with more rows for longer, of 16 columns at once.
-    local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1)
+    local widen = t.mixed * most * share * columns / 57.9e3 * select(eq(t.sets, 1), 1.42, 1) * (1 + t.bytes_a) / 3
                   * select(gt(here * t.wg, 1), 1, 1.7)
     local whole = most * by_strips(p, t, s)
     -- Each warp loads its own values, and waits where they are many.

@@ -454,6 +454,10 @@ static inline unsigned kiln_i4_to_i8_four(unsigned w)
     for (int i = 0; i < 4; i++) x |= (unsigned)(unsigned char)(signed char)((int)((w >> 4 * i & 15) ^ 8) - 8) << 8 * i;
     return x;
 }
+static inline unsigned kiln_i4_to_i8_four_times_16(unsigned w)
+{
+    return kiln_u4_to_i8_four(w) << 4;
+}
 #define KE_STRAIGHTEN(type, low, high)                                                             \
     static inline unsigned kiln_##type##_straighten(unsigned x, unsigned y)                        \
     {                                                                                              \

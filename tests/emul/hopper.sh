@@ -93,7 +93,7 @@ for op in emul_bits_two emul_two_bits; do
         "$BUILD/tests/large_scales" "$op bf16,u4,bf16 rcr m=3 n=70 k=640 align=256" >"$tmp/out" 2>&1
     result $? "of two products, one product's scales: $op" "$tmp/out"
 done
-every kernels simt --quick --op emul_two
+every kernels simt --quick --op emul_two --op emul_two_operators
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_alike --op emul_rows_sums --op emul_rows_blocks \
     --op emul_rows_long_blocks --op emul_rows_flat
 # Rows that are one row, and not quite: three matrices of whole pieces, of odd ones; and a wider one.
@@ -350,6 +350,8 @@ decode_fault emul_fault_decode_two "a strip that is alone taken for the first pr
 decode_fault emul_fault_decode_two "boxes of the first product alone" 's/1 \+ s\.product<strips>\(strip\)/1/'
 decode_fault emul_fault_decode_two "eight values of the first product alone" 's/w\.batch, n, own\.product<panels>\(q \* EACH\)/w.batch, n, 0/'
 decode_fault emul_fault_decode_two "one product scaled by the other's values" 's/\(products > 1 and ", p" or ""\)$/(products > 1 and ", 0" or "")/'
+decode_fault emul_fault_decode_w4a8 "sums that stay 16 times what they are" 's/sum\[p\]\[panel\]\[i\] >>= 4;/;/'
+decode_fault emul_fault_decode_w4a8 "A's 16-bit steps where it is bytes" 's/\(128 \/\/ types\.a\.bytes\)/64/'
 decode_fault emul_fault_decode_bytes "bytes scaled by another slab's values" 's/"slab \* 2 \+ half"/"half"/'
 attention_fault emul_fault_attention "values read before they have come" 's/kiln_mbarrier_wait\(shared \+ FULL \+ v_slot \* 8, v_phase\);/;/'
 attention_fault emul_fault_attention "a block given back while its products go on" 's/EMPTY \+ v_slot \* 8/EMPTY + k_slot * 8/'

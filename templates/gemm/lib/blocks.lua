@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Inputs that belong to blocks of A or B, and those that element operators get: what templates say of them in C.
---   unsupported(op)                 why a schedule that knows of no such inputs can't compute an op, or nil
+--   unsupported(op)                 why a schedule that knows of no such inputs, nor of a b_op for each product, can't
+--                                   compute an op, or nil
 --   at(d, across, k, ld)            the place in input d, in elements, of what belongs to row `across` of A, or column
 --                                   of B, and to k along K; ld: its leading dimension
 --   value(d, across, k, batch)      that element as f32, read from memory
@@ -14,6 +15,7 @@ local blocks = {}
 function blocks.unsupported(op)
   if op.block then return "does not scale the sums over blocks of K" end
   if #op.a_inputs + #op.b_inputs > 0 then return "its a_op and b_op get no inputs" end
+  if not op.b_op_alike then return "its b_op is one for both products" end
 end
 
 local function part(x, length) return length == 1 and x or ("(%s) / %d"):format(x, length) end

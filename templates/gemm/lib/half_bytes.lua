@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Weights B of 4 bits that become 16 bits in the registers of wgmma, and what b_op has for them, or for wider ones.
 -- The four lanes that share a column of B hold its values between them.
---   takes(op, types)        whether B is so: 16 bits are made of 4, or by a b_op that has inputs
+--   takes(op, types)        whether B is so: 16 bits are made of 4, or by a b_op that has inputs or is another for each
+--                           product
 --   unsupported(op)         why values cannot be so, or nil
 --   values(op, types, span) of `span` elements along K:
 --     inputs   b_op's
@@ -29,7 +30,7 @@
 local half_bytes = {}
 
 function half_bytes.takes(op, types)
-  return types.mul_b.bits == 16 and (types.b.bits < 8 or op.has_b_op and #op.b_inputs > 0)
+  return types.mul_b.bits == 16 and (types.b.bits < 8 or op.has_b_op and (#op.b_inputs > 0 or not op.b_op_alike))
 end
 
 function half_bytes.unsupported(op)

@@ -17,7 +17,10 @@ local function gcd(x, y) return y == 0 and x or gcd(y, x % y) end
 
 function wgmma_blocks.unsupported(op, types, x)
   if #op.a_inputs > 0 then return "its a_op gets no inputs" end
-  if #op.b_inputs > 0 and types.mul_b.bits ~= 16 then return "its b_op gets inputs only where it makes 16 bits" end
+  if types.mul_b.bits ~= 16 then
+    if #op.b_inputs > 0 then return "its b_op gets inputs only where it makes 16 bits" end
+    if not op.b_op_alike then return "its b_op is one for both products where it does not make 16 bits" end
+  end
   if not op.block then return end
   local bytes = op.block.deep * types.mul_a.bytes
   local widened = types.a.name ~= types.mul_a.name or types.b.name ~= types.mul_b.name or op.has_a_op or op.has_b_op

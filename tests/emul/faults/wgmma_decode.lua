@@ -48,7 +48,8 @@ gemm "emul_fault_decode_two" {
   d        = { scale = per_block("b", "a", 1, 32), zero = per_block("b", u4, 1, 32) },
   b_op     = function(w, d) return (w - d.zero) * d.scale end,
   epilogue = function(acc) return relu(acc.gate) + acc.up end,
-  tiles    = { sm_90a = { wgmma_decode { m = 8, n = 112, wg = 2, blocks = 1, sets = 1, slabs = { 1, 2 }, order = { 0, 1 } } },
+  tiles    = { sm_90a = { wgmma_decode { m = 8, n = 112, wg = 2, blocks = 1, sets = 1, slabs = { 1, 2 },
+                                         order = { 0, 1 } } },
                where = function(t) return t.slabs == t.order + 1 end },
 }
 
@@ -60,4 +61,12 @@ gemm "emul_fault_decode_bytes" {
   b_op     = function(w, d) return w * d.scale end,
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 1, slabs = 2, sets = 2 } } },
+}
+
+gemm "emul_fault_decode_w4a8" {
+  types    = { { a = i8, b = i4, e = i32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 1, slabs = 1, box = { 64, 128 }, sets = 1 } } },
 }

@@ -576,7 +576,7 @@ gemm "emul_blocks_widened" {
 }
 
 gemm "emul_blocks_decode" {
-  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 } },
+  types    = { { a = f8e4m3, b = f8e4m3, e = bf16 }, { a = i8, b = i8, e = f32 } },
   layouts  = { "rcr", "rcc" },
   targets  = { "sm_90a" },
   d        = { a_scale = per_block("a", f32, 1, 128, "c"), b_scale = per_block("b", f32, 128, 128) },
@@ -735,6 +735,52 @@ gemm "emul_bytes_two" {
   b_op     = function(w, d, product) return product == "up" and w * d.scale or w * d.scale + d.zero end,
   epilogue = function(acc) return relu(acc.gate) + acc.up end,
   tiles    = { sm_90a = { wgmma_decode(scaled_bytes) }, where = in_bytes },
+  check    = { shapes = groups },
+}
+-- An operator for each product, without inputs.
+gemm "emul_two_operators" {
+  types    = { { a = bf16, b = i8, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  b_op     = function(w, _, product) return product == "up" and w / 8 or relu(w - 1) end,
+  epilogue = function(acc) return acc.gate + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode { m = 16, n = 64, wg = 1, blocks = 1, sets = { 1, 2 } },
+                          simt { m = 32, n = 32, k = 32, tm = 2, tn = 2, split_k = 1 } } },
+}
+
+-- 4 bits that become bytes; whole sums, and those of blocks of K, which may be as long as a box or half of one.
+local function in_w4a8(t)
+  return t.box == 128 and t.n == 64 * t.wg and t.sets == 3 - t.wg or t.box == 64 and t.n == 56 and t.sets == 1
+end
+local w4a8   = { m = 16, n = { 56, 64, 128 }, wg = { 1, 2 }, slabs = 1, box = { 128, 64 }, sets = { 1, 2 }, blocks = 1, l2 = 0 }
+gemm "emul_w4a8" {
+  types    = { { a = i8, b = i4, e = i32 }, { a = u8, b = u4, e = bf16 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(w4a8) }, where = in_w4a8 },
+  check    = { shapes = groups },
+}
+gemm "emul_w4a8_two" {
+  types    = { { a = u8, b = i4, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  b        = { "gate", "up" },
+  d        = { group = per_block("b", f32, 1, 128) },
+  block    = function(acc, d) return acc * d.group end,
+  epilogue = function(acc) return relu(acc.gate) + acc.up end,
+  tiles    = { sm_90a = { wgmma_decode(w4a8) }, where = in_w4a8 },
+  check    = { shapes = groups },
+}
+gemm "emul_w4a8_block" {
+  types    = { { a = i8, b = i4, e = f32 } },
+  layouts  = { "rcr" },
+  targets  = { "sm_90a" },
+  d        = { row = per_block("a", f32, 1, 256), group = per_block("b", f32, 8, 256) },
+  block    = function(acc, d) return acc * d.group * d.row end,
+  epilogue = function(acc) return acc end,
+  tiles    = { sm_90a = { wgmma_decode(w4a8) }, where = in_w4a8 },
   check    = { shapes = groups },
 }
 

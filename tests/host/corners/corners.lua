@@ -105,3 +105,10 @@ attention "corner_hidden" {
   heads = { { 16, 16 } },
   score = function(x, at) return select(le(abs(at.q - at.k), 7), x, -1e30) end,
 }
+gemm "corner_operators" {
+  types    = { { a = bf16, b = i8, e = bf16 }, { a = f32, b = f32, e = f32 } },
+  layouts  = { "rcr", "rrc" },
+  b        = { "gate", "up" },
+  b_op     = function(w, _, product) return product == "up" and w / 8 or relu(w - 1) end,
+  epilogue = function(acc) return acc.gate + acc.up end,
+}
