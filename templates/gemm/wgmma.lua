@@ -199,7 +199,7 @@ return schedule {
     { "the tile's side of 64-row blocks is no multiple of 64 times {groups} warpgroups", function(t, op)
       return t.blocks > 0 and (one_each(t, op) or t.blocks * 64 * t.groups == t.x)
     end },
-    { "a product for each warpgroup: beside full inputs, outputs, blocks of K or stream, or with an odd number of strips",
+    { "a product for each warpgroup beside full inputs, outputs, blocks of K or stream, or an odd number of strips",
       function(t, op)
         local beside = op.block or op.graph or t.full_d + t.stream > 0 or t.strip == 0
         local spills = t.e_along_y == 1 and t.bytes_e == 4 and t.y > 192
@@ -341,7 +341,8 @@ return schedule {
     local list = {}
     for _, size in ipairs(sizes) do list[#list + 1] = tile(table.unpack(size)) end
     -- Weights are X there, and 128 rows of activations Y.
-    if op.products == 1 and widened and not op.block and #op.b_inputs == 0 and (types.b.bits >= 8 or not along) then
+    local plain_op = not op.block and not op.graph and #op.b_inputs == 0
+    if op.products == 1 and widened and plain_op and (types.b.bits >= 8 or not along) then
       list[#list + 1], list[#list + 2] = tile(256, 128, 2), full == 0 and tile(192, 128, 2) or nil
     end
     -- Plain products are what batches are made of.

@@ -88,9 +88,11 @@ done
 LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
     "$BUILD/tests/large_scales" 'emul_bits_128 bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
 result $? "scales beside the largest numbers" "$tmp/out"
-LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
-    "$BUILD/tests/large_scales" 'emul_bits_two bf16,u4,bf16 rcr m=3 n=70 k=640 align=256' >"$tmp/out" 2>&1
-result $? "of two products, one product's scales" "$tmp/out"
+for op in emul_bits_two emul_two_bits; do
+    LD_LIBRARY_PATH=$out/driver KILN_DEVICE=nvidia KILN_MODULE_PATH=$out/kernels/lib \
+        "$BUILD/tests/large_scales" "$op bf16,u4,bf16 rcr m=3 n=70 k=640 align=256" >"$tmp/out" 2>&1
+    result $? "of two products, one product's scales: $op" "$tmp/out"
+done
 every kernels simt --quick --op emul_two --op emul_two_operators
 every kernels simt --quick --op emul_rows --op emul_rows_softmax --op emul_rows_alike --op emul_rows_sums --op emul_rows_blocks \
     --op emul_rows_long_blocks --op emul_rows_flat
@@ -266,6 +268,13 @@ fault emul_fault_block "a block of K that is left out" 's/^( *)promote\(total\[q
 fault emul_fault_block "a slot taken for filled that was not asked for" 's/filled = kiln_mbarrier_test\(.*\);/filled = 1;/'
 fault emul_fault_block "a row scaled by another's value" 's/panel \* 64 \+ row \+ r \* 8/panel * 64 + row/'
 fault emul_fault_block "values handed over before they have come" 's/kiln_copy_arrive\(shared/kiln_mbarrier_arrive(shared/'
+fault emul_fault_apart "sums that the other product's warpgroup has not left yet" 's/^        kiln_barrier_of\(barrier, 256\);$/;/'
+fault emul_fault_apart "sums of the half that is one's own" 's/product \? sum\[0\]\[0\]\[at\] : sum\[0\]\[0\]\[TILE_Y \/ 4 \+ at\]/product ? sum[0][0][TILE_Y \/ 4 + at] : sum[0][0][at]/'
+fault emul_fault_apart "one product taken for the other" 's/product \? other : own, both/product ? own : other, both/'
+fault emul_fault_apart "strips of one warpgroup's half of Y for both" 's/group \/ SIDES \* \(STRIPS \/ 2\)/0 * (STRIPS \/ 2)/'
+fault emul_fault_apart "one product's values for both" 's/group \/ SIDES \* \(RUNS/0 * (RUNS/'
+fault emul_fault_valued "one product's values for both" 's/\(q \* RUNS \+ half/(0 * RUNS + half/'
+fault emul_fault_valued "values brought where the first product's are" 's/q == 1 and "" or " \+ " \.\. PRODUCT/""/'
 fault emul_fault_f8 "128 products of 4096 left out, where sums have 14 bits" 's/^( *)multiply\(sum\[q\]/\1if (k != p.begin + 7) multiply(sum[q]/' \
     'emul_fault_f8 f8e4m3,f8e4m3,f32 rcr m=128 n=128 k=4096 align=256'
 few_fault emul_fault_few "sums that another lane keeps" 's/which \+= \(int\)upper \& n/which += 0/'

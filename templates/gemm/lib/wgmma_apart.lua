@@ -3,5 +3,5 @@
 -- twice as many of Y's rows are multiplied by what has been widened once.  They share their sums behind the main loop
 -- (wgmma_apart.tmpl).
 return function(t, op)
-  return op.products > 1 and t.in_registers == 1 and t.pingpong == 0 and t.x == 32 * t.wg
+  return op.products > 1 and t.in_registers == 1 and t.x_is_a == 0 and t.pingpong == 0 and t.x == 32 * t.wg
 end

@@ -98,6 +98,10 @@ return function(kind)
     end
     return list
   end
+  if kind.outputs and not kind.half then -- through registers, of which outputs take some
+    return kind.products > 1 and { { 128, 256, 2 }, { 128, 128, 1 }, { 128, 64, 1 }, { 128, 32, 1 } }
+      or { { 128, 256, 2 }, { 128, 192, 2 }, { 128, 128, 2 }, { 128, 64, 2 }, { 64, 64, 1 }, { 128, 16, 1 } }
+  end
   if (kind.valued and not kind.half or kind.nibbles) and kind.products > 1 then
     return { { 64, 512, 2, 0, 0, one_each }, { 64, 384, 2, 0, 0, one_each }, { 128, 256, 2 }, { 128, 128, 1 },
              { 128, 64, 1 }, { 128, 32, 1 } }

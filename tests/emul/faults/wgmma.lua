@@ -72,3 +72,18 @@ gemm "emul_fault_block" {
   epilogue = function(acc) return acc end,
   tiles    = { sm_90a = { wgmma { m = 128, n = 64, depth = 3, cluster = 2, e_depth = 1 }, simt(any) } },
 }
+
+-- Each warpgroup multiplies a product; and both.
+for name, n in pairs { emul_fault_apart = 64, emul_fault_valued = 128 } do
+  gemm(name) {
+    types    = { { a = bf16, b = u4, e = bf16 } },
+    layouts  = { "rcr" },
+    targets  = { "sm_90a" },
+    b        = { "gate", "up" },
+    d        = { scale = per_block("b", bf16, 1, 64), zero = per_block("b", u4, 1, 64) },
+    b_op     = function(w, d) return (w - d.zero) * d.scale end,
+    epilogue = function(acc) return acc.gate - acc.up * 3 end,
+    tiles    = { sm_90a = { wgmma { m = 64, n = n, wg = 2, depth = 3, cluster = 1, e_depth = 1 },
+                            simt { m = 32, n = 64, k = 32, tm = 4, tn = 4, split_k = 1 } } },
+  }
+end
