@@ -416,7 +416,7 @@ return schedule {
         return list
       end
       if valued(op, types) then
-        return { tile(16, 64, 1, 2, 1), tile(16, 56, 1, 3, 0), tile(64, 64, 1, 2, 1, { sets = 1 }),
+        return { tile(16, 64, 1, 2, 1), tile(16, 56, 1, 3, 0, { sets = 1 }), tile(64, 64, 1, 2, 1, { sets = 1 }),
                  tile(64, 128, 2, 1, 1, { sets = 1 }) }
       end
       if mixed(types) then return { tile(16, 64, 1, 2, 1), tile(64, 64, 1, 2, 1) } end
