@@ -497,7 +497,8 @@ return schedule {
     -- better by more warps.
     local panel = 2 * 64 * 64 * t.y / rate
     local four = select(eq(t.cluster, 2), 0.99, select(le(p.m, t.m), 0.965, 1.04))
-    local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), 1.19))
+    local pairs_of_two = select(all(gt(t.products, 1), lt(t.y, 256)), 1.05, 1.19)
+    local warps = select(eq(t.wg, 4), four, select(eq(t.wg, 3), select(eq(t.cluster, 2), 1.06, 1), pairs_of_two))
     local widened = t.x * t.products / 64 * t.slabs * max(panel, (0.075 + 0.031 / t.slabs + 0.49 * panel) * warps)
     local bound = max(select(few_bits, widened, flops / rate), lds)
     -- What wgmma takes of Y at once is better a multiple of 128.
@@ -511,6 +512,8 @@ return schedule {
     local wide = select(all(eq(t.in_registers, 0), not_(apart)), 0.96 + 0.04 * columns, 1)
     local step = max(wide * bound * select(few_bits, 1, converted) + from_l2 + select(apart, 0, 0.007), 0.9 / t.depth)
     step = max(step, select(all(widens, eq(t.wg, 1)), 0.215, 0))
+    -- 4 bits that become bytes: 64 rows of a step take warps so long, however few columns there are.
+    step = max(step, select(all(lt(t.bits_b, 8), eq(t.bits_a, 8)), 0.145 * t.x / 64 * t.products, 0))
     -- One warpgroup waits less where four blocks and more share Y, least for two products with B across K; where two
     -- share it, for one another.
     local pair = all(eq(t.cluster, 2), one, eq(t.in_registers, 0))
