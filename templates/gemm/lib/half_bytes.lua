@@ -51,7 +51,9 @@ function half_bytes.values(op, types, span)
     local form = forms and forms[q]
     if form then
       mine.scale, mine.zero = op.d[form.scale + 1], form.zero and op.d[form.zero + 1]
-      v.fast = v.fast and mine.scale.type == types.mul_b and (not mine.zero or mine.zero.type.bits == 4)
+      local zero, b = mine.zero and mine.zero.type, types.b
+      v.fast = v.fast and mine.scale.type == types.mul_b
+        and (not zero or not b.float and not zero.float and zero.bits <= b.bits)
     end
     v.of[q] = mine
   end
