@@ -181,10 +181,12 @@ return schedule {
       t.registers = t.registers + (t.ahead + 2) * t.loads_b * #op.b_inputs + 8
     end
     t.share = t.k
+    local adding = 0 -- of whole numbers as f32, about how many instructions in a tile
     if op.block and t.steps > 0 then
-      local block = require "mfma_block"(op, t)
+      local block = require "mfma_block"(op, t, types)
       t.share = max(block.add, t.k)
       t.registers = t.registers + block.registers
+      adding = types.acc.name == "i32" and t.sums * (block.exact and 1 or 3.7) * t.k / t.wk / block.add or 0
     end
     local blocks = max(target.lds // t.lds_bytes, 1)
     t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256),
@@ -196,15 +198,22 @@ return schedule {
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
-    -- Bytes that are widened take vector instructions.
     t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 8 or 2), lds)
-      + (t.bits_a ~= t.bits_b and 20 or 0)
+    -- Bytes that are widened take vector instructions; what an operator makes of elements, many, of which a block alone
+    -- has a part to itself.
+    local b = require "operands"(op, types, layout)[2]
+    require "mfma_made"(b, op, types, t, target)
+    local issue = 4 / 2.1 * t.threads / 256 -- of an instruction of all waves, ns
+    local making = (b.work or 0) * issue
+    t.step_ns = b.work and (t.step_ns ^ 2.5 + making ^ 2.5) ^ 0.4 or t.step_ns + (t.bits_a ~= t.bits_b and 20 or 0)
     -- Sums of blocks are scaled and added meanwhile; waves that share K wait for each other's pieces.
-    t.step_ns = t.step_ns * (op.block and 1.05 or 1) * (t.wk > 1 and t.mfma == 32 and 1.12 or 1) // 1
+    local waits = (op.block and 1.05 or 1) * (t.wk > 1 and t.mfma == 32 and 1.12 or 1)
+    t.step_ns = (t.step_ns * waits + adding * issue) // 1
     t.rate = rate // 1
     -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
     -- to memory that nothing else covers.
-    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
+    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0)
+      + making / 4 // 1)
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
     t.begin_ns = 1150 + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
@@ -222,11 +231,11 @@ return schedule {
       return not op.block or t.registers <= 256
     end },
     { "blocks of K that are no multiple of a step of the main loop", function(t, op, types, layout)
-      return not op.block or t.steps == 0 or require "mfma_block"(op, t).whole
+      return not op.block or t.steps == 0 or require "mfma_block"(op, t, types).whole
     end },
     { "factors of sums that vary along E's contiguous dimension within a matrix instruction",
       function(t, op, types, layout)
-        return not op.block or t.steps == 0 or require "mfma_block"(op, t).even
+        return not op.block or t.steps == 0 or require "mfma_block"(op, t, types).even
       end },
     { "a wave's tile is no multiple of the matrix instruction", function(t)
       return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0

@@ -18,12 +18,15 @@
 --   per_load       pieces of a load
 --   parts          moves that put a piece into LDS, a row of a little tile; begin: the first ones, of a load's first piece
 --   cost           of move i of a load: about how many instructions; fetch: of a load of an input
+--   work           of all that is made of a tile's, for a thread: likewise, loads included; nil of bytes that are widened
 --   extent(n)      bytes of n elements, in C
 local half_bytes = require "half_bytes"
 
 -- Moves of pieces that are made, each with about so many instructions: those that a load begins with, those of all
 -- pieces.
-local function moves_of(x)
+local function moves_of(x, target)
+  -- An fp8 that the machine does not convert takes more.
+  local soft = x.type.float and x.type.bits == 8 and not target.mma[x.type.name .. " " .. x.type.name]
   local bf16, four = x.mul.name == "bf16", { 0, 0, 0, 0 }
   local function all(cost)
     for i = 1, #four do four[i] = cost end
@@ -31,21 +34,32 @@ local function moves_of(x)
   end
   if x.way == "packed" then
     if x.small then return x.fast and { 6 } or {}, { 4, 4, 4, 4 } end
-    local out = x.type.name == "i8" and 3 or x.type.float and 10 or 2
+    local out = x.type.name == "i8" and 3 or soft and 26 or x.type.float and 10 or 2
     return { 6 }, { out, x.less and 4 or 2, out, x.less and 4 or 2 }
   elseif x.way == "scaled" then
     if x.small then return { 5, 4 }, { 3, 6, 4, 4, 6, 4, 4 } end
-    local out = x.type.name == "i8" and 7 or x.type.float and 8 or x.less and 6 or 4
+    local out = x.type.name == "i8" and 7 or soft and 38 or x.type.float and 8 or x.less and 6 or 4
     return { 5, 4 }, { out, 4, 4, out, 4, 4 }
   elseif x.small and not x.has_op then
     return all(3)
   elseif x.small then
     return all(20)
   end
-  return all((x.type.float and 4 or 2) + (bf16 and 12 or 6) + 2 * #x.inputs)
+  local as_f32 = soft and 11 or x.type.float and 4 or x.type.bytes == 1 and 3 or 1
+  return all(as_f32 + (bf16 and 9 or 2) + 1.5 * #x.inputs)
 end
 
-return function(x, op, types, t)
+local function work_of(x)
+  local work = 0
+  for q = 1, x.count do
+    local load = 4 + (x.fetch or 0) * #x.values[q]
+    for i = 0, x.per_load * x.parts - 1 do load = load + x.cost(i) end
+    work = work + x.loads * load
+  end
+  return work
+end
+
+return function(x, op, types, t, target)
   local b = x.name == "b"
   x.tile, x.loads, x.deep, x.wide = b and t.n or t.m, t["loads_" .. x.name], t["deep_" .. x.name], t["wide_" .. x.name]
   x.tiles = b and t.n_tiles or t.m_tiles
@@ -73,6 +87,7 @@ return function(x, op, types, t)
   x.made = x.along_k and (x.small or x.widens or scaled)
   if not x.made then return end
   x.way = "widen"
+  if x.small then x.work = work_of(x) end
   if x.widens then return end
   local v = half_bytes.values(op, types, t.k)
   x.inputs, x.of, x.fetch = v.inputs, v.of, 4
@@ -87,11 +102,12 @@ return function(x, op, types, t)
   x.way = name == "f16" and (x.fast or x.small and not x.has_op) and "packed" or x.fast and "scaled" or "each"
   x.less = v.zero ~= nil or x.type.name == "i4" or x.type.name == "i8" or x.way == "packed" and not x.type.float
   local always
-  x.begin, always = moves_of(x)
+  x.begin, always = moves_of(x, target)
   x.parts = #x.begin + #always
   x.cost = function(i)
     local part = i % x.parts + 1
     if part <= #x.begin then return i < x.parts and x.begin[part] or 0 end
     return always[part - #x.begin] + (part == x.parts and 2 or 0)
   end
+  x.work = work_of(x)
 end
