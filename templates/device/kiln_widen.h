@@ -46,7 +46,8 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
     return to;
 }
 
-// 4 bits to i8: of a u4 the two of a byte part; of an i4 it is x + 8 less 8, below a bit that keeps bytes from borrowing.
+// 4 bits to i8: of a u4 the two of a byte part; of an i4 it is x + 8 less 8, below a bit that keeps bytes from
+// borrowing.
 static KILN_DEVICE kiln_words2 kiln_interleaved(unsigned even, unsigned odd)
 {
     kiln_words2 to;

@@ -16,9 +16,10 @@
 --   inputs, of     those inputs, of all products; by product scale and zero (half_bytes.lua)
 --   make           by product, from 1: the name of what makes a piece
 --   per_load       pieces of a load
---   parts          moves that put a piece into LDS, a row of a little tile; begin: the first ones, of a load's first piece
+--   parts          moves that put a piece into LDS, a row of a little tile; begin: the first ones, of a load's first
+--                  piece
 --   cost           of move i of a load: about how many instructions; fetch: of a load of an input
---   work           of all that is made of a tile's, for a thread: likewise, loads included; nil of bytes that are widened
+--   work           of all that is made of a tile, for a thread: likewise, loads included; nil of bytes that are widened
 --   extent(n)      bytes of n elements, in C
 local half_bytes = require "half_bytes"
 
