@@ -103,8 +103,8 @@ return schedule {
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if op.gather and layout.a == "c" then return nil, "gathers rows of a row-major A only, simt of any" end
     local small = types.b.bits < 8
-    if types.a.bits < 8 or small and (types.mul_b.bytes > 2 or layout.a ~= "r" or layout.b ~= "c") then
-      return nil, "takes elements of 4 bits only of B, under A of 16 bits or i8, and both along K"
+    if types.a.bits < 8 or small and (types.mul_b.bytes > 2 or layout.b ~= "c") then
+      return nil, "takes elements of 4 bits only of B, along K, under A of 16 bits or i8"
     end
     if #op.a_inputs > 0 then return nil, "its a_op gets no inputs" end
     if #op.b_inputs > 0 and layout.b ~= "c" then return nil, "its b_op gets inputs only where B lies along K" end
