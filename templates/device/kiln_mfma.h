@@ -208,6 +208,14 @@ template <typename T> static KILN_DEVICE void kiln_by_now(T &x, T &y)
     asm volatile("" : "+v"(x), "+v"(y));
 }
 
+// Whole numbers from -2^22 to below 2^22 as f32: in the last places of 1.5 times 2^23, in less time than conversions
+// take.
+static KILN_DEVICE kiln_float2 kiln_small_floats(int x, int y)
+{
+    const kiln_float2 large = {kiln_from_bits((unsigned)x + 0x4b400000u), kiln_from_bits((unsigned)y + 0x4b400000u)};
+    return large - 12582912.0f;
+}
+
 // Half byte `at` of those that a byte has in turn.
 static KILN_DEVICE unsigned kiln_half_of(unsigned byte, unsigned at)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four 1-byte elements of a word as two words of f16 or bf16, lowest first: kiln_widen_T_M(word).  Equal to
-// kiln_T_to_f32 and then kiln_f32_to_M, but no rounding is needed: every value of the small types is one of the large
-// ones.  C++, AMD's gfx9.
+// Four 1-byte elements of a word as two words of f16 or bf16, or eight of 4 bits as two words of i8, lowest first:
+// kiln_widen_T_M(word).  Equal to kiln_T_to_f32 and then kiln_f32_to_M, but no rounding is needed: every value of the
+// small types is one of the large ones.  C++, AMD's gfx9.
 #ifndef KILN_WIDEN_H
 #define KILN_WIDEN_H
 #include "kiln_mfma.h"
@@ -46,9 +46,29 @@ static KILN_DEVICE kiln_words2 kiln_widen_i8_bf16(unsigned word)
     return to;
 }
 
-// Whole numbers x from -15 to 15 times a bf16, as bf16, rounded to nearest even; infinity and NaN as in f32.  A product
-// p has 12 bits at most.  p + p / 2^16, rounded to the 24 bits of an f32, is p and, over 2^16, p rounded to 8 bits:
-// what is left when p is subtracted, which is exact, subnormals included.
+// 4 bits to i8: of a u4 the two of a byte part; of an i4 it is x + 8 less 8, below a bit that keeps bytes from
+// borrowing.
+static KILN_DEVICE kiln_words2 kiln_interleaved(unsigned even, unsigned odd)
+{
+    kiln_words2 to;
+    to.v[0] = __builtin_amdgcn_perm(odd, even, 0x05010400u);
+    to.v[1] = __builtin_amdgcn_perm(odd, even, 0x07030602u);
+    return to;
+}
+static KILN_DEVICE kiln_words2 kiln_widen_u4_i8(unsigned word)
+{
+    return kiln_interleaved(word & 0x0f0f0f0fu, word >> 4 & 0x0f0f0f0fu);
+}
+static KILN_DEVICE kiln_words2 kiln_widen_i4_i8(unsigned word)
+{
+    const unsigned even = word & 0x0f0f0f0fu, odd = word >> 4 & 0x0f0f0f0fu;
+    return kiln_interleaved(((even ^ 0x88888888u) - 0x08080808u) ^ 0x80808080u,
+                            ((odd ^ 0x88888888u) - 0x08080808u) ^ 0x80808080u);
+}
+
+// Numbers x of up to 15 bits, whole ones or fp8 without infinity, times a bf16, as bf16, rounded to nearest even;
+// infinity and NaN as in f32.  A product p has 23 bits at most.  p + p / 2^16, rounded to the 24 bits of an f32, is p
+// and, over 2^16, p rounded to 8 bits: what is left when p is subtracted, which is exact, subnormals included.
 struct kiln_bf16_scale {
     float by, less; // scale + scale / 2^16, exactly; what is subtracted
 };
@@ -77,7 +97,15 @@ static KILN_DEVICE void kiln_products_bf16(kiln_float2 (&x)[2], kiln_bf16_scale 
 
 // fp8: by the hardware's conversions where it has them (gfx942, the FNUZ kinds), else one by one; so is u8, of whose
 // bytes one instruction makes an f32.
+// Two of them: kiln_two_T<0 or 1>(word).
 #define KILN_WIDEN(T, x0, x1)                                                                     \
+    template <int upper> static KILN_DEVICE kiln_float2 kiln_two_##T(unsigned word)                \
+    {                                                                                              \
+        if constexpr (upper)                                                                       \
+            return x1;                                                                             \
+        else                                                                                       \
+            return x0;                                                                             \
+    }                                                                                              \
     static KILN_DEVICE kiln_words2 kiln_widen_##T##_f16(unsigned word)                             \
     {                                                                                              \
         kiln_words2 to;                                                                            \

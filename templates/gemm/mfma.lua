@@ -2,7 +2,7 @@
 -- Matrix product on AMD's matrix cores (MFMA): tiles of A and B in two LDS buffers, sums in registers, and a main loop
 -- whose every memory instruction is issued between two matrix instructions.  With split_k > 1 several blocks share one
 -- tile's K, with stream = 1 only that of the tiles which would not fill the device.
-local half_bytes, grouped, outputs = require "half_bytes", require "grouped", require "outputs"
+local grouped, outputs = require "grouped", require "outputs"
 local function pow2(lo, hi)
   local values = {}
   while lo <= hi do
@@ -15,11 +15,12 @@ end
 -- How one operand gets from memory to LDS, where it lies in 16-byte pieces of K.  Per thread: loads of `wide` elements
 -- each.  Where K is contiguous that is a piece; else `deep` loads make a little tile of deep x wide, which is turned
 -- round in registers: the shape with the fewest loads and writes to LDS, the wider of two.
-local function move(t, rows, along_k, from, to)
+local function move(t, rows, along_k, from, to, inputs)
   local piece, each = 16 // to.bytes, rows * t.k // t.threads
   if along_k then
-    -- Elements of 4 bits, and what their operator has, are loaded for two pieces at once.
-    local two = from.bits < 8 and each % (2 * piece) == 0 and t.pieces % 2 == 0 and rows % (2 * piece) == 0
+    -- Elements of 4 bits, and what an operator has, are loaded for two pieces at once.
+    local two = (from.bits < 8 or inputs > 0 and 2 * piece * from.bytes <= 16)
+      and each % (2 * piece) == 0 and t.pieces % 2 == 0 and rows % (2 * piece) == 0
     local wide = two and 2 * piece or piece
     return each // wide, 1, wide
   end
@@ -102,12 +103,11 @@ return schedule {
     if not target.mma then return nil, "needs the matrix cores of gfx90a or gfx942" end
     if op.gather and layout.a == "c" then return nil, "gathers rows of a row-major A only, simt of any" end
     local small = types.b.bits < 8
-    if types.a.bits < 8 or small and (types.mul_b.bytes ~= 2 or layout.a ~= "r" or layout.b ~= "c") then
-      return nil, "takes elements of 4 bits only of B, under 16-bit A, and both along K"
+    if types.a.bits < 8 or small and (types.mul_b.bytes > 2 or layout.b ~= "c") then
+      return nil, "takes elements of 4 bits only of B, along K, under A of 16 bits or i8"
     end
-    if small and half_bytes.unsupported(op) then return nil, half_bytes.unsupported(op) end
-    if small and op.products > 1 then return nil, "two products of elements of 4 bits go through no registers here" end
-    if #op.a_inputs > 0 or #op.b_inputs > 0 and not small then return nil, "its a_op and b_op get no inputs" end
+    if #op.a_inputs > 0 then return nil, "its a_op gets no inputs" end
+    if #op.b_inputs > 0 and layout.b ~= "c" then return nil, "its b_op gets inputs only where B lies along K" end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end
@@ -159,8 +159,8 @@ return schedule {
     t.pieces = t.k // t.piece                -- 16-byte pieces of K in LDS
     t.steps = t.pieces // (64 // t.mfma) // t.wk -- in which a wave takes its part of them: one piece per lane
     t.along_a, t.along_b = layout.a == "r" and 1 or 0, layout.b == "c" and 1 or 0
-    t.loads_a, t.deep_a, t.wide_a = move(t, t.m, layout.a == "r", types.a, types.mul_a)
-    t.loads_b, t.deep_b, t.wide_b = move(t, t.n, layout.b == "c", types.b, types.mul_b)
+    t.loads_a, t.deep_a, t.wide_a = move(t, t.m, layout.a == "r", types.a, types.mul_a, 0)
+    t.loads_b, t.deep_b, t.wide_b = move(t, t.n, layout.b == "c", types.b, types.mul_b, #op.b_inputs)
     t.m_tiles, t.n_tiles = t.m // (t.wm * t.mfma), t.n // (t.wn * t.mfma) -- matrix instructions along M and N per wave
     t.sums = t.products * t.m_tiles * t.n_tiles * t.mfma * t.mfma // 64    -- registers of sums
     local buffers = 2 * 16 * t.pieces * (t.m + t.products * t.n)
@@ -177,14 +177,16 @@ return schedule {
     -- As many as LDS lets in and leave each the registers it wants: sums, what is on its way, two steps' pieces.
     local coming = (t.loads_a * t.wide_a * types.a.bits + t.products * t.loads_b * t.wide_b * types.b.bits) // 8
     t.registers = t.sums + t.ahead * coming // 4 + 8 * (t.m_tiles + t.products * t.n_tiles) + 48
-    if types.b.bits < 8 then -- and its operator's values, and where they come from
+    if types.b.bits < 8 or #op.b_inputs > 0 then -- and its operator's values, and where they come from
       t.registers = t.registers + (t.ahead + 2) * t.loads_b * #op.b_inputs + 8
     end
     t.share = t.k
+    local adding = 0 -- of whole numbers as f32, about how many instructions in a tile
     if op.block and t.steps > 0 then
-      local block = require "mfma_block"(op, t)
+      local block = require "mfma_block"(op, t, types)
       t.share = max(block.add, t.k)
       t.registers = t.registers + block.registers
+      adding = types.acc.name == "i32" and t.sums * (block.exact and 1 or 3.7) * t.k / t.wk / block.add or 0
     end
     local blocks = max(target.lds // t.lds_bytes, 1)
     t.waves_per_simd = max(min(blocks * t.threads // 256, 512 // t.registers, 4), ceil_div(t.threads, 256),
@@ -196,15 +198,22 @@ return schedule {
     -- (128 bytes a cycle at 2.1 GHz).  This and what follows is fitted to the simulator: docs/benchmarks/mfma.md.
     local rate = target.tflops[types.mul_a.name] * (t.xf32 == 1 and 4 or 1) * 1e3 / target.units -- operations per ns
     local lds = 16 * t.pieces * (t.m + t.products * t.n + t.m * t.wn + t.products * t.n * t.wm) / 268
-    -- Bytes that are widened take vector instructions.
     t.step_ns = max(2 * t.m * t.n * t.k * t.products / rate + (t.sums <= 64 and 8 or 2), lds)
-      + (t.bits_a ~= t.bits_b and 20 or 0)
+    -- Bytes that are widened take vector instructions; what an operator makes of elements, many, of which a block alone
+    -- has a part to itself.
+    local b = require "operands"(op, types, layout)[2]
+    require "mfma_made"(b, op, types, t, target)
+    local issue = 4 / 2.1 * t.threads / 256 -- of an instruction of all waves, ns
+    local making = (b.work or 0) * issue
+    t.step_ns = b.work and (t.step_ns ^ 2.5 + making ^ 2.5) ^ 0.4 or t.step_ns + (t.bits_a ~= t.bits_b and 20 or 0)
     -- Sums of blocks are scaled and added meanwhile; waves that share K wait for each other's pieces.
-    t.step_ns = t.step_ns * (op.block and 1.05 or 1) * (t.wk > 1 and t.mfma == 32 and 1.12 or 1) // 1
+    local waits = (op.block and 1.05 or 1) * (t.wk > 1 and t.mfma == 32 and 1.12 or 1)
+    t.step_ns = (t.step_ns * waits + adding * issue) // 1
     t.rate = rate // 1
     -- Of one block: no more of the unit than its waves can use, then the barrier; and never less than a part of a trip
     -- to memory that nothing else covers.
-    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0))
+    t.chain_ns = max(600 // t.ahead, t.step_ns * max(256 // t.threads, 1) + 25 + (op.block and t.sums // 2 or 0)
+      + making / 4 // 1)
     -- Before a block's steps: what it is told, its addresses, a trip to memory.  Behind them: its sums through LDS, the
     -- epilogue, which takes a bias 17 ns for each of a lane's and a gelu 35, and E.  Blocks on one unit share it.
     t.begin_ns = 1150 + 4 * t.sums + t.sums * t.sums // 7 + (op.block and 250 or 0)
@@ -222,11 +231,11 @@ return schedule {
       return not op.block or t.registers <= 256
     end },
     { "blocks of K that are no multiple of a step of the main loop", function(t, op, types, layout)
-      return not op.block or t.steps == 0 or require "mfma_block"(op, t).whole
+      return not op.block or t.steps == 0 or require "mfma_block"(op, t, types).whole
     end },
     { "factors of sums that vary along E's contiguous dimension within a matrix instruction",
       function(t, op, types, layout)
-        return not op.block or t.steps == 0 or require "mfma_block"(op, t).even
+        return not op.block or t.steps == 0 or require "mfma_block"(op, t, types).even
       end },
     { "a wave's tile is no multiple of the matrix instruction", function(t)
       return t.m_tiles * t.wm * t.mfma == t.m and t.n_tiles * t.wn * t.mfma == t.n and t.m_tiles > 0 and t.n_tiles > 0
@@ -248,6 +257,12 @@ return schedule {
     end },
     { "xf32 needs f32 and the matrix cores of gfx942", function(t, op, types, layout, target)
       return t.xf32 == 0 or (types.mul_a.name == "f32" and types.mul_b.name == "f32" and target.mma["xf32 xf32"] ~= nil)
+    end },
+    { "values of b_op that change within a load of {wide_b} elements along K", function(t, op)
+      for _, d in ipairs(op.b_inputs) do
+        if d.kind == "per_block" and d.deep % t.wide_b ~= 0 then return false end
+      end
+      return true
     end },
     { "LDS > {lds} bytes", function(t, op, types, layout, target) return t.lds_bytes <= target.lds end },
     { "{sums} registers of sums > 128", function(t) return t.sums <= 128 end },

@@ -60,5 +60,13 @@ if [[ $targets == *gfx942* ]]; then
     beside mfma_four.lua 'min(t.threads // (t.n // 4), strip)' 't.threads // (t.n // 4)' small
     beside mfma_second.tmpl 'part < here' 'part + 1 < here' small
     beside late_outputs.tmpl 'part < @{parts}; part' 'part + 1 < @{parts}; part' small
+    made() { planted "gemm/lib/$1" "$2" "$3" "forms_made_$4" gfx942 "${5-made}"; }
+    made mfma_values.tmpl 'row_b(thread, i), g.n - 1' 'row_b(thread, i), g.n - 2' two
+    made mfma_values.tmpl 'tile \* TILE_K + k_b(thread)' 'tile * TILE_K' bytes
+    made mfma_made.tmpl '"128.0f"' '"127.0f"' bytes
+    made mfma_made.tmpl 'return d.name end, q - 1' 'return d.name end, 0' product
+    made mfma_rest.tmpl 'kiln_times<@{x.loads \* count}' 'kiln_times<@{x.loads * x.parts}' any
+    made mfma_out.tmpl 'lane_groups} + j' 'lane_groups} + 3 - j' rows made_bytes
+    made mfma_block.lua 'block.swapped)$' 'not block.swapped)' columns made_bytes
 fi
 finish

@@ -4,7 +4,7 @@
 --   takes(op, types)        whether B is so: 16 bits are made of 4, or by a b_op that has inputs or is another for each
 --                           product
 --   unsupported(op)         why values cannot be so, or nil
---   values(op, types, span) of `span` elements along K:
+--   values(op, types, span, any) of `span` elements along K; any: a schedule makes 16 bits of bytes of every type:
 --     inputs   b_op's
 --     fast     b_op is (w - zero) * scale, or w * scale, of values whose 16-bit arithmetic is exact but for the last
 --              rounding; scale, zero: those inputs, of the first product
@@ -42,7 +42,7 @@ function half_bytes.unsupported(op)
   end
 end
 
-function half_bytes.values(op, types, span)
+function half_bytes.values(op, types, span, any)
   local v = { inputs = op.has_b_op and op.b_inputs or {}, run = span }
   for _, d in ipairs(v.inputs) do
     if d.kind == "per_block" then v.run = min(v.run, d.deep) end
@@ -52,7 +52,7 @@ function half_bytes.values(op, types, span)
   local forms = op.has_b_op and op.b_op_affine
   -- What is exact in 16 bits: differences of whole numbers of at most 8 bits.
   local small, alike = types.b.bits < 8, types.b == types.mul_b
-  local widens = small or alike or types.b.name == "i8" or types.b.name == "f8e4m3" or types.b.name == "f8e5m2"
+  local widens = any or small or alike or types.b.name == "i8" or types.b.name == "f8e4m3" or types.b.name == "f8e5m2"
   local function exact(zero)
     return not zero or not alike and not types.b.float and (zero.type.bits == 4 or not small and zero.type == types.b)
   end

@@ -32,27 +32,30 @@ local FETCH_COST, PLACE_COST = 1.5, 2 -- a load, and where the tile is, for its 
 --   group             they come in groups of so many: first what puts elements into LDS, then
 --   group_loads       as many loads into the registers which these have left; `stashes`: the former;
 --   fetch_from, _to   its loads, numbered through without the writes
+--   fetches           those that come at once: elements, then `values` of what their operator has (mfma_made.lua)
+--   make              the function that makes a piece, if any
 --   base              where its tile begins in an LDS buffer, in C
 -- Where K is contiguous, a group is a load's pieces, of x.parts moves each, and the load; else the rows of a little
 -- tile, and its loads.
 -- Returns the parts; what each move costs; and how many loads there are.
 function schedule.moves(A, B)
   local parts, costs, fetches = {}, {}, 0
-  local function add(x, name, base)
+  local function add(x, q, name, base)
     local part = { x = x, name = name, base = base, from = #costs, fetch_from = fetches }
-    part.stashes, part.group_loads = x.along_k and x.per_load * x.parts or x.wide, x.along_k and x.fetches or x.deep
+    part.values, part.make, part.fetches = x.values[q], x.make[q], 1 + #x.values[q]
+    part.stashes, part.group_loads = x.along_k and x.per_load * x.parts or x.wide, x.along_k and part.fetches or x.deep
     part.group = part.stashes + part.group_loads
     for i = 0, x.loads // (x.along_k and 1 or x.deep) * part.group - 1 do
       local at = i % part.group
       local first = i == part.stashes and PLACE_COST or 0
       costs[#costs + 1] = at < part.stashes and x.cost(at) or (at > part.stashes and x.fetch or FETCH_COST) + first
     end
-    fetches = fetches + x.loads * x.fetches
+    fetches = fetches + x.loads * part.fetches
     part.to, part.fetch_to = #costs, fetches
     parts[#parts + 1] = part
   end
-  add(A, "a", "")
-  for p = 0, B.count - 1 do add(B, "b" .. p, " + PIECES * (TILE_M + " .. p .. " * TILE_N)") end
+  add(A, 1, "a", "")
+  for p = 0, B.count - 1 do add(B, p + 1, "b" .. p, " + PIECES * (TILE_M + " .. p .. " * TILE_N)") end
   return parts, costs, fetches
 end
 
