@@ -67,6 +67,7 @@ if [[ $targets == *gfx942* ]]; then
     made mfma_made.tmpl 'return d.name end, q - 1' 'return d.name end, 0' product
     made mfma_rest.tmpl 'kiln_times<@{x.loads \* count}' 'kiln_times<@{x.loads * x.parts}' any
     made mfma_out.tmpl 'lane_groups} + j' 'lane_groups} + 3 - j' rows made_bytes
+    made mfma_out_four.tmpl 'lane_groups} + j' 'lane_groups} + 3 - j' beside made_bytes
     made mfma_block.lua 'block.swapped)$' 'not block.swapped)' columns made_bytes
 fi
 finish

@@ -54,7 +54,7 @@ return function(op, t, types)
     return true
   end
   local row = t.e_row == 1
-  block.swapped = not op.graph and not even(row) and even(not row)
+  block.swapped = not even(row) and even(not row)
   block.even = even(row) or block.swapped
   for _, d in ipairs(op.d) do
     if used[d.index] then

@@ -37,3 +37,16 @@ gemm "forms_made_columns" {
   epilogue = function(acc) return acc end,
   tiles    = { gfx942 = { mfma { m = 64, n = 128, k = 64, wm = 2, wn = 2, mfma = 32, ahead = 4 } } },
 }
+gemm "forms_made_beside" {
+  types    = { { a = i8, b = u4, e = f16 } },
+  layouts  = { "rcr" },
+  targets  = { "gfx942" },
+  d        = { group = per_block("b", f16, 1, 64, "r"), row = per_row(f32) },
+  outputs  = { most = per_row(f32), scale = per_block("e", f32, 1, 16) },
+  block    = function(acc, d) return acc * d.group end,
+  epilogue = function(acc, d)
+    local y = acc * d.row
+    return { e = y, most = row_max(abs(y)), scale = block_max(abs(y), 16) }
+  end,
+  tiles    = few,
+}
