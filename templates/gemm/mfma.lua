@@ -107,7 +107,9 @@ return schedule {
       return nil, "takes elements of 4 bits only of B, along K, under A of 16 bits or i8"
     end
     if #op.a_inputs > 0 then return nil, "its a_op gets no inputs" end
-    if #op.b_inputs > 0 and layout.b ~= "c" then return nil, "its b_op gets inputs only where B lies along K" end
+    if (#op.b_inputs > 0 or not op.b_op_alike) and layout.b ~= "c" then
+      return nil, "its b_op gets inputs, or is another for each product, only where B lies along K"
+    end
     if not target.mma[types.mul_a.name .. " " .. types.mul_b.name] then
       return nil, "this target's matrix cores do not multiply " .. types.mul_a.name .. " by " .. types.mul_b.name
     end

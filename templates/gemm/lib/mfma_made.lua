@@ -81,7 +81,7 @@ return function(x, op, types, t, target)
 
   -- What the operator has beside elements comes with them.
   x.inputs, x.of, x.values, x.make = {}, {}, {}, {}
-  local scaled = b and x.has_op and #op.b_inputs > 0
+  local scaled = b and x.has_op and (#op.b_inputs > 0 or not op.b_op_alike)
   for q = 1, x.count do
     x.values[q], x.make[q] = {}, "make_" .. x.name .. (x.has_op and x.count > 1 and q or "")
   end
