@@ -24,8 +24,11 @@ local function gcd(x, y)
   return x
 end
 
--- What no element is larger than.
-local function largest(type) return type.name == "u4" and 15 or 1 << type.bits - 1 end
+-- What no element of whole numbers is larger than; an operator may make any of the type that is multiplied.
+local function largest(type, has_op, mul)
+  if has_op then type = mul end
+  return (type.name == "u4" or type.name == "u8") and (1 << type.bits) - 1 or 1 << type.bits - 1
+end
 
 return function(op, t, types)
   local block = { inputs = {}, unroll = t.ahead, step = t.k // t.wk // t.steps }
@@ -38,7 +41,8 @@ return function(op, t, types)
     block.add = gcd(deep, t.k // t.wk)
     block.steps, block.slots = block.add // block.step, block.unroll * (t.k // t.wk) // block.add
   end
-  block.exact = types.acc.name == "i32" and largest(types.a) * largest(types.b) * block.add < 1 << 22
+  local most = largest(types.a, op.has_a_op, types.mul_a) * largest(types.b, op.has_b_op, types.mul_b)
+  block.exact = types.acc.name == "i32" and most * block.add < 1 << 22
   block.whole = block.add % block.step == 0
   -- A second set of sums, of few tiles a third; factors.
   local matrices = t.products * t.m_tiles * t.n_tiles
