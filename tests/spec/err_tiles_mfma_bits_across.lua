@@ -1,4 +1,4 @@
--- expect: 7:27: error: gemm "x": mfma on gfx942 leaves nothing: 1 swept, 1 cut by takes elements of 4 bits only of B, under 16-bit A, and both along K (gfx942)
+-- expect: 7:27: error: gemm "x": mfma on gfx942 leaves nothing: 1 swept, 1 cut by takes elements of 4 bits only of B, along K, under A of 16 bits or i8 (gfx942)
 gemm "x" {
   types    = { { a = bf16, b = u4, e = bf16 } },
   layouts  = { "rrr" },
