@@ -579,7 +579,8 @@ return schedule {
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.
     local small = all(one, eq(t.cluster, 1))
-    local reach = select(all(gt(w.halved, 0), apart), 1.02, 1.2) * w.at_work * t.cluster / p.units
+    local by_halves = select(apart, 1.02, select(gt(t.products, 1), 1.7, 1.2))
+    local reach = select(gt(w.halved, 0), by_halves, 1.2) * w.at_work * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local share_of = select(small, 0.8e3, select(many, select(one, 0.88e3, 0.94e3), 0.91e3))
     -- Lines of Y that blocks ask for side by side take more than their own time: blocks without a cluster, and those
