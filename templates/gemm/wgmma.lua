@@ -579,7 +579,7 @@ return schedule {
     local gbps = require "memory"(p, target)
     -- Few blocks do not have all of it on their way; one warpgroup without a neighbour begins sooner.
     local small = all(one, eq(t.cluster, 1))
-    local by_halves = select(apart, 1.02, select(gt(t.products, 1), 1.7, 1.2))
+    local by_halves = select(apart, 1.02, select(all(gt(t.products, 1), eq(t.cluster, 2)), 1.9, 1.2))
     local reach = select(gt(w.halved, 0), by_halves, 1.2) * w.at_work * t.cluster / p.units
     local row = select(eq(t.e_depth, 0), t.bytes_e * t.y, min(select(eq(t.e_along_y, 1), t.strip, 64) * t.bytes_e, 128))
     local share_of = select(small, 0.8e3, select(many, select(one, 0.88e3, 0.94e3), 0.91e3))

@@ -598,8 +598,10 @@ return schedule {
     out = out * select(tall, 0.72, 1)
     -- Fetching ahead into L2 disturbs the kernel ahead where both are short.
     local ahead = select(lt(memory, 9), min(t.l2, 1) * 0.48, 0)
-    -- Where blocks of K are scaled, a step ends before the next one begins.
-    local scaled = select(gt(t.sum_chain, 0), 0.27 * ceil_div(most, t.blocks) * share / t.k, 0)
+    -- Where blocks of K are scaled, a step ends before the next one begins; whole numbers become f32 first.
+    local whole_numbers = all(eq(t.bytes_a, 1), eq(t.sum_bits, 0))
+    local each = 0.27 + select(whole_numbers, 0.0031 * t.m, 0)
+    local scaled = select(gt(t.sum_chain, 0), each * ceil_div(most, t.blocks) * share / t.k, 0)
     -- And its values, a part of which every column has, come before the first of them and take their time.
     local values = select(all(gt(t.sum_chain, 0), eq(t.mixed, 0)), select(eq(t.across, 1), 0.016, 0.01) * t.n, 0)
     -- Warps that copy: shared memory's time, or each block's own; where lines begin, and the step in which they end.
@@ -627,6 +629,8 @@ return schedule {
     bound = max(bound, max(max(copying, beyond), select(copied_too, 0, lines)))
     -- Where a unit has several tiles of many rows, one after the other, products do not run at their rate for long.
     bound = bound * select(all(gt(t.m, 64), gt(most, 3)), 1.15, 1)
+    -- Two products of 128 columns each, which outputs beside E want: few blocks, each with a wide way out.
+    bound = bound * select(all(gt(t.products, 1), ge(t.n * t.products, 256), le(t.m, 64), eq(t.mixed, 0)), 1.19, 1)
     -- One warpgroup that has more than 128 columns waits for its products.
     bound = bound * select(all(eq(t.across, 1), gt(t.panel_n, 128)), 1.4, 1)
     begun = begun + require "realigned"(p, {
