@@ -103,9 +103,8 @@ return schedule {
       local text = "one of A and B goes from memory to the matrix unit as it is: "
       return nil, text .. "no operator, no other type than is multiplied"
     end
-    lacks = groups.unsupported(op, layout)
-                  or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
-                  or outputs.unsupported(op, types)
+    lacks = groups.unsupported(op, layout) or wgmma_blocks.unsupported(op, types, (roles(op, types, layout)))
+            or outputs.unsupported(op, types)
     if lacks then return nil, lacks end
     local f32 = types.a.name == "f32" and types.b.name == "f32"
     if not f32 and not instruction(target, op, types, layout) then

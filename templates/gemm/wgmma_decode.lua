@@ -12,10 +12,6 @@ local fitting, spots, spread = require "clusters", require "spots", require "spr
 -- Elements of B that are widened: to 16 bits, or 4 bits to bytes.
 local function to_bytes(types) return types.a.bits == 8 and not types.a.float and types.b.bits < 8 end
 local function mixed(types) return types.a.bytes == 2 and types.b.bits <= 8 or to_bytes(types) end
--- Are values of b_op there beside elements that are widened?
-local function valued(op, types)
-  return types.a.bytes == 2 and (types.b.bits < 8 or types.b.bits == 8 and #op.b_inputs > 0)
-end
 
 -- `gather`: of A alone, whose rows are next to each other; of A and B.
 local A_ALONE = 3
@@ -139,7 +135,7 @@ return schedule {
     if types.a.bits < 8 or types.b.bits < 8 and not mixed(types) then
       return nil, "takes elements of 4 bits only of B, under 16-bit A or whole bytes"
     end
-    local lacks = decode_outputs.unsupported(op, layout) or valued(op, types) and half_bytes.unsupported(op)
+    local lacks = decode_outputs.unsupported(op, layout) or half_bytes.takes(op, types) and half_bytes.unsupported(op)
     if #op.b_inputs > 0 and op.block then lacks = lacks or "b_op has inputs beside sums over blocks of K" end
     if lacks then return nil, lacks end
     if #op.a_inputs > 0 or #op.b_inputs > 0 and not mixed(types) then return nil, of_blocks.unsupported(op) end
@@ -261,7 +257,7 @@ return schedule {
     t.stage_bytes = 4 * op.products * (e_row and t.m * (t.n + t.pad) or t.n * (t.m + t.pad))
     if t.order == 1 then t.stage_bytes = t.stage_bytes * t.slabs end
     t.mixed = mixed(types) and 1 or 0
-    t.runs = valued(op, types) and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
+    t.runs = half_bytes.takes(op, types) and half_bytes.values(op, types, t.k).runs or 1 -- of values along a tile's K
     t.bytes_a, t.bits_b, t.bytes_e, t.bytes_d = types.a.bytes, types.b.bits, types.e.bytes, 0
     for _, d in ipairs(op.epilogue_inputs) do t.bytes_d = t.bytes_d + (d.kind == "full" and d.type.bytes or 0) end
     t.rate = target.tflops[types.mul_a.name] * 9 // 10 -- what its clock allows
@@ -272,7 +268,7 @@ return schedule {
     t.needs = t.sums + (op.block and t.sums + own or 0) + (t.mixed == 1 and 16 + 32 * t.sets or 40)
     if lanes then
       t.needs = t.sums + t.panels * (8 + lanes.words) + 52 -- as long as ptxas spills none
-    elseif valued(op, types) then
+    elseif half_bytes.takes(op, types) then
       local v = half_bytes.values(op, types, t.k)
       t.needs = t.needs + 20 + t.panels * v.words + (v.fast and 0 or 8 * (op.products - 1))
     end
@@ -410,12 +406,12 @@ return schedule {
                  tile(8, 168, 3, 2, 1, { release = 0, sets = 1 }), tile(64, 64, 1, 3, 1, { sets = 1 }),
                  op.has_b_op and tile(64, 256, 4, 1, 1, { sets = 1 }) or tile(64, 448, 4, 1, 0, { sets = 1, turn = 1 }),
                  tile(96, 64, 1, 1, 0, { sets = 1 }) }
-        if valued(op, types) and not half_bytes.values(op, types, 128).fast then -- f32 takes registers
+        if half_bytes.takes(op, types) and not half_bytes.values(op, types, 128).fast then -- f32 takes registers
           list[#list + 1] = tile(16, 64, 1, 2, 1, { sets = 1 })
         end
         return list
       end
-      if valued(op, types) then
+      if half_bytes.takes(op, types) then
         return { tile(16, 64, 1, 2, 1), tile(16, 56, 1, 3, 0, { sets = 1 }), tile(64, 64, 1, 2, 1, { sets = 1 }),
                  tile(64, 128, 2, 1, 1, { sets = 1 }) }
       end

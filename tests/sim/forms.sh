@@ -64,7 +64,7 @@ if [[ $targets == *gfx942* ]]; then
     made mfma_values.tmpl 'row_b(thread, i), g.n - 1' 'row_b(thread, i), g.n - 2' two
     made mfma_values.tmpl 'tile \* TILE_K + k_b(thread)' 'tile * TILE_K' bytes
     made mfma_made.tmpl '"128.0f"' '"127.0f"' bytes
-    made mfma_made.tmpl 'return d.name end, q - 1' 'return d.name end, 0' product
+    made mfma_made.tmpl 'd.name end, q - 1' 'd.name end, 0' product
     made mfma_rest.tmpl 'kiln_times<@{x.loads \* count}' 'kiln_times<@{x.loads * x.parts}' any
     made mfma_out.tmpl 'lane_groups} + j' 'lane_groups} + 3 - j' rows made_bytes
     made mfma_out_four.tmpl 'lane_groups} + j' 'lane_groups} + 3 - j' beside made_bytes
